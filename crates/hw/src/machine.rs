@@ -1,0 +1,372 @@
+//! A machine as data: everything the simulator and the analyser need to know about hardware.
+//! Differences between GUPPY, HARP, GCN3 and Vortex are numbers and choices here, not code.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    pub name: String,
+    pub description: String,
+    /// Instruction set: `harp`, `guppy`, `gcn3`, `vortex`.
+    pub isa: String,
+    /// Architecture string where the ISA has variants (HARP: `8w32/32`); empty otherwise.
+    #[serde(default)]
+    pub arch: String,
+    /// Cycles per microsecond, only to print times.
+    #[serde(default = "default_clock")]
+    pub clock_mhz: u32,
+    pub cores: u32,
+    /// Where the next wave or group goes: `fill` the first core with room, or `round-robin`.
+    #[serde(default)]
+    pub dispatch: Dispatch,
+    pub core: Core,
+    pub frontend: FrontEnd,
+    pub issue: Issue,
+    pub divergence: Divergence,
+    #[serde(default)]
+    pub split: Split,
+    pub memory: MemoryMap,
+    pub dram: Dram,
+    pub limits: Limits,
+    pub units: Vec<Unit>,
+    #[serde(default)]
+    pub caches: Vec<Cache>,
+}
+
+fn default_clock() -> u32 {
+    1000
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dispatch {
+    #[default]
+    RoundRobin,
+    Fill,
+}
+
+/// One core (compute unit, SM). Slot `s` belongs to partition `s mod partitions`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Core {
+    /// Lanes of a wave, 1 to 64.
+    pub lanes: u32,
+    /// Wave slots of the core, divided evenly among the partitions.
+    pub waves: u32,
+    /// Independent schedulers (GCN SIMDs, GUPPY fetch/dispatch units).
+    pub partitions: u32,
+    /// Vector registers of a lane; 0 = what the ISA has. Limits occupancy when `register_file` is set.
+    #[serde(default)]
+    pub registers: u32,
+    /// Vector registers per lane of a partition, shared by its waves; 0 = no limit.
+    #[serde(default)]
+    pub register_file: u32,
+    /// Scalar registers of a partition, shared by its waves; 0 = no limit.
+    #[serde(default)]
+    pub scalar_register_file: u32,
+    /// Local memory shared by a group, in bytes.
+    #[serde(default)]
+    pub lds_bytes: u32,
+    #[serde(default)]
+    pub lds_banks: u32,
+    /// Groups of more than one wave that fit at a time; 0 = no limit.
+    #[serde(default)]
+    pub barriers: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FrontEndKind {
+    /// The next instruction is always there; a taken jump costs `branch_penalty`.
+    Perfect,
+    /// Fetch policy and instruction buffer of their own, uncoordinated with issue.
+    Decoupled,
+    /// One scheduler for fetch and issue (SWAS section V).
+    Coordinated,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrontEnd {
+    pub kind: FrontEndKind,
+    /// Fetch policy; see `wavebound machines policies`.
+    #[serde(default)]
+    pub policy: Policy,
+    /// Fetch requests per cycle and partition.
+    #[serde(default = "one")]
+    pub ports: u32,
+    /// Instructions buffered per wave.
+    #[serde(default = "one")]
+    pub buffer: u32,
+    /// Cycles from request to delivery on a hit (t_F) and to decode.
+    #[serde(default)]
+    pub fetch_latency: u32,
+    #[serde(default)]
+    pub decode_latency: u32,
+    /// Extra cycles after a taken jump.
+    #[serde(default)]
+    pub branch_penalty: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// Strict: every slot has its turn, whether it can use it or not.
+    RoundRobin,
+    /// Next slot after the last one that is ready.
+    #[default]
+    LooseRoundRobin,
+    /// Same wave while ready, then the oldest.
+    GreedyThenOldest,
+    /// Same wave while ready, then loose round robin.
+    GreedyThenRoundRobin,
+    OldestFirst,
+    /// GUPPY: the current wave until it stalls or ends; the switch costs the cycle.
+    OwnerDispatch,
+}
+
+impl Policy {
+    pub const ALL: [(Policy, &'static str, &'static str); 6] = [
+        (Policy::RoundRobin, "round-robin", "every slot has its turn, ready or not"),
+        (Policy::LooseRoundRobin, "loose-round-robin", "the next ready slot after the last one"),
+        (
+            Policy::GreedyThenOldest,
+            "greedy-then-oldest",
+            "the same wave while ready, then the oldest ready one",
+        ),
+        (
+            Policy::GreedyThenRoundRobin,
+            "greedy-then-round-robin",
+            "the same wave while ready, then the next ready slot",
+        ),
+        (Policy::OldestFirst, "oldest-first", "the ready wave that was launched first"),
+        (
+            Policy::OwnerDispatch,
+            "owner-dispatch",
+            "GUPPY: the current wave until it stalls or ends; switching costs the cycle",
+        ),
+    ];
+
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|p| p.0 == self).map_or("?", |p| p.1)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Issue {
+    pub policy: Policy,
+    /// Instructions per cycle and partition (each from another wave).
+    pub width: u32,
+}
+
+/// Divergence mechanism and the parameters stack mechanisms share (mechanisms.md 2–5).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Divergence {
+    pub mechanism: String,
+    /// Which side of a divergent plain branch runs first.
+    #[serde(default)]
+    pub first: FirstSide,
+    /// Extra cycles a path pays when entries are pushed or popped.
+    #[serde(default)]
+    pub push_cycles: u32,
+    #[serde(default)]
+    pub pop_cycles: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstSide {
+    #[default]
+    Taken,
+    NotTaken,
+    Larger,
+    Smaller,
+}
+
+/// Split contexts: S per wave slot, and where the units that run them come from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Split {
+    /// S, 0 to 63.
+    #[serde(default)]
+    pub contexts: u32,
+    #[serde(default)]
+    pub units: SplitUnits,
+    /// Cycles of a split (e_s) and of a merge (e_m).
+    #[serde(default)]
+    pub split_cycles: u32,
+    #[serde(default)]
+    pub merge_cycles: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitUnits {
+    /// Split paths share the partition's units (DWS, THESIS serialised).
+    #[default]
+    Shared,
+    /// Each context has units of scope `split` of its own (THESIS parallel, PWS SpSIMD).
+    Extra,
+    /// As `extra`, but unused ones serve as ordinary partitions (PWS re-provisioning).
+    Reprovisioned,
+}
+
+/// The cache (by name) each kind of access enters at; `dram` = no cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryMap {
+    pub data: String,
+    #[serde(default = "dram_name")]
+    pub sampler: String,
+    #[serde(default = "dram_name")]
+    pub scalar: String,
+    /// `none` = instruction fetch never misses.
+    #[serde(default = "none_name")]
+    pub instruction: String,
+    /// Cycles of an LDS access without bank conflict.
+    #[serde(default)]
+    pub lds_latency: u32,
+    /// Cycles on the way to the first cache and back.
+    #[serde(default)]
+    pub request_latency: u32,
+    #[serde(default)]
+    pub response_latency: u32,
+}
+
+fn dram_name() -> String {
+    "dram".into()
+}
+
+fn none_name() -> String {
+    "none".into()
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dram {
+    /// Cycles of an access (of a row miss when banked).
+    pub latency: u32,
+    /// Bytes per cycle, 0 = unlimited.
+    pub bandwidth: u32,
+    /// Bytes moved per access: the line of the last cache, or of an uncached access.
+    #[serde(default = "line")]
+    pub line: u32,
+    /// 0 = fixed latency; otherwise a row-buffer model with this many banks.
+    #[serde(default)]
+    pub banks: u32,
+    #[serde(default)]
+    pub row_bytes: u32,
+    #[serde(default)]
+    pub row_hit_latency: u32,
+}
+
+fn line() -> u32 {
+    64
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// A run that is not done after this many cycles (untimed: wave-instructions) is an error.
+    pub cycles: u64,
+    /// Bytes of device memory.
+    pub memory: u64,
+    /// Entries of a divergence stack.
+    pub stack_depth: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// One set shared by all partitions.
+    #[default]
+    Core,
+    /// One set per partition.
+    Partition,
+    /// One set per split context (SpSIMD).
+    Split,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Port {
+    /// Not a memory unit.
+    #[default]
+    None,
+    Data,
+    Sampler,
+    Scalar,
+    Lds,
+}
+
+/// An execution pipeline and the instruction classes it runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unit {
+    pub name: String,
+    /// ISA classes executed here.
+    pub classes: Vec<String>,
+    #[serde(default)]
+    pub scope: Scope,
+    /// Identical copies per scope; 0 = always available (no structural limit).
+    #[serde(default = "one")]
+    pub count: u32,
+    /// Lanes per cycle; 0 = a whole wave.
+    #[serde(default)]
+    pub lanes: u32,
+    /// Cycles until the result can be used.
+    #[serde(default = "one")]
+    pub latency: u32,
+    /// Latency of single classes where it differs.
+    #[serde(default)]
+    pub latencies: BTreeMap<String, u32>,
+    /// Cycles between two issues to one copy (times the passes `lanes` needs).
+    #[serde(default = "one")]
+    pub interval: u32,
+    /// In-order pipeline of this many stages: a long operation at the end holds the rest. 0 = no limit.
+    #[serde(default)]
+    pub depth: u32,
+    /// Memory this unit accesses; its latency comes before the cache's.
+    #[serde(default)]
+    pub port: Port,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WritePolicy {
+    /// Stores take no time and no bandwidth (GUPPY).
+    Free,
+    /// Stores go through to the next level and do not allocate.
+    #[default]
+    Through,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    pub name: String,
+    /// Cores that share one copy; 0 = all of them.
+    #[serde(default = "one")]
+    pub shared_by: u32,
+    pub size: u32,
+    #[serde(default = "line")]
+    pub line: u32,
+    pub ways: u32,
+    /// Cycles of a hit; a miss adds the next level's.
+    pub latency: u32,
+    /// Lines looked up per cycle, 0 = unlimited.
+    #[serde(default)]
+    pub ports: u32,
+    #[serde(default)]
+    pub write: WritePolicy,
+    /// Next level by name, or `dram`.
+    pub next: String,
+}

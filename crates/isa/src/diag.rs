@@ -1,0 +1,117 @@
+//! Assembler diagnostics: every error points into the source (line, column, caret) and carries a hint.
+
+use miette::{Diagnostic, NamedSource, SourceSpan};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A source text with its name, shared by diagnostics and listings.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    pub name: String,
+    pub text: Arc<str>,
+}
+
+impl SourceFile {
+    pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        SourceFile { name: name.into(), text: text.into() }
+    }
+
+    /// Line (from 1) and column (from 1, in characters) of a byte offset.
+    pub fn line_column(&self, offset: usize) -> (u32, u32) {
+        let mut end = offset.min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = &self.text[..end];
+        let line = before.bytes().filter(|&b| b == b'\n').count() as u32 + 1;
+        let start = before.rfind('\n').map_or(0, |i| i + 1);
+        (line, before[start..].chars().count() as u32 + 1)
+    }
+
+    pub fn line(&self, number: u32) -> Option<&str> {
+        self.text.lines().nth(number.checked_sub(1)? as usize)
+    }
+}
+
+/// One thing wrong in an assembly source.
+#[derive(Clone, Debug, Error, Diagnostic)]
+#[error("{message}")]
+pub struct AsmError {
+    pub message: String,
+    #[source_code]
+    source_code: NamedSource<Arc<str>>,
+    #[label("{label}")]
+    pub span: SourceSpan,
+    pub label: String,
+    #[help]
+    pub hint: Option<String>,
+}
+
+impl AsmError {
+    /// `span` is a byte range of `file`'s text.
+    pub fn new(
+        file: &SourceFile,
+        span: std::ops::Range<usize>,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) -> Self {
+        let end = span.end.min(file.text.len()).max(span.start.min(file.text.len()));
+        let start = span.start.min(end);
+        AsmError {
+            message: message.into(),
+            source_code: NamedSource::new(&file.name, file.text.clone()),
+            span: (start..end).into(),
+            label: label.into(),
+            hint: None,
+        }
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The candidate closest to `word`, for "did you mean" hints; none when nothing is near.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|c| (edit_distance(word, c), c))
+        .filter(|&(d, c)| d <= 1 + c.len().min(word.len()) / 4)
+        .min_by_key(|&(d, _)| d)
+        .map(|(_, c)| c)
+}
+
+fn edit_distance(a: &str, b: &str) -> usize {
+    if a.len() > 64 || b.len() > 64 {
+        return usize::MAX;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &cb) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_and_suggestions() {
+        let file = SourceFile::new("x", "ab\ncdé f\n");
+        assert_eq!(file.line_column(3), (2, 1));
+        assert_eq!(file.line_column(8), (2, 5));
+        assert_eq!(file.line_column(5000), (3, 1));
+        assert_eq!(nearest("adi", ["addi", "subi", "ld"]), Some("addi"));
+        assert_eq!(nearest("zzzzzz", ["addi", "subi"]), None);
+    }
+}

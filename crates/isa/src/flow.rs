@@ -1,0 +1,134 @@
+//! What an instruction does to control flow: statically ([`FlowKind`]) and when executed ([`Flow`]).
+//! One vocabulary for every ISA, so that mechanisms and the analyser never look at an instruction.
+
+use crate::{Mask, MemFault, Pc};
+use thiserror::Error;
+
+/// What an issued instruction did to control flow; the divergence mechanism turns it into paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    Next,
+    Jump(Pc),
+    /// A conditional jump; lanes outside `taken` fall through.
+    Branch {
+        taken: Mask,
+        target: Pc,
+    },
+    /// HARP `split`: `taken` lanes are those whose predicate is true.
+    Split {
+        taken: Mask,
+    },
+    /// HARP `join`.
+    Join,
+    /// GUPPY `push_mask`: remember the mask and where to reconverge.
+    PushMask {
+        reconverge: Pc,
+    },
+    /// GUPPY `pop_mask`.
+    PopMask,
+    /// GUPPY `mask_nz`: keep the lanes whose register is not zero.
+    MaskNonZero {
+        keep: Mask,
+    },
+    /// GUPPY `br_push`.
+    BranchPush {
+        taken: Mask,
+        other: Pc,
+        reconverge: Pc,
+    },
+    /// Continue at `pc` with exactly these lanes (HARP `jalis`, `jmprt`, interrupts, `reti`).
+    Enter {
+        pc: Pc,
+        mask: Mask,
+    },
+    /// Start another wave at `pc` with one lane, register `reg` holding `value`; then continue.
+    Spawn {
+        pc: Pc,
+        reg: u16,
+        value: u64,
+    },
+    /// Wait until `count` waves have arrived at barrier `id`; then continue.
+    Barrier {
+        id: u64,
+        count: u64,
+    },
+    /// These lanes are done.
+    Exit {
+        lanes: Mask,
+    },
+    /// The whole wave is done, whatever its other lanes wait for.
+    Halt,
+}
+
+/// The same, known before execution; feeds the control-flow graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowKind {
+    Next,
+    Jump(Pc),
+    /// Falls through or goes to the target.
+    Branch(Pc),
+    /// Goes to the target and comes back to the next instruction; `conditional` may skip it.
+    Call {
+        target: Option<Pc>,
+        conditional: bool,
+    },
+    /// Jump through a register: a return or a computed jump.
+    Indirect {
+        conditional: bool,
+    },
+    Split,
+    Join,
+    PushMask(Pc),
+    PopMask,
+    MaskNonZero,
+    BranchPush {
+        other: Pc,
+        reconverge: Pc,
+    },
+    Spawn,
+    Barrier,
+    Exit {
+        conditional: bool,
+    },
+}
+
+/// Static facts about one instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Index into [`crate::Isa::classes`].
+    pub class: u8,
+    pub flow: FlowKind,
+    /// Register ids read and written (scoreboard, liveness).
+    pub reads: Vec<u16>,
+    pub writes: Vec<u16>,
+    /// May only issue when nothing of the wave is outstanding (GUPPY `ret`).
+    pub waits_for_all: bool,
+}
+
+/// Why an instruction could not execute. The machine adds wave, pc and source line.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Trap {
+    #[error(transparent)]
+    Memory(#[from] MemFault),
+    #[error("lanes of one wave disagree about this control instruction")]
+    Divergent,
+    #[error("interrupt {number} ({name}) and no handler can take it")]
+    Interrupt { number: u32, name: &'static str },
+    #[error("jump to address {addr:#x}, which is not an instruction")]
+    BadTarget { addr: u64 },
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Trap {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Trap::Memory(_) => "check the address computation, or give the run more memory (--set limits.memory=…)".into(),
+            Trap::Divergent => "put split/join around the branch, or run with --mechanism simt-stack, where lanes may disagree".into(),
+            Trap::Interrupt { .. } => "install a handler with skep and enable interrupts with ei, or end the program with halt".into(),
+            Trap::BadTarget { .. } => "the register holds no code address: was the link register overwritten?".into(),
+            Trap::Other(_) => return None,
+        })
+    }
+}

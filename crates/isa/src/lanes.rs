@@ -1,0 +1,147 @@
+//! Rows of lanes. A register is a row; an operation computes whole rows and blends by mask, in
+//! chunks the compiler vectorises. No per-lane branch or call (docs/ARCHITECTURE.md, invariant 4).
+
+use crate::{Mask, first_lanes};
+
+/// Rows are padded to a multiple of this many lanes.
+pub const CHUNK: usize = 8;
+
+/// A register file: `rows` rows of `lanes` lanes, contiguous.
+#[derive(Clone, Debug)]
+pub struct Rows<T> {
+    data: Vec<T>,
+    stride: usize,
+    lanes: u32,
+}
+
+/// A row copied out of the file or computed, before it is blended back.
+pub type Row<T> = [T; 64];
+
+impl<T: Copy + Default> Rows<T> {
+    pub fn new(rows: usize, lanes: u32) -> Self {
+        let stride = (lanes as usize).next_multiple_of(CHUNK);
+        Rows { data: vec![T::default(); rows * stride], stride, lanes }
+    }
+
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    pub fn clear(&mut self) {
+        self.data.fill(T::default());
+    }
+
+    #[inline(always)]
+    pub fn row(&self, r: usize) -> &[T] {
+        &self.data[r * self.stride..(r + 1) * self.stride]
+    }
+
+    #[inline(always)]
+    pub fn row_mut(&mut self, r: usize) -> &mut [T] {
+        &mut self.data[r * self.stride..(r + 1) * self.stride]
+    }
+
+    #[inline(always)]
+    pub fn get(&self, r: usize, lane: u32) -> T {
+        self.data[r * self.stride + lane as usize]
+    }
+
+    #[inline(always)]
+    pub fn set(&mut self, r: usize, lane: u32, value: T) {
+        self.data[r * self.stride + lane as usize] = value;
+    }
+
+    /// Writes `out` to row `r` in the lanes of `mask`.
+    #[inline(always)]
+    pub fn blend(&mut self, r: usize, mask: Mask, out: &Row<T>) {
+        let lanes = self.lanes;
+        let row = self.row_mut(r);
+        if mask == first_lanes(lanes) {
+            let n = row.len();
+            row.copy_from_slice(&out[..n]);
+        } else {
+            for lane in bits(mask) {
+                row[lane as usize] = out[lane as usize];
+            }
+        }
+    }
+
+    /// `d = f(a)` in the lanes of `mask`.
+    #[inline(always)]
+    pub fn map1(&mut self, d: usize, a: usize, mask: Mask, f: impl Fn(T) -> T) {
+        let mut out = [T::default(); 64];
+        for (o, a) in out.chunks_exact_mut(CHUNK).zip(self.row(a).chunks_exact(CHUNK)) {
+            for i in 0..CHUNK {
+                o[i] = f(a[i]);
+            }
+        }
+        self.blend(d, mask, &out);
+    }
+
+    /// `d = f(a, b)` in the lanes of `mask`.
+    #[inline(always)]
+    pub fn map2(&mut self, d: usize, a: usize, b: usize, mask: Mask, f: impl Fn(T, T) -> T) {
+        let mut out = [T::default(); 64];
+        let rows = self.row(a).chunks_exact(CHUNK).zip(self.row(b).chunks_exact(CHUNK));
+        for (o, (a, b)) in out.chunks_exact_mut(CHUNK).zip(rows) {
+            for i in 0..CHUNK {
+                o[i] = f(a[i], b[i]);
+            }
+        }
+        self.blend(d, mask, &out);
+    }
+
+    /// The lanes of row `a` for which `f` holds (all lanes; AND with the mask yourself).
+    #[inline(always)]
+    pub fn test(&self, a: usize, f: impl Fn(T) -> bool) -> Mask {
+        let mut mask = 0;
+        for (c, a) in self.row(a).chunks_exact(CHUNK).enumerate() {
+            let mut byte = 0u64;
+            for (i, &v) in a.iter().enumerate() {
+                byte |= u64::from(f(v)) << i;
+            }
+            mask |= byte << (c * CHUNK);
+        }
+        mask & first_lanes(self.lanes)
+    }
+}
+
+/// The set lanes of a mask, lowest first.
+#[inline(always)]
+pub fn bits(mask: Mask) -> impl Iterator<Item = u32> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        if rest == 0 {
+            return None;
+        }
+        let lane = rest.trailing_zeros();
+        rest &= rest - 1;
+        Some(lane)
+    })
+}
+
+/// A mask as text, lane 0 leftmost, as the PDOM document prints it.
+pub fn mask_text(mask: Mask, lanes: u32) -> String {
+    (0..lanes).map(|l| if mask >> l & 1 == 1 { '1' } else { '0' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masked_rows() {
+        let mut rows = Rows::<u32>::new(2, 10);
+        for l in 0..10 {
+            rows.set(0, l, l);
+        }
+        rows.map1(1, 0, 0b11_0000_0001, |v| v + 100);
+        assert_eq!(rows.get(1, 0), 100);
+        assert_eq!(rows.get(1, 1), 0);
+        assert_eq!(rows.get(1, 9), 109);
+        rows.map2(0, 0, 1, first_lanes(10), |a, b| a + b);
+        assert_eq!(rows.get(0, 9), 118);
+        assert_eq!(rows.test(0, |v| v > 50), 0b11_0000_0001);
+        assert_eq!(mask_text(0b0011, 4), "1100");
+    }
+}

@@ -1,0 +1,107 @@
+//! Instruction sets: table, decode, assemble, disassemble and lane semantics, a folder per ISA.
+//! An instruction's meaning is written once, in `exec`; functional and timed runs share it.
+//! ISA code never names a divergence mechanism: it returns a [`Flow`], the mechanism decides.
+
+pub mod bus;
+pub mod diag;
+pub mod flow;
+pub mod guppy;
+pub mod harp;
+pub mod lanes;
+
+pub use bus::{Bus, MemFault};
+pub use diag::{AsmError, SourceFile};
+pub use flow::{Facts, Flow, FlowKind, Trap};
+
+/// Index of an instruction in the decoded program; `addr / granule` for ISAs that live in memory.
+pub type Pc = u32;
+/// No instruction: a reconvergence point that does not exist, a watch that never fires.
+pub const NO_PC: Pc = u32::MAX;
+/// One bit per lane, lane 0 in bit 0. A wave has at most 64 lanes.
+pub type Mask = u64;
+pub const MAX_LANES: u32 = 64;
+
+/// The mask with the first `n` lanes set.
+pub const fn first_lanes(n: u32) -> Mask {
+    if n >= 64 { !0 } else { (1 << n) - 1 }
+}
+
+/// Where an instruction runs: everything `exec` may look at besides registers and memory.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    pub pc: Pc,
+    /// Pc of the next instruction in program order.
+    pub next: Pc,
+    /// Active lanes of the path (predication comes on top, inside `exec`).
+    pub mask: Mask,
+    /// Launched lanes of the wave that have not exited.
+    pub live: Mask,
+    /// Cycle in a timed run, instructions issued so far by the wave in an untimed one.
+    pub clock: u64,
+    pub core: u32,
+}
+
+/// Who a new wave is; [`Isa::start`] turns it into initial register contents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaveStart {
+    /// Number of the wave in the launch.
+    pub wave: u32,
+    pub group: u32,
+    pub wave_in_group: u32,
+    /// Threads of a full group (not lanes).
+    pub group_size: u32,
+    /// Lanes a wave can have on this machine.
+    pub lanes: u32,
+    /// For a wave started by another wave: a register and the value it is born with.
+    pub spawned: Option<(u16, u64)>,
+}
+
+/// Why the machine interrupts a path on behalf of a mechanism or the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupt {
+    /// A control instruction whose lanes disagree under a mechanism that forbids it.
+    Divergent,
+}
+
+/// One instruction set. Implementations are small values (architecture parameters) shared by all waves.
+pub trait Isa: Send + Sync + 'static {
+    /// A decoded instruction: plain data, decoded once.
+    type Inst: Clone + Send + Sync + std::fmt::Debug;
+    /// Vector registers, predicates and per-wave architectural state: rows of lanes.
+    type Regs: Send;
+
+    fn name(&self) -> &'static str;
+    /// Names of the timing classes; [`Facts::class`] indexes them, machine files map them to units.
+    fn classes(&self) -> &'static [&'static str];
+    /// Number of register ids used in [`Facts::reads`] and [`Facts::writes`].
+    fn register_count(&self) -> usize;
+    /// Register `id` as the assembler writes it.
+    fn register_name(&self, id: u16) -> String;
+
+    /// Registers of a fresh wave, sized for `lanes` lanes.
+    fn registers(&self, lanes: u32) -> Self::Regs;
+    /// Resets `regs` to the contents a wave starts with.
+    fn start(&self, regs: &mut Self::Regs, start: &WaveStart);
+
+    fn facts(&self, inst: &Self::Inst, pc: Pc, next: Pc) -> Facts;
+    fn exec<B: Bus>(
+        &self,
+        inst: &Self::Inst,
+        at: &At,
+        regs: &mut Self::Regs,
+        bus: &mut B,
+    ) -> Result<Flow, Trap>;
+    /// Called when the mechanism refuses what `exec` returned; the default ends the run.
+    fn interrupt(&self, why: Interrupt, at: &At, _regs: &mut Self::Regs) -> Result<Flow, Trap> {
+        let _ = at;
+        Err(match why {
+            Interrupt::Divergent => Trap::Divergent,
+        })
+    }
+    /// Disassembly text; `label` names a pc where the program has a symbol for it.
+    fn show(&self, inst: &Self::Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String;
+    /// Address of a pc as the program sees it (link registers, listings).
+    fn addr_of(&self, pc: Pc) -> u64;
+    /// Registers of one lane as (name, value) for dumps and tests, in a fixed order.
+    fn dump(&self, regs: &Self::Regs, lane: u32) -> Vec<(String, u64)>;
+}

@@ -1,0 +1,235 @@
+//! What the machine tells the world. Events are plain data, emitted in batches, and cost nothing
+//! when nobody listens; an observer never changes timing (docs/ARCHITECTURE.md, invariant 3).
+
+use serde::{Deserialize, Serialize};
+
+/// One bit per lane, lane 0 in bit 0.
+pub type Mask = u64;
+/// Index of an instruction in the program.
+pub type Pc = u32;
+pub const NO_PC: Pc = u32::MAX;
+
+/// Something that happened to a path at a cycle (untimed runs count wave-instructions instead).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub cycle: u64,
+    pub core: u16,
+    /// Slot of the core the path lives in.
+    pub slot: u16,
+    pub wave: u32,
+    /// Path of the wave; 0 unless the wave is split.
+    pub path: u16,
+    pub pc: Pc,
+    /// Active lanes of the path before the event.
+    pub mask: Mask,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The wave took its slot; `lanes` were launched.
+    WaveStart {
+        lanes: Mask,
+    },
+    WaveEnd,
+    /// An instruction issued to copy `instance` of unit `unit` (index into [`TraceInfo::units`]; 255 = none),
+    /// which is busy for `busy` cycles.
+    Issue {
+        unit: u8,
+        instance: u8,
+        class: u8,
+        busy: u16,
+    },
+    /// The path could not issue for `cycles` cycles, ending with the cycle before the next event of the path.
+    /// `cycle` is the first of them.
+    Stall {
+        cycles: u32,
+        reason: StallReason,
+    },
+    /// A split point executed: `taken` run first or jump, `other` wait or fall through.
+    Split {
+        taken: Mask,
+        other: Mask,
+    },
+    /// The path's lanes changed to `new`. `live` are the wave's lanes that have not exited; `origin` is the
+    /// pc of the instruction that narrowed the new mask ([`NO_PC`] when no lane is missing).
+    Mask {
+        new: Mask,
+        live: Mask,
+        origin: Pc,
+        cause: MaskCause,
+    },
+    /// Lanes were set aside to run from `at` later, or now in a context of their own.
+    PathNew {
+        at: Pc,
+        lanes: Mask,
+    },
+    /// Lanes that were set aside came together with this path again.
+    PathMerge {
+        lanes: Mask,
+    },
+    /// A memory instruction touched `lines` lines; its slowest result arrives at `done`.
+    Memory {
+        port: PortKind,
+        write: bool,
+        lines: u16,
+        hits: u16,
+        misses: u16,
+        evictions: u16,
+        done: u64,
+    },
+    /// The wave is the `arrived`-th of `needed` at barrier `id`.
+    Barrier {
+        id: u64,
+        arrived: u32,
+        needed: u32,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StallReason {
+    /// A register is not ready; the producer is an arithmetic unit.
+    Dependency,
+    /// A register is not ready; the producer is memory.
+    Memory,
+    /// The unit is busy.
+    Unit,
+    /// No instruction in the buffer.
+    Fetch,
+    Barrier,
+    /// Ready, but the scheduler chose another wave.
+    NotSelected,
+    /// Waiting for a sibling path.
+    Merge,
+    /// Paying for stack operations.
+    Divergence,
+}
+
+impl StallReason {
+    pub const ALL: [StallReason; 8] = [
+        StallReason::Dependency,
+        StallReason::Memory,
+        StallReason::Unit,
+        StallReason::Fetch,
+        StallReason::Barrier,
+        StallReason::NotSelected,
+        StallReason::Merge,
+        StallReason::Divergence,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            StallReason::Dependency => "dependency",
+            StallReason::Memory => "memory",
+            StallReason::Unit => "unit",
+            StallReason::Fetch => "fetch",
+            StallReason::Barrier => "barrier",
+            StallReason::NotSelected => "not-selected",
+            StallReason::Merge => "merge",
+            StallReason::Divergence => "divergence",
+        }
+    }
+}
+
+/// Why a path's mask changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MaskCause {
+    /// A split instruction or divergent branch: fewer lanes go on.
+    Diverge,
+    /// The next waiting side takes over.
+    Switch,
+    /// Sides came together.
+    Reconverge,
+    /// PDOM's "EXIT loop split".
+    LoopExit,
+    /// A mask test switched lanes off.
+    MaskTest,
+    /// The ISA set the lanes (HARP `jalis`, `jmprt`).
+    Lanes,
+    Interrupt,
+    Exit,
+}
+
+impl MaskCause {
+    pub const ALL: [MaskCause; 8] = [
+        MaskCause::Diverge,
+        MaskCause::Switch,
+        MaskCause::Reconverge,
+        MaskCause::LoopExit,
+        MaskCause::MaskTest,
+        MaskCause::Lanes,
+        MaskCause::Interrupt,
+        MaskCause::Exit,
+    ];
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PortKind {
+    Data,
+    Sampler,
+    Scalar,
+    Lds,
+    Fetch,
+}
+
+impl PortKind {
+    pub const ALL: [PortKind; 5] =
+        [PortKind::Data, PortKind::Sampler, PortKind::Scalar, PortKind::Lds, PortKind::Fetch];
+}
+
+/// What a reader needs to make sense of the events; stored at the head of a trace file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceInfo {
+    pub program: String,
+    pub isa: String,
+    pub machine: String,
+    pub mechanism: String,
+    /// False for an untimed run: cycles are wave-instructions.
+    pub timed: bool,
+    pub lanes: u32,
+    pub cores: u32,
+    pub partitions: u32,
+    /// Wave slots per core.
+    pub slots: u32,
+    pub units: Vec<UnitInfo>,
+    pub classes: Vec<String>,
+    /// Instructions by pc (only those that are code).
+    pub code: Vec<CodeLine>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitInfo {
+    pub name: String,
+    /// Copies per core.
+    pub instances: u32,
+    /// `none`, `data`, `sampler`, `scalar`, `lds`.
+    pub port: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeLine {
+    pub pc: Pc,
+    pub addr: u64,
+    pub text: String,
+    /// Source line, 0 = unknown.
+    pub line: u32,
+    /// Label at this pc, if any.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// True where lanes can part: branches, split points, mask tests.
+    #[serde(default)]
+    pub branch: bool,
+}
+
+/// Listens to a run.
+pub trait Observer {
+    /// Called once before the first event.
+    fn begin(&mut self, _info: &TraceInfo) {}
+    /// Events in the order they happened; within a path, cycles never go back.
+    fn events(&mut self, batch: &[Event]);
+    /// Called once after the last event of a run that ended without error.
+    fn end(&mut self, _cycles: u64) {}
+}

@@ -1,0 +1,5 @@
+//! What the machine tells the world: events, observers, trace files, statistics.
+
+mod event;
+
+pub use event::*;
