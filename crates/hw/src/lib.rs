@@ -1,6 +1,17 @@
 //! Machine descriptions as data: serde structures, validation, presets in TOML, overrides.
 //! Simulator and analyser read every latency from here (docs/ARCHITECTURE.md, invariant 1).
 
+mod error;
+mod file;
 mod machine;
+mod overrides;
+mod presets;
+mod schema;
+mod validate;
 
+pub use error::{HwError, Place};
+pub use file::load;
 pub use machine::*;
+pub use overrides::parse_set;
+pub use presets::{Preset, preset, presets};
+pub use schema::{Field, Kind, SCHEMA};

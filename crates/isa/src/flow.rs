@@ -37,10 +37,7 @@ pub enum Flow {
         reconverge: Pc,
     },
     /// Continue at `pc` with exactly these lanes (HARP `jalis`, `jmprt`, interrupts, `reti`).
-    Enter {
-        pc: Pc,
-        mask: Mask,
-    },
+    Enter { pc: Pc, mask: Mask, why: EnterWhy },
     /// Start another wave at `pc` with one lane, register `reg` holding `value`; then continue.
     Spawn {
         pc: Pc,
@@ -58,6 +55,15 @@ pub enum Flow {
     },
     /// The whole wave is done, whatever its other lanes wait for.
     Halt,
+}
+
+/// Why an instruction replaced the path's lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnterWhy {
+    /// The program chose how many lanes run (HARP `jalis`, `jalrs`, `jmprt`).
+    Lanes,
+    /// An interrupt handler starts, or returns to what it interrupted (HARP `trap`, faults, `reti`).
+    Interrupt,
 }
 
 /// The same, known before execution; feeds the control-flow graph.

@@ -11,7 +11,7 @@ pub mod lanes;
 
 pub use bus::{Bus, MemFault};
 pub use diag::{AsmError, SourceFile};
-pub use flow::{Facts, Flow, FlowKind, Trap};
+pub use flow::{EnterWhy, Facts, Flow, FlowKind, Trap};
 
 /// Index of an instruction in the decoded program; `addr / granule` for ISAs that live in memory.
 pub type Pc = u32;

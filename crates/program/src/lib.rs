@@ -1,1 +1,10 @@
+//! Programs ready to run: decoded once, with static facts per instruction and the control-flow graph.
+//! Mechanisms that need a post-dominator get it here, so they also work on code without explicit joins.
 
+pub mod cfg;
+mod load;
+mod program;
+
+pub use cfg::{Block, Cfg};
+pub use load::{LoadError, guppy_program, harp_program};
+pub use program::{FlowMap, Op, Program, Segment};

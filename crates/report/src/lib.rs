@@ -1,1 +1,13 @@
+//! Pictures of runs and charts of experiments, as PNG or SVG from the same drawing code.
 
+mod canvas;
+mod chart;
+mod error;
+mod history;
+mod layout;
+mod picture;
+
+pub use chart::{Axis, Chart, bars, lines};
+pub use error::ReportError;
+pub use history::{Access, Busy, Cell, History, Resident, Span};
+pub use picture::{PictureOptions, draw, pixels, svg};

@@ -1,1 +1,24 @@
+//! The machine: memory, front ends, schedulers, divergence mechanisms, units, scoreboard; a timed run and an
+//! untimed one with the same semantics. Deterministic: same inputs, same cycles, observed or not.
 
+mod barrier;
+pub mod divergence;
+mod error;
+mod exec;
+mod frontend;
+mod functional;
+mod launch;
+mod memory;
+mod run;
+mod sched;
+mod sink;
+mod timed;
+
+pub use divergence::{MECHANISMS, MechanismInfo, Reconvergence};
+pub use error::{ErrorKind, SimError};
+pub use launch::{Launch, Outcome, RunOptions, WaveRegisters};
+pub use memory::DeviceMemory;
+pub use run::{Runnable, trace_info};
+
+/// Wave-instructions between two progress reports.
+pub(crate) const PROGRESS_EVERY: u64 = 1 << 20;

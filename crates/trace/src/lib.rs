@@ -1,5 +1,19 @@
 //! What the machine tells the world: events, observers, trace files, statistics.
 
+mod codec;
 mod event;
+mod file;
+mod hash;
+mod index;
+mod log;
+mod observers;
+mod stats;
+mod stats_table;
 
 pub use event::*;
+pub use file::{TraceEnd, TraceError, TraceReader, TraceWriter, replay};
+pub use hash::HashObserver;
+pub use index::{PcIndex, SlotTable};
+pub use log::PdomLog;
+pub use observers::Observers;
+pub use stats::{BranchStats, PcStats, PortStats, StallCycles, Statistics, Stats, UnitStats};

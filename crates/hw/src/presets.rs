@@ -1,0 +1,36 @@
+//! The machines that come with the tool: TOML files embedded at build time, with the source of
+//! their numbers in comments.
+
+use crate::error::{HwError, suggest};
+use crate::machine::Machine;
+
+pub struct Preset {
+    pub name: &'static str,
+    /// The file as written, comments included.
+    pub text: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal),* $(,)?) => {
+        &[$(Preset { name: $name, text: include_str!(concat!("../presets/", $name, ".toml")) }),*]
+    };
+}
+
+static PRESETS: &[Preset] =
+    presets!["guppy", "guppy-fig1", "guppy-fig2", "guppy-fig3", "harp", "harp-pdom", "harp-pipelined"];
+
+pub fn presets() -> &'static [Preset] {
+    PRESETS
+}
+
+/// The machine of a preset, or an error with the names there are.
+pub fn preset(name: &str) -> Result<Machine, HwError> {
+    match PRESETS.iter().find(|p| p.name == name) {
+        Some(p) => Machine::from_toml(p.text, &format!("{}.toml", p.name)),
+        None => {
+            let names: Vec<_> = PRESETS.iter().map(|p| p.name).collect();
+            Err(HwError::new(format!("no machine `{name}`"))
+                .help(format!("{}; or a file ending in .toml", suggest(name, "presets", &names))))
+        }
+    }
+}

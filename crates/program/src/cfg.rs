@@ -1,0 +1,305 @@
+//! Control-flow graph over basic blocks: successors, post-dominators, natural loops.
+//! Calls are edges to the next instruction (the callee is a root of its own); mask-stack programs
+//! are walked with an abstract mask stack, so that `pop_mask` has its real successors.
+
+use crate::program::FlowMap;
+use petgraph::algo::dominators::{Dominators, simple_fast};
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::Reversed;
+use std::collections::{BTreeMap, BTreeSet};
+use wb_isa::{FlowKind, NO_PC, Pc};
+
+/// A basic block: instructions from `first` to `last` in program order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    pub first: Pc,
+    pub last: Pc,
+    /// Successor blocks; empty when the block ends the path.
+    pub succs: Vec<usize>,
+}
+
+/// A natural loop: its header and all blocks in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    pub header: usize,
+    pub blocks: BTreeSet<usize>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Cfg {
+    pub blocks: Vec<Block>,
+    /// Immediate post-dominator of each block; `None` = only the end of the program.
+    pub ipdom: Vec<Option<usize>>,
+    pub loops: Vec<Loop>,
+    /// Block of each reachable pc.
+    block_of: BTreeMap<Pc, usize>,
+}
+
+/// Mask-stack walks give up beyond this depth (a program that pushes in a loop).
+const STACK_LIMIT: usize = 64;
+/// ... and beyond this many (pc, stack) states.
+const STATE_LIMIT: usize = 1 << 16;
+
+impl Cfg {
+    pub fn build(flow: &FlowMap, valid: &[bool], roots: impl IntoIterator<Item = Pc>) -> Cfg {
+        let roots: BTreeSet<Pc> = roots.into_iter().filter(|&r| is_code(valid, r)).collect();
+        let succs = successors(flow, valid, &roots);
+        let blocks = split_blocks(flow, &succs, &roots);
+        let block_of: BTreeMap<Pc, usize> = blocks
+            .iter()
+            .enumerate()
+            .flat_map(|(b, block)| {
+                let mut pcs = vec![block.first];
+                while *pcs.last().unwrap_or(&NO_PC) != block.last {
+                    pcs.push(flow.next[pcs[pcs.len() - 1] as usize]);
+                }
+                pcs.into_iter().map(move |pc| (pc, b))
+            })
+            .collect();
+        let mut cfg = Cfg { blocks, block_of, ..Cfg::default() };
+        for b in 0..cfg.blocks.len() {
+            let ends = &succs[&cfg.blocks[b].last];
+            cfg.blocks[b].succs = ends.iter().map(|pc| cfg.block_of[pc]).collect();
+        }
+        cfg.analyse(&roots);
+        cfg
+    }
+
+    /// Block containing `pc`, if it is reachable.
+    pub fn block_at(&self, pc: Pc) -> Option<usize> {
+        self.block_of.get(&pc).copied()
+    }
+
+    fn analyse(&mut self, roots: &BTreeSet<Pc>) {
+        let n = self.blocks.len();
+        let mut graph = DiGraph::<(), ()>::with_capacity(n + 2, 2 * n);
+        let nodes: Vec<NodeIndex> = (0..n).map(|_| graph.add_node(())).collect();
+        let (start, end) = (graph.add_node(()), graph.add_node(()));
+        for (b, block) in self.blocks.iter().enumerate() {
+            for &s in &block.succs {
+                graph.add_edge(nodes[b], nodes[s], ());
+            }
+            if block.succs.is_empty() {
+                graph.add_edge(nodes[b], end, ());
+            }
+        }
+        for pc in roots {
+            graph.add_edge(start, nodes[self.block_of[pc]], ());
+        }
+        let post: Dominators<NodeIndex> = simple_fast(Reversed(&graph), end);
+        self.ipdom = nodes
+            .iter()
+            .map(|&b| post.immediate_dominator(b).filter(|&d| d.index() < n).map(|d| d.index()))
+            .collect();
+        let dom = simple_fast(&graph, start);
+        let mut loops: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        let preds = self.predecessors();
+        for (b, block) in self.blocks.iter().enumerate() {
+            for &header in &block.succs {
+                let back = dom.dominators(nodes[b]).is_some_and(|mut d| d.any(|x| x == nodes[header]));
+                if back {
+                    let body = loops.entry(header).or_insert_with(|| BTreeSet::from([header]));
+                    let mut work = vec![b];
+                    while let Some(x) = work.pop() {
+                        if body.insert(x) {
+                            work.extend(&preds[x]);
+                        }
+                    }
+                }
+            }
+        }
+        self.loops = loops.into_iter().map(|(header, blocks)| Loop { header, blocks }).collect();
+    }
+
+    fn predecessors(&self) -> Vec<Vec<usize>> {
+        let mut preds = vec![Vec::new(); self.blocks.len()];
+        for (b, block) in self.blocks.iter().enumerate() {
+            for &s in &block.succs {
+                preds[s].push(b);
+            }
+        }
+        preds
+    }
+
+    /// Writes reconvergence points and loop splits into the flow map.
+    pub(crate) fn fill(&self, flow: &mut FlowMap) {
+        for (&pc, &b) in &self.block_of {
+            flow.rpc[pc as usize] = self.ipdom[b].map_or(NO_PC, |d| self.blocks[d].first);
+            if flow.kind[pc as usize] == FlowKind::Split {
+                flow.loop_split[pc as usize] = self.is_loop_split(flow, pc);
+            }
+        }
+    }
+
+    /// A split that guards the way round a loop: its jump stays inside, its fall-through leaves.
+    fn is_loop_split(&self, flow: &FlowMap, split: Pc) -> bool {
+        let jump = flow.next[split as usize];
+        let Some(&FlowKind::Branch(target)) = flow.kind.get(jump as usize) else { return false };
+        let Some(&fall) = flow.next.get(jump as usize) else { return false };
+        let (Some(s), Some(t)) = (self.block_at(split), self.block_at(target)) else { return false };
+        let f = self.block_at(fall);
+        self.loops.iter().any(|l| {
+            l.blocks.contains(&s) && l.blocks.contains(&t) && !f.is_some_and(|f| l.blocks.contains(&f))
+        })
+    }
+
+}
+
+fn is_code(valid: &[bool], pc: Pc) -> bool {
+    valid.get(pc as usize).copied().unwrap_or(false)
+}
+
+/// Successor pcs of every reachable instruction, in the order taken side last.
+fn successors(flow: &FlowMap, valid: &[bool], roots: &BTreeSet<Pc>) -> BTreeMap<Pc, BTreeSet<Pc>> {
+    let mut succs: BTreeMap<Pc, BTreeSet<Pc>> = BTreeMap::new();
+    let mut seen: BTreeSet<(Pc, Vec<Pc>)> = BTreeSet::new();
+    let mut work: Vec<(Pc, Vec<Pc>)> = roots.iter().map(|&r| (r, Vec::new())).collect();
+    while let Some((pc, stack)) = work.pop() {
+        if seen.len() >= STATE_LIMIT || !seen.insert((pc, stack.clone())) {
+            succs.entry(pc).or_default();
+            continue;
+        }
+        let next = flow.next[pc as usize];
+        let mut out: Vec<(Pc, Vec<Pc>)> = Vec::new();
+        let pop = |out: &mut Vec<(Pc, Vec<Pc>)>| {
+            if let Some((&top, rest)) = stack.split_last() {
+                out.push((top, rest.to_vec()));
+            }
+        };
+        let push = |pcs: &[Pc]| -> Vec<Pc> {
+            let mut s = stack.clone();
+            s.extend(pcs.iter().take(STACK_LIMIT.saturating_sub(s.len())));
+            s
+        };
+        match flow.kind[pc as usize] {
+            FlowKind::Next | FlowKind::Split | FlowKind::Join | FlowKind::Spawn | FlowKind::Barrier => {
+                out.push((next, stack.clone()));
+            }
+            FlowKind::Jump(t) => out.push((t, stack.clone())),
+            FlowKind::Branch(t) => out.extend([(next, stack.clone()), (t, stack.clone())]),
+            FlowKind::Call { target, .. } => {
+                out.push((next, stack.clone()));
+                if let Some(t) = target.filter(|&t| is_code(valid, t)) {
+                    work.push((t, Vec::new()));
+                }
+            }
+            FlowKind::Indirect { conditional } | FlowKind::Exit { conditional } => {
+                if conditional {
+                    out.push((next, stack.clone()));
+                }
+            }
+            FlowKind::PushMask(r) => out.push((next, push(&[r]))),
+            FlowKind::PopMask => pop(&mut out),
+            FlowKind::MaskNonZero => {
+                out.push((next, stack.clone()));
+                pop(&mut out);
+            }
+            FlowKind::BranchPush { other, reconverge } => {
+                out.push((next, push(&[reconverge, other])));
+                out.push((next, push(&[reconverge])));
+                out.push((other, push(&[reconverge])));
+            }
+        }
+        let entry = succs.entry(pc).or_default();
+        for (to, stack) in out {
+            if is_code(valid, to) {
+                entry.insert(to);
+                work.push((to, stack));
+            }
+        }
+    }
+    succs
+}
+
+fn split_blocks(flow: &FlowMap, succs: &BTreeMap<Pc, BTreeSet<Pc>>, roots: &BTreeSet<Pc>) -> Vec<Block> {
+    let mut leaders: BTreeSet<Pc> = roots.clone();
+    for (&pc, to) in succs {
+        let straight = to.len() == 1 && to.first() == flow.next.get(pc as usize);
+        if !straight || flow.kind[pc as usize] != FlowKind::Next {
+            leaders.extend(to);
+        }
+    }
+    leaders
+        .iter()
+        .map(|&first| {
+            let mut last = first;
+            loop {
+                let to = &succs[&last];
+                match to.first() {
+                    Some(&n) if to.len() == 1 && flow.next[last as usize] == n && !leaders.contains(&n) => last = n,
+                    _ => break,
+                }
+            }
+            Block { first, last, succs: Vec::new() }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cfg(kinds: &[FlowKind]) -> (Cfg, FlowMap) {
+        let n = kinds.len();
+        let mut flow = FlowMap {
+            kind: kinds.to_vec(),
+            next: (1..=n as Pc).collect(),
+            rpc: vec![NO_PC; n],
+            loop_split: vec![false; n],
+        };
+        let cfg = Cfg::build(&flow, &vec![true; n], [0]);
+        cfg.fill(&mut flow);
+        (cfg, flow)
+    }
+
+    const EXIT: FlowKind = FlowKind::Exit { conditional: false };
+
+    #[test]
+    fn diamond_reconverges_at_the_join() {
+        use FlowKind::*;
+        // 0 branch 3 | 1 next, 2 jump 4 | 3 next | 4 exit
+        let (cfg, flow) = cfg(&[Branch(3), Next, Jump(4), Next, EXIT]);
+        assert_eq!(flow.rpc[0], 4);
+        assert_eq!(cfg.blocks.len(), 4);
+        assert!(cfg.loops.is_empty());
+    }
+
+    #[test]
+    fn loop_split_is_told_from_an_if() {
+        use FlowKind::*;
+        // 0 body, 1 split, 2 branch 0, 3 split, 4 branch 6, 5 next, 6 join, 7 exit
+        let (cfg, flow) = cfg(&[Next, Split, Branch(0), Split, Branch(6), Next, Join, EXIT]);
+        assert_eq!(cfg.loops.len(), 1);
+        assert!(flow.loop_split[1]);
+        assert!(!flow.loop_split[3]);
+        assert_eq!(flow.rpc[2], 3);
+        assert_eq!(flow.rpc[4], 6);
+    }
+
+    #[test]
+    fn while_loop_with_forward_jump_is_a_loop_split() {
+        use FlowKind::*;
+        // 0 split, 1 branch 3, 2 jump 5, 3 body, 4 jump 0, 5 exit
+        let (_, flow) = cfg(&[Split, Branch(3), Jump(5), Next, Jump(0), EXIT]);
+        assert!(flow.loop_split[0]);
+    }
+
+    #[test]
+    fn mask_stack_pops_have_their_real_successors() {
+        use FlowKind::*;
+        // 0 push 5, 1 mask_nz, 2 next, 3 jump 1, 4 next, 5 exit   (pop goes to 5)
+        let (cfg, flow) = cfg(&[PushMask(5), MaskNonZero, Next, Jump(1), Next, EXIT]);
+        assert_eq!(flow.rpc[1], 5);
+        assert_eq!(cfg.block_at(4), None, "unreachable");
+        // br_push: 0 br 3,5 | 1 next 2 pop | 3 next 4 pop | 5 exit
+        let (_, flow) = self::cfg(&[BranchPush { other: 3, reconverge: 5 }, Next, PopMask, Next, PopMask, EXIT]);
+        assert_eq!(flow.rpc[0], 5);
+    }
+
+    #[test]
+    fn endless_loop_has_no_post_dominator() {
+        use FlowKind::*;
+        let (_, flow) = cfg(&[Branch(0), Jump(0)]);
+        assert_eq!(flow.rpc[0], NO_PC);
+    }
+}

@@ -1,0 +1,163 @@
+//! The decoded program: one [`Op`] per pc, register lists in one pool, and a [`FlowMap`] that tells
+//! mechanisms about control flow without telling them about instructions.
+
+use crate::cfg::Cfg;
+use std::ops::Range;
+use wb_isa::{FlowKind, Isa, NO_PC, Pc, SourceFile};
+
+/// One decoded instruction with what the pipeline asks about it.
+#[derive(Clone, Debug)]
+pub struct Op<T> {
+    /// `None` where the program has data or nothing decodable: executing it is an error.
+    pub inst: Option<T>,
+    pub next: Pc,
+    pub class: u8,
+    pub waits_for_all: bool,
+    /// Registers read and written: `pool[start..split]` and `pool[split..end]`.
+    pub(crate) start: u32,
+    pub(crate) split: u32,
+    pub(crate) end: u32,
+}
+
+/// Bytes to place in memory before the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    pub addr: u64,
+    pub bytes: Vec<u8>,
+}
+
+/// Control flow as mechanisms see it, indexed by pc.
+#[derive(Clone, Debug, Default)]
+pub struct FlowMap {
+    pub kind: Vec<FlowKind>,
+    pub next: Vec<Pc>,
+    /// Reconvergence pc: first instruction of the immediate post-dominator of the block, [`NO_PC`] if none.
+    pub rpc: Vec<Pc>,
+    /// True for a `split` whose jump stays in a loop that its fall-through side leaves (PDOM's loop split).
+    pub loop_split: Vec<bool>,
+}
+
+/// A program of one ISA, shared by all waves of a run.
+#[derive(Debug)]
+pub struct Program<I: Isa> {
+    pub isa: I,
+    pub name: String,
+    pub ops: Vec<Op<I::Inst>>,
+    pool: Vec<u16>,
+    pub entry: Pc,
+    pub segments: Vec<Segment>,
+    /// Address ranges that hold instructions in memory; a store there is an error, not self-modification.
+    pub text: Vec<Range<u64>>,
+    pub labels: Vec<(String, Pc)>,
+    /// Source line per pc, 0 = unknown.
+    pub lines: Vec<u32>,
+    pub source: Option<SourceFile>,
+    pub flow: FlowMap,
+    pub cfg: Cfg,
+}
+
+/// What a loader hands over; [`Program::new`] adds the static facts.
+pub(crate) struct Parts<I: Isa> {
+    pub isa: I,
+    pub name: String,
+    /// Instruction and next pc, per pc.
+    pub insts: Vec<(Option<I::Inst>, Pc)>,
+    pub entry: Pc,
+    pub segments: Vec<Segment>,
+    pub text: Vec<Range<u64>>,
+    pub labels: Vec<(String, Pc)>,
+    pub lines: Vec<u32>,
+    pub source: Option<SourceFile>,
+}
+
+impl<I: Isa> Program<I> {
+    pub(crate) fn new(parts: Parts<I>) -> Self {
+        let n = parts.insts.len();
+        let mut ops = Vec::with_capacity(n);
+        let mut pool = Vec::new();
+        let mut flow = FlowMap {
+            kind: vec![FlowKind::Exit { conditional: false }; n],
+            next: parts.insts.iter().map(|i| i.1).collect(),
+            rpc: vec![NO_PC; n],
+            loop_split: vec![false; n],
+        };
+        for (pc, (inst, next)) in parts.insts.into_iter().enumerate() {
+            let start = pool.len() as u32;
+            let mut op = Op { inst, next, class: 0, waits_for_all: false, start, split: start, end: start };
+            if let Some(inst) = &op.inst {
+                let facts = parts.isa.facts(inst, pc as Pc, next);
+                pool.extend_from_slice(&facts.reads);
+                op.split = pool.len() as u32;
+                pool.extend_from_slice(&facts.writes);
+                op.end = pool.len() as u32;
+                op.class = facts.class;
+                op.waits_for_all = facts.waits_for_all;
+                flow.kind[pc] = facts.flow;
+            }
+            ops.push(op);
+        }
+        let valid: Vec<bool> = ops.iter().map(|o| o.inst.is_some()).collect();
+        let roots = std::iter::once(parts.entry).chain(parts.labels.iter().map(|l| l.1));
+        let cfg = Cfg::build(&flow, &valid, roots);
+        cfg.fill(&mut flow);
+        Program {
+            isa: parts.isa,
+            name: parts.name,
+            ops,
+            pool,
+            entry: parts.entry,
+            segments: parts.segments,
+            text: parts.text,
+            labels: parts.labels,
+            lines: parts.lines,
+            source: parts.source,
+            flow,
+            cfg,
+        }
+    }
+
+    #[inline(always)]
+    pub fn reads(&self, op: &Op<I::Inst>) -> &[u16] {
+        &self.pool[op.start as usize..op.split as usize]
+    }
+
+    #[inline(always)]
+    pub fn writes(&self, op: &Op<I::Inst>) -> &[u16] {
+        &self.pool[op.split as usize..op.end as usize]
+    }
+
+    /// Reads and writes together: what must be ready before the instruction may issue.
+    #[inline(always)]
+    pub fn touches(&self, op: &Op<I::Inst>) -> &[u16] {
+        &self.pool[op.start as usize..op.end as usize]
+    }
+
+    /// The label exactly at `pc`.
+    pub fn label_at(&self, pc: Pc) -> Option<&str> {
+        self.labels.iter().find(|l| l.1 == pc).map(|l| l.0.as_str())
+    }
+
+    pub fn find_label(&self, name: &str) -> Option<Pc> {
+        self.labels.iter().find(|l| l.0 == name).map(|l| l.1)
+    }
+
+    pub fn line_of(&self, pc: Pc) -> u32 {
+        self.lines.get(pc as usize).copied().unwrap_or(0)
+    }
+
+    /// Disassembly of one instruction.
+    pub fn text_at(&self, pc: Pc) -> String {
+        match self.ops.get(pc as usize).and_then(|o| o.inst.as_ref()) {
+            Some(inst) => self.isa.show(inst, pc, &|p| self.label_at(p).map(str::to_owned)),
+            None => "(no instruction)".into(),
+        }
+    }
+
+    /// `file:line: text` where known, for error messages.
+    pub fn place(&self, pc: Pc) -> String {
+        let line = self.line_of(pc);
+        let file = self.source.as_ref().map_or(self.name.as_str(), |s| s.name.as_str());
+        let text = self.text_at(pc);
+        if line > 0 { format!("{file}:{line}: {text}") } else { format!("{file}: {text}") }
+    }
+}

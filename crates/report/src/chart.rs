@@ -1,0 +1,262 @@
+//! Line and bar charts of experiments: named series over numbers or categories, with a legend.
+
+use std::ops::Range;
+use std::path::Path;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::prelude::*;
+
+use crate::ReportError;
+use crate::canvas::{FONT, Format, INK, failed, format_of, load_font};
+
+/// What stands along the x axis.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Axis {
+    Numbers(Vec<f64>),
+    Categories(Vec<String>),
+}
+
+impl Axis {
+    pub fn len(&self) -> usize {
+        match self {
+            Axis::Numbers(v) => v.len(),
+            Axis::Categories(v) => v.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    pub title: String,
+    pub x_label: String,
+    pub y_label: String,
+    pub x: Axis,
+    /// Name and one value per x; NaN leaves a gap.
+    pub series: Vec<(String, Vec<f64>)>,
+}
+
+const SIZE: (u32, u32) = (900, 540);
+
+const COLORS: [RGBColor; 10] = [
+    RGBColor(31, 119, 180),
+    RGBColor(255, 127, 14),
+    RGBColor(44, 160, 44),
+    RGBColor(214, 39, 40),
+    RGBColor(148, 103, 189),
+    RGBColor(140, 86, 75),
+    RGBColor(227, 119, 194),
+    RGBColor(90, 90, 90),
+    RGBColor(188, 189, 34),
+    RGBColor(23, 190, 207),
+];
+
+/// A line with points per series.
+pub fn lines(path: &Path, chart: &Chart) -> Result<(), ReportError> {
+    save(path, chart, Style::Lines)
+}
+
+/// Grouped bars: a group per x value, a bar per series.
+pub fn bars(path: &Path, chart: &Chart) -> Result<(), ReportError> {
+    save(path, chart, Style::Bars)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    Lines,
+    Bars,
+}
+
+fn save(path: &Path, chart: &Chart, style: Style) -> Result<(), ReportError> {
+    check(chart)?;
+    load_font();
+    let done = match format_of(path)? {
+        Format::Png => draw(BitMapBackend::new(path, SIZE), chart, style),
+        Format::Svg => draw(SVGBackend::new(path, SIZE), chart, style),
+    };
+    done.map_err(|error| match error {
+        ReportError::Draw(what) => ReportError::Write { path: path.into(), what },
+        other => other,
+    })
+}
+
+fn check(chart: &Chart) -> Result<(), ReportError> {
+    let fail = |what: String| Err(ReportError::Chart { title: chart.title.clone(), what });
+    for (name, values) in &chart.series {
+        if values.len() != chart.x.len() {
+            return fail(format!("series {name} has {} values for {} x values", values.len(), chart.x.len()));
+        }
+        if values.iter().any(|v| v.is_infinite()) {
+            return fail(format!("series {name} has an infinite value"));
+        }
+    }
+    match &chart.x {
+        Axis::Numbers(x) if x.iter().any(|v| !v.is_finite()) => fail("an x value is not finite".into()),
+        _ => Ok(()),
+    }
+}
+
+/// Positions along the x axis: numbers for lines, group numbers for bars and categories.
+fn positions(chart: &Chart, style: Style) -> Vec<f64> {
+    match (&chart.x, style) {
+        (Axis::Numbers(x), Style::Lines) => x.clone(),
+        _ => (0..chart.x.len()).map(|i| i as f64).collect(),
+    }
+}
+
+fn x_range(positions: &[f64], chart: &Chart, style: Style) -> Range<f64> {
+    let low = positions.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = positions.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if low > high {
+        return 0.0..1.0;
+    }
+    if style == Style::Bars || matches!(chart.x, Axis::Categories(_)) {
+        return low - 0.5..high + 0.5;
+    }
+    let pad = if high > low { (high - low) * 0.03 } else { 0.5 };
+    low - pad..high + pad
+}
+
+fn y_range(chart: &Chart) -> Range<f64> {
+    let values = chart.series.iter().flat_map(|s| &s.1).copied().filter(|v| v.is_finite());
+    let (mut low, mut high) = values.fold((0f64, 0f64), |(l, h), v| (l.min(v), h.max(v)));
+    if low == high {
+        high = low + 1.0;
+    }
+    let pad = (high - low) * 0.06;
+    if low < 0.0 {
+        low -= pad;
+    }
+    low..high + pad
+}
+
+/// An x axis whose ticks are given: plotters would put categories at fractions.
+struct Ticks {
+    range: Range<f64>,
+    at: Vec<f64>,
+    names: Option<Vec<String>>,
+}
+
+impl Ranged for Ticks {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        let share = (value - self.range.start) / (self.range.end - self.range.start);
+        limit.0 + (share * f64::from(limit.1 - limit.0)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        let every = self.at.len().div_ceil(hint.max_num_points().clamp(1, 24));
+        self.at.iter().copied().step_by(every.max(1)).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Ticks {
+    fn format_ext(&self, value: &f64) -> String {
+        match &self.names {
+            Some(names) => names.get(value.round() as usize).cloned().unwrap_or_default(),
+            None => number(*value),
+        }
+    }
+}
+
+/// Shortest form that still tells ticks apart.
+fn number(value: f64) -> String {
+    let text = if value.abs() >= 1e7 { format!("{value:.1e}") } else { format!("{value:.3}") };
+    if text.contains('e') || !text.contains('.') {
+        return text;
+    }
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".into() } else { text.into() }
+}
+
+fn ticks(chart: &Chart, positions: &[f64], style: Style) -> Ticks {
+    let range = x_range(positions, chart, style);
+    let names = match (&chart.x, style) {
+        (Axis::Categories(names), _) => Some(names.clone()),
+        (Axis::Numbers(x), Style::Bars) => Some(x.iter().map(|&v| number(v)).collect()),
+        (Axis::Numbers(_), Style::Lines) => None,
+    };
+    let at = match names {
+        Some(_) => positions.to_vec(),
+        None => RangedCoordf64::from(range.clone()).key_points(12),
+    };
+    Ticks { range, at, names }
+}
+
+fn draw<DB: DrawingBackend>(backend: DB, chart: &Chart, style: Style) -> Result<(), ReportError> {
+    let area = backend.into_drawing_area();
+    area.fill(&WHITE).map_err(failed)?;
+    let positions = positions(chart, style);
+    let mut builder = ChartBuilder::on(&area);
+    builder.margin(16).x_label_area_size(48).y_label_area_size(72);
+    if !chart.title.is_empty() {
+        builder.caption(&chart.title, (FONT, 20).into_font().color(&INK));
+    }
+    let mut context =
+        builder.build_cartesian_2d(ticks(chart, &positions, style), y_range(chart)).map_err(failed)?;
+    let format_y = |value: &f64| number(*value);
+    let mut mesh = context.configure_mesh();
+    mesh.x_desc(&chart.x_label)
+        .y_desc(&chart.y_label)
+        .y_label_formatter(&format_y)
+        .axis_desc_style((FONT, 15).into_font().color(&INK))
+        .label_style((FONT, 13).into_font().color(&INK))
+        .bold_line_style(RGBColor(215, 215, 215))
+        .light_line_style(TRANSPARENT)
+        .axis_style(INK)
+        .x_labels(24);
+    if style == Style::Bars {
+        mesh.disable_x_mesh();
+    }
+    mesh.draw().map_err(failed)?;
+
+    let bar = 0.8 / chart.series.len().max(1) as f64;
+    for (i, (name, values)) in chart.series.iter().enumerate() {
+        let color = COLORS[i % COLORS.len()];
+        let points = positions.iter().copied().zip(values.iter().copied()).filter(|p| p.1.is_finite());
+        let drawn = match style {
+            Style::Bars => context
+                .draw_series(points.map(|(x, y)| {
+                    let left = x - 0.4 + i as f64 * bar;
+                    Rectangle::new([(left, 0.0), (left + bar * 0.94, y)], color.filled())
+                }))
+                .map_err(failed)?,
+            Style::Lines => {
+                let points: Vec<_> = points.collect();
+                for part in runs(&positions, values) {
+                    context.draw_series(LineSeries::new(part, color.stroke_width(2))).map_err(failed)?;
+                }
+                let dots = points.into_iter().map(|p| Circle::new(p, 4, color.filled()));
+                context.draw_series(dots).map_err(failed)?
+            }
+        };
+        drawn.label(name).legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 14, y + 5)], color.filled()));
+    }
+    if !chart.series.is_empty() {
+        context
+            .configure_series_labels()
+            .position(SeriesLabelPosition::UpperLeft)
+            .label_font((FONT, 14).into_font().color(&INK))
+            .background_style(WHITE.mix(0.85))
+            .border_style(RGBColor(190, 190, 190))
+            .margin(8)
+            .draw()
+            .map_err(failed)?;
+    }
+    area.present().map_err(failed)
+}
+
+/// The pieces of a line between gaps.
+fn runs(x: &[f64], y: &[f64]) -> Vec<Vec<(f64, f64)>> {
+    let points: Vec<_> = x.iter().copied().zip(y.iter().copied()).collect();
+    points.split(|p| !p.1.is_finite()).filter(|part| !part.is_empty()).map(<[_]>::to_vec).collect()
+}

@@ -1,0 +1,21 @@
+//! What can go wrong while drawing.
+
+use std::path::PathBuf;
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+#[derive(Debug, Error, Diagnostic)]
+pub enum ReportError {
+    #[error("cannot draw to {}: the format is not known", path.display())]
+    #[diagnostic(help("end the file name in .png or .svg"))]
+    UnknownFormat { path: PathBuf },
+    #[error("cannot write {}: {what}", path.display())]
+    #[diagnostic(help("check that the folder exists and can be written to"))]
+    Write { path: PathBuf, what: String },
+    #[error("drawing failed: {0}")]
+    Draw(String),
+    #[error("the chart \"{title}\" cannot be drawn: {what}")]
+    #[diagnostic(help("every series needs one finite value per x value"))]
+    Chart { title: String, what: String },
+}

@@ -1,0 +1,111 @@
+//! HARP's split/join as harptool defines it (isa-harp.md, first join rule): the false side resumes at the
+//! instruction after the split and takes the predicated jump's other way itself.
+
+use super::{Change, Divergence, MechanismInfo, Notes, PathView, Reconvergence, Refusal, plain, push, unsupported};
+use wb_isa::{Flow, Mask, Pc};
+use wb_program::FlowMap;
+use wb_trace::{Kind, MaskCause};
+
+#[derive(Debug)]
+pub struct Harptool {
+    pub depth: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Entry {
+    /// All lanes agreed: the join only restores.
+    Uniform { mask: Mask, origin: Pc },
+    /// Both sides are done when this is popped: continue with all lanes.
+    FallThrough { mask: Mask, origin: Pc },
+    /// The false side, still to run.
+    Side { pc: Pc, mask: Mask, origin: Pc },
+}
+
+#[derive(Debug, Default)]
+pub struct State {
+    stack: Vec<Entry>,
+}
+
+impl Divergence for Harptool {
+    type State = State;
+    const INFO: MechanismInfo = MechanismInfo {
+        name: "harptool",
+        summary: "split/join with a uniform, a fall-through and a side entry",
+        source: "harptool, isa-harp.md",
+        isas: &["harp"],
+        separate_entities: false,
+        parallel: false,
+        across_waves: false,
+        reconvergence: Reconvergence::Marked,
+        two_level_scheduling: false,
+    };
+
+    fn step(
+        &self,
+        state: &mut State,
+        live: &mut Mask,
+        at: PathView,
+        flow: Flow,
+        _map: &FlowMap,
+        notes: &mut Notes,
+    ) -> Result<Change, Refusal> {
+        if let Some(change) = plain(at, flow) {
+            return Ok(change);
+        }
+        match flow {
+            Flow::Branch { .. } => Err(Refusal::Divergent),
+            Flow::Split { taken } => {
+                let other = at.mask & !taken;
+                notes.add(|| Kind::Split { taken, other });
+                if taken == 0 || other == 0 {
+                    push(&mut state.stack, self.depth, Entry::Uniform { mask: at.mask, origin: at.origin })?;
+                    return Ok(Change::on(at, at.next));
+                }
+                push(&mut state.stack, self.depth, Entry::FallThrough { mask: at.mask, origin: at.origin })?;
+                push(&mut state.stack, self.depth, Entry::Side { pc: at.next, mask: other, origin: at.pc })?;
+                notes.add(|| Kind::PathNew { at: at.next, lanes: other });
+                Ok(Change::Go { pc: at.next, mask: taken, origin: at.pc, cause: Some(MaskCause::Diverge) })
+            }
+            Flow::Join => match state.stack.pop() {
+                None => Err(Refusal::Malformed("join without a split")),
+                Some(Entry::Uniform { mask, origin }) => {
+                    let cause = (mask != at.mask).then_some(MaskCause::Reconverge);
+                    Ok(Change::Go { pc: at.next, mask, origin, cause })
+                }
+                Some(Entry::FallThrough { mask, origin }) => {
+                    notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+                    Ok(Change::Go { pc: at.next, mask, origin, cause: Some(MaskCause::Reconverge) })
+                }
+                Some(Entry::Side { pc, mask, origin }) => {
+                    Ok(Change::Go { pc, mask, origin, cause: Some(MaskCause::Switch) })
+                }
+            },
+            Flow::Exit { .. } | Flow::Halt => {
+                // HARP's halt ends the warp, whatever its other lanes wait for.
+                *live = 0;
+                Ok(Change::End)
+            }
+            _ => Err(unsupported(flow, Self::INFO.name)),
+        }
+    }
+
+    fn depth(&self, state: &State) -> usize {
+        state.stack.len()
+    }
+
+    fn set_aside(&self, state: &State, each: &mut dyn FnMut(Mask)) {
+        for entry in &state.stack {
+            if let Entry::Side { mask, .. } = entry {
+                each(*mask);
+            }
+        }
+    }
+
+    fn restores(&self, state: &State, each: &mut dyn FnMut(Mask)) {
+        for entry in &state.stack {
+            if let Entry::FallThrough { mask, .. } | Entry::Uniform { mask, .. } = entry {
+                each(*mask);
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! GUPPY's mask stack: push_mask, pop_mask, mask_nz and br_push over entries {mask, pc} (GUPPY document,
+//! "What is coherence/divergence?"). Lanes that `ret` leave every entry; a mask test that empties the mask
+//! with nothing on the stack retires the wave.
+
+use super::{Change, Divergence, MechanismInfo, Notes, PathView, Reconvergence, Refusal, plain, push, unsupported};
+use wb_isa::{Flow, Mask, Pc};
+use wb_program::FlowMap;
+use wb_trace::{Kind, MaskCause};
+
+#[derive(Debug)]
+pub struct MaskStack {
+    pub depth: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    pc: Pc,
+    mask: Mask,
+    origin: Pc,
+    /// An else side (its lanes belong to nobody else) rather than a mask to restore.
+    side: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct State {
+    stack: Vec<Entry>,
+}
+
+/// The next entry that still has a live lane.
+fn pop(state: &mut State, live: Mask, at: PathView, notes: &mut Notes) -> Option<Change> {
+    loop {
+        let entry = state.stack.pop()?;
+        let mask = entry.mask & live;
+        if mask == 0 {
+            continue;
+        }
+        let cause = if entry.side {
+            Some(MaskCause::Switch)
+        } else if mask != at.mask {
+            notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+            Some(MaskCause::Reconverge)
+        } else {
+            None
+        };
+        return Some(Change::Go { pc: entry.pc, mask, origin: entry.origin, cause });
+    }
+}
+
+impl Divergence for MaskStack {
+    type State = State;
+    const INFO: MechanismInfo = MechanismInfo {
+        name: "mask-stack",
+        summary: "explicit stack of execution masks with reconvergence addresses",
+        source: "GUPPY document, isa-guppy.md",
+        isas: &["guppy"],
+        separate_entities: false,
+        parallel: false,
+        across_waves: false,
+        reconvergence: Reconvergence::Marked,
+        two_level_scheduling: false,
+    };
+
+    fn step(
+        &self,
+        state: &mut State,
+        live: &mut Mask,
+        at: PathView,
+        flow: Flow,
+        _map: &FlowMap,
+        notes: &mut Notes,
+    ) -> Result<Change, Refusal> {
+        if let Some(change) = plain(at, flow) {
+            return Ok(change);
+        }
+        let keep = |pc, mask| Entry { pc, mask, origin: at.origin, side: false };
+        match flow {
+            Flow::Branch { .. } => Err(Refusal::Divergent),
+            Flow::PushMask { reconverge } => {
+                push(&mut state.stack, self.depth, keep(reconverge, at.mask))?;
+                Ok(Change::on(at, at.next))
+            }
+            Flow::PopMask => pop(state, *live, at, notes)
+                .ok_or(Refusal::Malformed("pop_mask with nothing on the mask stack")),
+            Flow::MaskNonZero { keep: 0 } => Ok(pop(state, *live, at, notes).unwrap_or_else(|| {
+                *live = 0;
+                Change::End
+            })),
+            Flow::MaskNonZero { keep } => {
+                if keep == at.mask {
+                    return Ok(Change::on(at, at.next));
+                }
+                if state.stack.is_empty() {
+                    // Nothing will bring the other lanes back: they are done.
+                    *live &= keep;
+                }
+                Ok(Change::Go { pc: at.next, mask: keep, origin: at.pc, cause: Some(MaskCause::MaskTest) })
+            }
+            Flow::BranchPush { taken, other, reconverge } => {
+                let rest = at.mask & !taken;
+                notes.add(|| Kind::Split { taken, other: rest });
+                push(&mut state.stack, self.depth, keep(reconverge, at.mask))?;
+                if taken == 0 {
+                    return Ok(Change::on(at, other));
+                }
+                if rest == 0 {
+                    return Ok(Change::on(at, at.next));
+                }
+                push(&mut state.stack, self.depth, Entry { pc: other, mask: rest, origin: at.pc, side: true })?;
+                notes.add(|| Kind::PathNew { at: other, lanes: rest });
+                Ok(Change::Go { pc: at.next, mask: taken, origin: at.pc, cause: Some(MaskCause::Diverge) })
+            }
+            Flow::Exit { lanes } => {
+                *live &= !lanes;
+                let rest = at.mask & !lanes;
+                if rest != 0 {
+                    let cause = Some(MaskCause::Exit);
+                    return Ok(Change::Go { pc: at.next, mask: rest, origin: at.origin, cause });
+                }
+                Ok(pop(state, *live, at, notes).unwrap_or(Change::End))
+            }
+            Flow::Halt => {
+                *live = 0;
+                Ok(Change::End)
+            }
+            _ => Err(unsupported(flow, Self::INFO.name)),
+        }
+    }
+
+    fn depth(&self, state: &State) -> usize {
+        state.stack.len()
+    }
+
+    fn set_aside(&self, state: &State, each: &mut dyn FnMut(Mask)) {
+        for entry in state.stack.iter().filter(|e| e.side) {
+            each(entry.mask);
+        }
+    }
+
+    fn restores(&self, state: &State, each: &mut dyn FnMut(Mask)) {
+        for entry in state.stack.iter().filter(|e| !e.side) {
+            each(entry.mask);
+        }
+    }
+}

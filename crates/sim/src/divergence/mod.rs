@@ -1,0 +1,203 @@
+//! Divergence mechanisms: which paths a wave has now. One file per mechanism; a mechanism sees control
+//! flow ([`Flow`], [`FlowMap`]), never an instruction, and knows nothing of the pipeline.
+
+mod harptool;
+mod mask_stack;
+mod pdom;
+mod simt_stack;
+
+pub use harptool::Harptool;
+pub use mask_stack::MaskStack;
+pub use pdom::Pdom;
+pub use simt_stack::SimtStack;
+
+use thiserror::Error;
+use wb_isa::{EnterWhy, Flow, Mask, NO_PC, Pc};
+use wb_program::FlowMap;
+use wb_trace::{Kind, MaskCause};
+
+/// The path an instruction just executed on.
+#[derive(Clone, Copy, Debug)]
+pub struct PathView {
+    pub pc: Pc,
+    pub next: Pc,
+    pub mask: Mask,
+    /// Pc of the instruction that narrowed the mask, [`NO_PC`] when no live lane is missing.
+    pub origin: Pc,
+}
+
+/// What becomes of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Continue at `pc` with `mask` (never empty). `cause` tells why lanes changed, if they did.
+    Go { pc: Pc, mask: Mask, origin: Pc, cause: Option<MaskCause> },
+    /// No lane of the wave is left.
+    End,
+}
+
+impl Change {
+    fn on(at: PathView, pc: Pc) -> Change {
+        Change::Go { pc, mask: at.mask, origin: at.origin, cause: None }
+    }
+}
+
+/// Why a mechanism cannot do what the instruction asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    #[error("lanes disagree about a control instruction")]
+    Divergent,
+    #[error("{what} is not something the mechanism {mechanism} understands")]
+    Unsupported { what: &'static str, mechanism: &'static str },
+    #[error("the divergence stack is full ({0} entries)")]
+    Overflow(usize),
+    #[error("{0}")]
+    Malformed(&'static str),
+}
+
+impl Refusal {
+    pub fn hint(self) -> Option<&'static str> {
+        Some(match self {
+            Refusal::Divergent => return None,
+            Refusal::Unsupported { .. } => "`wavebound mechanisms` lists which mechanism goes with which ISA",
+            Refusal::Overflow(_) => {
+                "a push without its pop in a loop, or nesting deeper than the machine: raise limits.stack_depth with --set"
+            }
+            Refusal::Malformed(_) => {
+                "every split needs exactly one join on each side, every push_mask one pop; \
+                 under the mechanism pdom a split comes right before its predicated jump"
+            }
+        })
+    }
+}
+
+/// Stack events for observers; nothing is built when nobody listens.
+pub struct Notes {
+    pub on: bool,
+    pub list: Vec<Kind>,
+}
+
+impl Notes {
+    #[inline]
+    pub(crate) fn add(&mut self, kind: impl FnOnce() -> Kind) {
+        if self.on {
+            self.list.push(kind());
+        }
+    }
+}
+
+/// How far a mechanism reconverges (THESIS Table 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reconvergence {
+    /// Where the program says so.
+    Marked,
+    /// At the immediate post-dominator of every branch.
+    PostDominator,
+}
+
+/// The properties of THESIS Table 3.1, declared by each mechanism, plus what it is and where it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct MechanismInfo {
+    pub name: &'static str,
+    pub summary: &'static str,
+    pub source: &'static str,
+    pub isas: &'static [&'static str],
+    /// Paths are scheduled as entities of their own.
+    pub separate_entities: bool,
+    /// Paths of one wave can run in the same cycle.
+    pub parallel: bool,
+    /// Lanes of different waves are combined.
+    pub across_waves: bool,
+    pub reconvergence: Reconvergence,
+    pub two_level_scheduling: bool,
+}
+
+/// Every mechanism of this build, in the order of mechanisms.md.
+pub const MECHANISMS: &[MechanismInfo] = &[Pdom::INFO, Harptool::INFO, MaskStack::INFO, SimtStack::INFO];
+
+/// Which paths a wave has; one implementation per mechanism.
+pub trait Divergence: Send + Sync + 'static {
+    /// Stacks and tables of one wave.
+    type State: Default + Send + std::fmt::Debug;
+    const INFO: MechanismInfo;
+
+    /// What `flow` does to the path. Lanes that exit are taken out of `live`.
+    fn step(
+        &self,
+        state: &mut Self::State,
+        live: &mut Mask,
+        at: PathView,
+        flow: Flow,
+        map: &FlowMap,
+        notes: &mut Notes,
+    ) -> Result<Change, Refusal>;
+
+    /// The path reached [`Divergence::watch`].
+    fn arrive(
+        &self,
+        _state: &mut Self::State,
+        _live: Mask,
+        at: PathView,
+        _notes: &mut Notes,
+    ) -> Result<Change, Refusal> {
+        Ok(Change::on(at, at.pc))
+    }
+
+    /// The pc at which the mechanism wants to be asked before the path goes on.
+    fn watch(&self, _state: &Self::State) -> Pc {
+        NO_PC
+    }
+
+    /// Stack entries in use.
+    fn depth(&self, state: &Self::State) -> usize;
+
+    /// Masks set aside to run later from another pc; disjoint from each other and from the path.
+    fn set_aside(&self, state: &Self::State, each: &mut dyn FnMut(Mask));
+
+    /// Masks that will be restored; each contains what was set aside above it.
+    fn restores(&self, state: &Self::State, each: &mut dyn FnMut(Mask));
+}
+
+/// The stack with its limit: an overflow is a reported error, never silent.
+fn push<T>(stack: &mut Vec<T>, limit: usize, entry: T) -> Result<(), Refusal> {
+    if stack.len() >= limit {
+        return Err(Refusal::Overflow(limit));
+    }
+    stack.push(entry);
+    Ok(())
+}
+
+fn unsupported(flow: Flow, mechanism: &'static str) -> Refusal {
+    let what = match flow {
+        Flow::Split { .. } => "split",
+        Flow::Join => "join",
+        Flow::PushMask { .. } => "push_mask",
+        Flow::PopMask => "pop_mask",
+        Flow::MaskNonZero { .. } => "mask_nz",
+        Flow::BranchPush { .. } => "br_push",
+        _ => "this control flow",
+    };
+    Refusal::Unsupported { what, mechanism }
+}
+
+/// Flows every mechanism treats alike; a branch whose lanes disagree is left to the caller.
+#[inline]
+fn plain(at: PathView, flow: Flow) -> Option<Change> {
+    match flow {
+        Flow::Next => Some(Change::on(at, at.next)),
+        Flow::Jump(pc) => Some(Change::on(at, pc)),
+        Flow::Branch { taken, target } if taken == at.mask => Some(Change::on(at, target)),
+        Flow::Branch { taken: 0, .. } => Some(Change::on(at, at.next)),
+        Flow::Enter { pc, mask, why } => {
+            let origin = if mask == at.mask { at.origin } else { NO_PC };
+            Some(Change::Go { pc, mask, origin, cause: Some(enter_cause(why)) })
+        }
+        _ => None,
+    }
+}
+
+fn enter_cause(why: EnterWhy) -> MaskCause {
+    match why {
+        EnterWhy::Lanes => MaskCause::Lanes,
+        EnterWhy::Interrupt => MaskCause::Interrupt,
+    }
+}

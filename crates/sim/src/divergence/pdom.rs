@@ -1,0 +1,156 @@
+//! The PDOM document's stack (isa-harp.md, second join rule). One level per split instead of the document's
+//! one sibling counter per warp, so that nesting works; a split that guards a loop ("EXIT loop split" when
+//! no lane stays) is told from an if by the control-flow graph (design choice: the document is silent).
+
+use super::{Change, Divergence, MechanismInfo, Notes, PathView, Reconvergence, Refusal, plain, push, unsupported};
+use wb_isa::{Flow, FlowKind, Mask, Pc};
+use wb_program::FlowMap;
+use wb_trace::{Kind, MaskCause};
+
+#[derive(Debug)]
+pub struct Pdom {
+    pub depth: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    split: Pc,
+    /// The parent's lanes and where its mask came from.
+    parent: Mask,
+    origin: Pc,
+    /// Opened by a loop split: closed by the loop's exit, not by joins.
+    is_loop: bool,
+    /// The false side: where it starts and its lanes, until it runs.
+    pending: Option<(Pc, Mask)>,
+}
+
+#[derive(Debug, Default)]
+pub struct State {
+    levels: Vec<Level>,
+}
+
+impl Pdom {
+    fn split(
+        &self,
+        state: &mut State,
+        at: PathView,
+        taken: Mask,
+        map: &FlowMap,
+        notes: &mut Notes,
+    ) -> Result<Change, Refusal> {
+        let jump = at.next;
+        if !matches!(map.kind.get(jump as usize), Some(FlowKind::Branch(_))) {
+            return Err(Refusal::Malformed("split is not followed by a predicated jump"));
+        }
+        let after_jump = map.next[jump as usize];
+        let other = at.mask & !taken;
+        notes.add(|| Kind::Split { taken, other });
+        let is_loop = map.loop_split[at.pc as usize];
+        if is_loop && taken == 0 {
+            return Ok(exit_loop(state, at, notes));
+        }
+        if is_loop && other == 0 {
+            return Ok(Change::on(at, jump));
+        }
+        let mut level = Level { split: at.pc, parent: at.mask, origin: at.origin, is_loop, pending: None };
+        let diverged = Some(MaskCause::Diverge);
+        let change = if taken == 0 {
+            Change::on(at, after_jump)
+        } else if other == 0 {
+            Change::on(at, jump)
+        } else {
+            level.pending = Some((after_jump, other));
+            notes.add(|| Kind::PathNew { at: after_jump, lanes: other });
+            Change::Go { pc: jump, mask: taken, origin: at.pc, cause: diverged }
+        };
+        push(&mut state.levels, self.depth, level)?;
+        Ok(change)
+    }
+}
+
+/// No lane stays in the loop: its levels go, all lanes that left it meet behind the jump.
+fn exit_loop(state: &mut State, at: PathView, notes: &mut Notes) -> Change {
+    let (mut mask, mut origin) = (at.mask, at.origin);
+    while let Some(level) = state.levels.pop_if(|l| l.is_loop && l.split == at.pc) {
+        (mask, origin) = (level.parent, level.origin);
+    }
+    notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+    Change::Go { pc: at.next, mask, origin, cause: Some(MaskCause::LoopExit) }
+}
+
+fn join(state: &mut State, at: PathView, notes: &mut Notes) -> Result<Change, Refusal> {
+    let Some(level) = state.levels.last_mut() else {
+        return Err(Refusal::Malformed("join without a split"));
+    };
+    if level.is_loop {
+        return Err(Refusal::Malformed("join inside a loop whose split is still open"));
+    }
+    if let Some((pc, mask)) = level.pending.take() {
+        return Ok(Change::Go { pc, mask, origin: level.split, cause: Some(MaskCause::Switch) });
+    }
+    let (mask, origin) = (level.parent, level.origin);
+    state.levels.pop();
+    let cause = (mask != at.mask).then_some(MaskCause::Reconverge);
+    if cause.is_some() {
+        notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+    }
+    Ok(Change::Go { pc: at.next, mask, origin, cause })
+}
+
+impl Divergence for Pdom {
+    type State = State;
+    const INFO: MechanismInfo = MechanismInfo {
+        name: "pdom",
+        summary: "split/join with a post-dominator stack; loops close with an all-false split",
+        source: "PDOM document, isa-harp.md",
+        isas: &["harp"],
+        separate_entities: false,
+        parallel: false,
+        across_waves: false,
+        reconvergence: Reconvergence::Marked,
+        two_level_scheduling: false,
+    };
+
+    fn step(
+        &self,
+        state: &mut State,
+        live: &mut Mask,
+        at: PathView,
+        flow: Flow,
+        map: &FlowMap,
+        notes: &mut Notes,
+    ) -> Result<Change, Refusal> {
+        if let Some(change) = plain(at, flow) {
+            return Ok(change);
+        }
+        match flow {
+            Flow::Branch { .. } => Err(Refusal::Divergent),
+            Flow::Split { taken } => self.split(state, at, taken, map, notes),
+            Flow::Join => join(state, at, notes),
+            Flow::Exit { .. } | Flow::Halt => {
+                *live = 0;
+                Ok(Change::End)
+            }
+            _ => Err(unsupported(flow, Self::INFO.name)),
+        }
+    }
+
+    fn depth(&self, state: &State) -> usize {
+        // The document's entries: a level holds two until its first side has joined.
+        state.levels.iter().map(|l| 1 + usize::from(l.pending.is_some())).sum()
+    }
+
+    fn set_aside(&self, state: &State, each: &mut dyn FnMut(Mask)) {
+        for level in &state.levels {
+            if let Some((_, mask)) = level.pending {
+                each(mask);
+            }
+        }
+    }
+
+    fn restores(&self, state: &State, each: &mut dyn FnMut(Mask)) {
+        for level in &state.levels {
+            each(level.parent);
+        }
+    }
+}

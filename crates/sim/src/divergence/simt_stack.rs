@@ -1,0 +1,170 @@
+//! The SIMT stack on plain branches (mechanisms.md 5): entries {pc, rpc, mask}; lanes of one branch may
+//! disagree and meet again at its immediate post-dominator. Split and join instructions do nothing here.
+
+use super::{Change, Divergence, MechanismInfo, Notes, PathView, Reconvergence, Refusal, plain, push, unsupported};
+use wb_hw::FirstSide;
+use wb_isa::{Flow, Mask, NO_PC, Pc};
+use wb_program::FlowMap;
+use wb_trace::{Kind, MaskCause};
+
+#[derive(Debug)]
+pub struct SimtStack {
+    pub depth: usize,
+    /// Which side of a divergent branch runs first.
+    pub first: FirstSide,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    pc: Pc,
+    /// Where this entry itself reconverges.
+    rpc: Pc,
+    mask: Mask,
+    origin: Pc,
+    /// The other side of a branch rather than the lanes to continue with after both.
+    side: bool,
+}
+
+#[derive(Debug)]
+pub struct State {
+    /// Entries below the running one.
+    stack: Vec<Entry>,
+    /// Reconvergence pc of the running path.
+    rpc: Pc,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        State { stack: Vec::new(), rpc: NO_PC }
+    }
+}
+
+impl SimtStack {
+    fn diverge(
+        &self,
+        state: &mut State,
+        at: PathView,
+        taken: (Pc, Mask),
+        map: &FlowMap,
+        notes: &mut Notes,
+    ) -> Result<Change, Refusal> {
+        let not_taken = (at.next, at.mask & !taken.1);
+        notes.add(|| Kind::Split { taken: taken.1, other: not_taken.1 });
+        let (first, second) = match self.first {
+            FirstSide::Taken => (taken, not_taken),
+            FirstSide::NotTaken => (not_taken, taken),
+            FirstSide::Larger if taken.1.count_ones() >= not_taken.1.count_ones() => (taken, not_taken),
+            FirstSide::Smaller if taken.1.count_ones() <= not_taken.1.count_ones() => (taken, not_taken),
+            FirstSide::Larger | FirstSide::Smaller => (not_taken, taken),
+        };
+        // A branch that only the end post-dominates reconverges where its surroundings do.
+        let rpc = match map.rpc[at.pc as usize] {
+            NO_PC => state.rpc,
+            rpc => rpc,
+        };
+        if rpc != state.rpc {
+            let after = Entry { pc: rpc, rpc: state.rpc, mask: at.mask, origin: at.origin, side: false };
+            push(&mut state.stack, self.depth, after)?;
+        }
+        state.rpc = rpc;
+        let waits = |side: (Pc, Mask)| side.0 == rpc;
+        let (run, set_aside) = if waits(first) { (second, first) } else { (first, second) };
+        if !waits(set_aside) {
+            let side = Entry { pc: set_aside.0, rpc, mask: set_aside.1, origin: at.pc, side: true };
+            push(&mut state.stack, self.depth, side)?;
+        }
+        notes.add(|| Kind::PathNew { at: set_aside.0, lanes: set_aside.1 });
+        Ok(Change::Go { pc: run.0, mask: run.1, origin: at.pc, cause: Some(MaskCause::Diverge) })
+    }
+}
+
+/// The next entry that still has a live lane.
+fn pop(state: &mut State, live: Mask, at: PathView, notes: &mut Notes) -> Option<Change> {
+    loop {
+        let entry = state.stack.pop()?;
+        state.rpc = entry.rpc;
+        let mask = entry.mask & live;
+        if mask == 0 {
+            continue;
+        }
+        let cause = if entry.side {
+            MaskCause::Switch
+        } else {
+            notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+            MaskCause::Reconverge
+        };
+        return Some(Change::Go { pc: entry.pc, mask, origin: entry.origin, cause: Some(cause) });
+    }
+}
+
+impl Divergence for SimtStack {
+    type State = State;
+    const INFO: MechanismInfo = MechanismInfo {
+        name: "simt-stack",
+        summary: "hardware stack on plain branches, reconverging at the static post-dominator",
+        source: "mechanisms.md 5",
+        isas: &["harp"],
+        separate_entities: false,
+        parallel: false,
+        across_waves: false,
+        reconvergence: Reconvergence::PostDominator,
+        two_level_scheduling: false,
+    };
+
+    fn step(
+        &self,
+        state: &mut State,
+        live: &mut Mask,
+        at: PathView,
+        flow: Flow,
+        map: &FlowMap,
+        notes: &mut Notes,
+    ) -> Result<Change, Refusal> {
+        if let Some(change) = plain(at, flow) {
+            return Ok(change);
+        }
+        match flow {
+            Flow::Branch { target, .. } if target == at.next => Ok(Change::on(at, target)),
+            Flow::Branch { taken, target } => self.diverge(state, at, (target, taken), map, notes),
+            Flow::Split { .. } | Flow::Join => Ok(Change::on(at, at.next)),
+            Flow::Exit { lanes } => {
+                *live &= !lanes;
+                let rest = at.mask & !lanes;
+                if rest != 0 {
+                    let cause = Some(MaskCause::Exit);
+                    return Ok(Change::Go { pc: at.next, mask: rest, origin: at.origin, cause });
+                }
+                Ok(pop(state, *live, at, notes).unwrap_or(Change::End))
+            }
+            Flow::Halt => {
+                *live = 0;
+                Ok(Change::End)
+            }
+            _ => Err(unsupported(flow, Self::INFO.name)),
+        }
+    }
+
+    fn arrive(&self, state: &mut State, live: Mask, at: PathView, notes: &mut Notes) -> Result<Change, Refusal> {
+        pop(state, live, at, notes).ok_or(Refusal::Malformed("a path reconverged with nothing on the stack"))
+    }
+
+    fn watch(&self, state: &State) -> Pc {
+        state.rpc
+    }
+
+    fn depth(&self, state: &State) -> usize {
+        state.stack.len()
+    }
+
+    fn set_aside(&self, state: &State, each: &mut dyn FnMut(Mask)) {
+        for entry in state.stack.iter().filter(|e| e.side) {
+            each(entry.mask);
+        }
+    }
+
+    fn restores(&self, state: &State, each: &mut dyn FnMut(Mask)) {
+        for entry in state.stack.iter().filter(|e| !e.side) {
+            each(entry.mask);
+        }
+    }
+}

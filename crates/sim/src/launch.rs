@@ -1,0 +1,143 @@
+//! What to run: waves in launch order, and the options and results of a run.
+
+use crate::memory::DeviceMemory;
+use wb_isa::{Mask, WaveStart, first_lanes};
+
+/// How waves come into being.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launch {
+    /// One wave with one lane at the entry; it starts the others itself (HARP).
+    Boot,
+    /// `threads` threads in groups of `group`; a group is cut into waves (GUPPY).
+    Grid { threads: u32, group: u32 },
+}
+
+/// Hands out waves in launch order.
+#[derive(Clone, Debug)]
+pub(crate) struct Launcher {
+    launch: Launch,
+    lanes: u32,
+    next_wave: u32,
+    group: u32,
+    wave_in_group: u32,
+}
+
+impl Launcher {
+    pub fn new(launch: Launch, lanes: u32) -> Self {
+        Launcher { launch, lanes, next_wave: 0, group: 0, wave_in_group: 0 }
+    }
+
+    /// True once every wave of the launch has been handed out.
+    pub fn is_done(&self) -> bool {
+        match self.launch {
+            Launch::Boot => self.next_wave > 0,
+            Launch::Grid { threads, group } => u64::from(self.group) * u64::from(group) >= u64::from(threads),
+        }
+    }
+
+    /// The next wave and its lanes.
+    pub fn next(&mut self) -> Option<(WaveStart, Mask)> {
+        if self.is_done() {
+            return None;
+        }
+        let wave = self.next_wave;
+        self.next_wave += 1;
+        let Launch::Grid { threads, group } = self.launch else {
+            return Some((WaveStart { wave, lanes: self.lanes, ..WaveStart::default() }, 1));
+        };
+        let start = WaveStart {
+            wave,
+            group: self.group,
+            wave_in_group: self.wave_in_group,
+            group_size: group,
+            lanes: self.lanes,
+            spawned: None,
+        };
+        let in_group = group.min(threads - self.group * group);
+        let left = in_group - self.wave_in_group * self.lanes;
+        if left <= self.lanes {
+            self.group += 1;
+            self.wave_in_group = 0;
+        } else {
+            self.wave_in_group += 1;
+        }
+        Some((start, first_lanes(left.min(self.lanes))))
+    }
+}
+
+/// Choices of a run that are not part of the machine.
+pub struct RunOptions<'a> {
+    /// Cycle by cycle, or functional only.
+    pub timed: bool,
+    /// Assert the mask invariants after every instruction.
+    pub check: bool,
+    /// Keep the registers of every wave as it ends.
+    pub keep_registers: bool,
+    /// Told about once per million instructions: cycles and wave-instructions so far.
+    pub progress: Option<&'a mut dyn FnMut(u64, u64)>,
+}
+
+impl Default for RunOptions<'_> {
+    fn default() -> Self {
+        RunOptions { timed: true, check: false, keep_registers: false, progress: None }
+    }
+}
+
+/// Final registers of one wave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaveRegisters {
+    pub wave: u32,
+    /// Per lane, (name, value) in the ISA's order.
+    pub lanes: Vec<Vec<(String, u64)>>,
+}
+
+/// What a finished run leaves.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Cycles of a timed run, wave-instructions of an untimed one.
+    pub cycles: u64,
+    pub wave_instructions: u64,
+    pub lane_instructions: u64,
+    pub waves: u32,
+    /// Most divergence-stack entries any wave had.
+    pub max_stack_depth: usize,
+    pub console: Vec<u8>,
+    pub memory: DeviceMemory,
+    pub registers: Vec<WaveRegisters>,
+}
+
+impl Outcome {
+    pub(crate) fn new(memory: DeviceMemory) -> Self {
+        Outcome {
+            cycles: 0,
+            wave_instructions: 0,
+            lane_instructions: 0,
+            waves: 0,
+            max_stack_depth: 0,
+            console: Vec::new(),
+            memory,
+            registers: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(launch: Launch, lanes: u32) -> Vec<(u32, u32, u32, Mask)> {
+        let mut l = Launcher::new(launch, lanes);
+        std::iter::from_fn(|| l.next()).map(|(s, m)| (s.wave, s.group, s.wave_in_group, m)).collect()
+    }
+
+    #[test]
+    fn grids_are_cut_into_groups_and_waves() {
+        assert_eq!(
+            all(Launch::Grid { threads: 20, group: 12 }, 8),
+            [(0, 0, 0, 0xff), (1, 0, 1, 0x0f), (2, 1, 0, 0xff)]
+        );
+        assert_eq!(all(Launch::Grid { threads: 64, group: 64 }, 64), [(0, 0, 0, !0)]);
+        assert_eq!(all(Launch::Grid { threads: 5, group: 2 }, 4).len(), 3);
+        assert_eq!(all(Launch::Boot, 4), [(0, 0, 0, 1)]);
+    }
+}

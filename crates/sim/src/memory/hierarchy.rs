@@ -1,0 +1,177 @@
+//! When a memory access is done: the chain of caches down to DRAM, computed at issue from what is busy
+//! until when. No events, no queues to step; requests are served in issue order, cores in number order.
+
+use super::cache::{Lookup, Tags};
+use super::dram::Dram;
+use wb_hw::{Machine, WritePolicy};
+use wb_trace::PortKind;
+
+/// A level by index, or DRAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Level(usize),
+    Dram,
+    /// Always there at once (instruction fetch without a cache).
+    Ideal,
+}
+
+#[derive(Debug)]
+struct Level {
+    copies: Vec<Tags>,
+    shared_by: usize,
+    line: u32,
+    latency: u64,
+    ports: u32,
+    write: WritePolicy,
+    next: Place,
+}
+
+/// What an access met on its first level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// Cycle from which the slowest result can be used.
+    pub done: u64,
+    pub hits: u16,
+    pub misses: u16,
+    pub evictions: u16,
+}
+
+#[derive(Debug)]
+pub struct Hierarchy {
+    levels: Vec<Level>,
+    dram: Dram,
+    dram_line: u32,
+    data: Place,
+    sampler: Place,
+    scalar: Place,
+    instruction: Place,
+    lds_latency: u64,
+    request: u64,
+    response: u64,
+}
+
+impl Hierarchy {
+    /// The machine has been validated: every name resolves and chains end at DRAM.
+    pub fn new(machine: &Machine) -> Self {
+        let place = |name: &str| match name {
+            "none" => Place::Ideal,
+            _ => machine.caches.iter().position(|c| c.name == name).map_or(Place::Dram, Place::Level),
+        };
+        let levels = machine
+            .caches
+            .iter()
+            .map(|c| {
+                let shared_by = if c.shared_by == 0 { machine.cores } else { c.shared_by } as usize;
+                Level {
+                    copies: vec![Tags::new(c); (machine.cores as usize).div_ceil(shared_by)],
+                    shared_by,
+                    line: c.line,
+                    latency: u64::from(c.latency),
+                    ports: c.ports,
+                    write: c.write,
+                    next: place(&c.next),
+                }
+            })
+            .collect();
+        Hierarchy {
+            levels,
+            dram: Dram::new(&machine.dram),
+            dram_line: machine.dram.line,
+            data: place(&machine.memory.data),
+            sampler: place(&machine.memory.sampler),
+            scalar: place(&machine.memory.scalar),
+            instruction: place(&machine.memory.instruction),
+            lds_latency: u64::from(machine.memory.lds_latency),
+            request: u64::from(machine.memory.request_latency),
+            response: u64::from(machine.memory.response_latency),
+        }
+    }
+
+    fn place(&self, port: PortKind) -> Place {
+        match port {
+            PortKind::Data => self.data,
+            PortKind::Sampler => self.sampler,
+            PortKind::Scalar => self.scalar,
+            PortKind::Fetch => self.instruction,
+            PortKind::Lds => Place::Ideal,
+        }
+    }
+
+    /// Bytes that one access of this kind moves together.
+    pub fn line(&self, port: PortKind) -> u32 {
+        match self.place(port) {
+            Place::Level(l) => self.levels[l].line,
+            Place::Dram => self.dram_line,
+            Place::Ideal => 64,
+        }
+    }
+
+    /// All lines of one instruction, sent at `now`.
+    pub fn access(
+        &mut self,
+        port: PortKind,
+        core: usize,
+        lines: impl Iterator<Item = u64>,
+        write: bool,
+        now: u64,
+    ) -> Access {
+        let mut result = Access { done: now, ..Access::default() };
+        if port == PortKind::Lds {
+            result.done = now + self.lds_latency;
+            return result;
+        }
+        let place = self.place(port);
+        for addr in lines {
+            let done = self.reach(place, core, addr, write, now + self.request, Some(&mut result)) + self.response;
+            result.done = result.done.max(done);
+        }
+        result
+    }
+
+    fn reach(
+        &mut self,
+        place: Place,
+        core: usize,
+        addr: u64,
+        write: bool,
+        now: u64,
+        seen: Option<&mut Access>,
+    ) -> u64 {
+        let Place::Level(l) = place else {
+            return match place {
+                Place::Dram => self.dram.access(addr, self.dram_line, now),
+                _ => now,
+            };
+        };
+        let level = &mut self.levels[l];
+        let copy = core / level.shared_by;
+        let (latency, next, line) = (level.latency, level.next, addr / u64::from(level.line));
+        if write {
+            return match level.write {
+                WritePolicy::Free => now,
+                WritePolicy::Through => {
+                    let start = level.copies[copy].port(now, level.ports);
+                    self.reach(next, core, addr, true, start + latency, None)
+                }
+            };
+        }
+        let start = level.copies[copy].port(now, level.ports);
+        match level.copies[copy].lookup(line) {
+            Lookup::Hit(ready) => {
+                if let Some(seen) = seen {
+                    seen.hits += 1;
+                }
+                ready.max(start + latency)
+            }
+            Lookup::Miss { way, evicted } => {
+                if let Some(seen) = seen {
+                    seen.misses += 1;
+                    seen.evictions += u16::from(evicted);
+                }
+                let done = self.reach(next, core, addr, false, start + latency, None);
+                self.levels[l].copies[copy].fill(way, line, done);
+                done
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Entry points: check machine against program, choose the mechanism, run. Every ISA × mechanism pair is
+//! instantiated here, so that other crates build fast.
+
+use crate::divergence::{Divergence, Harptool, MECHANISMS, MaskStack, Pdom, SimtStack};
+use crate::error::{ErrorKind, SimError};
+use crate::exec::Exec;
+use crate::launch::{Launch, Outcome, RunOptions};
+use crate::memory::DeviceMemory;
+use crate::sink::Sink;
+use crate::{functional, timed};
+use wb_hw::{FrontEndKind, HwError, Machine};
+use wb_isa::guppy::Guppy;
+use wb_isa::harp::Harp;
+use wb_isa::{FlowKind, Isa, MAX_LANES, Pc};
+use wb_program::Program;
+use wb_trace::{CodeLine, Observer, TraceInfo};
+
+/// A program of any ISA that the machine can run.
+pub trait Runnable {
+    /// Runs from `memory` as given; the program's own segments are placed first.
+    fn run(
+        &self,
+        machine: &Machine,
+        launch: Launch,
+        memory: DeviceMemory,
+        options: RunOptions,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Outcome, Box<SimError>>;
+}
+
+impl Runnable for Program<Harp> {
+    fn run(
+        &self,
+        machine: &Machine,
+        launch: Launch,
+        memory: DeviceMemory,
+        options: RunOptions,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Outcome, Box<SimError>> {
+        let depth = machine.limits.stack_depth as usize;
+        let first = machine.divergence.first;
+        match machine.divergence.mechanism.as_str() {
+            "harptool" => start(self, &Harptool { depth }, machine, launch, memory, options, observer),
+            "pdom" => start(self, &Pdom { depth }, machine, launch, memory, options, observer),
+            "simt-stack" => start(self, &SimtStack { depth, first }, machine, launch, memory, options, observer),
+            other => Err(Box::new(wrong_mechanism(other, "harp"))),
+        }
+    }
+}
+
+impl Runnable for Program<Guppy> {
+    fn run(
+        &self,
+        machine: &Machine,
+        launch: Launch,
+        memory: DeviceMemory,
+        options: RunOptions,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Outcome, Box<SimError>> {
+        let depth = machine.limits.stack_depth as usize;
+        match machine.divergence.mechanism.as_str() {
+            "mask-stack" => start(self, &MaskStack { depth }, machine, launch, memory, options, observer),
+            other => Err(Box::new(wrong_mechanism(other, "guppy"))),
+        }
+    }
+}
+
+fn wrong_mechanism(name: &str, isa: &str) -> SimError {
+    let fit: Vec<&str> = MECHANISMS.iter().filter(|m| m.isas.contains(&isa)).map(|m| m.name).collect();
+    let known = MECHANISMS.iter().any(|m| m.name == name);
+    let message = if known {
+        format!("divergence.mechanism: {name} does not run on {isa}")
+    } else {
+        format!("divergence.mechanism: there is no mechanism {name}")
+    };
+    SimError::new(ErrorKind::Setup, message).hint(Some(format!("for {isa}: {}", fit.join(", "))))
+}
+
+fn setup(error: HwError) -> SimError {
+    let help = error.help.clone();
+    SimError::new(ErrorKind::Setup, error.to_string()).hint(help)
+}
+
+fn check<I: Isa>(program: &Program<I>, machine: &Machine, launch: Launch) -> Result<(), SimError> {
+    let bad = |message: String, hint: &str| Err(SimError::new(ErrorKind::Setup, message).hint(Some(hint)));
+    machine.validate().map_err(setup)?;
+    if machine.isa != program.isa.name() {
+        let message = format!("isa: machine {} runs {}, the program is {}", machine.name, machine.isa, program.isa.name());
+        return bad(message, "choose a machine for the program's ISA with --machine");
+    }
+    machine.check_classes(program.isa.classes()).map_err(setup)?;
+    if machine.core.lanes > MAX_LANES {
+        return bad(format!("core.lanes: {} is more than {MAX_LANES}", machine.core.lanes), "use at most 64 lanes");
+    }
+    if machine.core.waves / machine.core.partitions > 64 {
+        return bad(
+            "core.waves: a partition holds at most 64 waves".into(),
+            "use more partitions or fewer waves",
+        );
+    }
+    if machine.frontend.kind == FrontEndKind::Coordinated {
+        return bad(
+            "frontend.kind: the coordinated front end is not part of this version".into(),
+            "use perfect or decoupled",
+        );
+    }
+    if let Launch::Grid { threads, group } = launch
+        && (group == 0 || threads == 0)
+    {
+        return bad("a launch needs at least one thread and a group of at least one".into(), "see --grid and --group");
+    }
+    Ok(())
+}
+
+fn start<I: Isa, D: Divergence>(
+    program: &Program<I>,
+    mechanism: &D,
+    machine: &Machine,
+    launch: Launch,
+    mut memory: DeviceMemory,
+    options: RunOptions,
+    mut observer: Option<&mut dyn Observer>,
+) -> Result<Outcome, Box<SimError>> {
+    check(program, machine, launch)?;
+    memory.load(&program.segments, &program.text).map_err(|fault| {
+        SimError::new(ErrorKind::Setup, format!("the program does not fit: {fault}"))
+            .hint(Some("give the machine more memory (--set limits.memory=…)"))
+    })?;
+    let exec = Exec { program, mechanism, lanes: machine.core.lanes, check: options.check };
+    if let Some(observer) = &mut observer {
+        observer.begin(&trace_info(program, machine, options.timed));
+    }
+    let observed = observer.is_some();
+    let sink = Sink::new(observer);
+    match (options.timed, observed) {
+        (true, false) => timed::run::<I, D, false>(&exec, machine, launch, memory, options, sink),
+        (true, true) => timed::run::<I, D, true>(&exec, machine, launch, memory, options, sink),
+        (false, false) => functional::run::<I, D, false>(&exec, machine, launch, memory, options, sink),
+        (false, true) => functional::run::<I, D, true>(&exec, machine, launch, memory, options, sink),
+    }
+}
+
+/// What a trace says about its run.
+pub fn trace_info<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) -> TraceInfo {
+    let code = program.ops.iter().enumerate().filter(|(_, op)| op.inst.is_some()).map(|(pc, _)| {
+        let pc = pc as Pc;
+        CodeLine {
+            pc,
+            addr: program.isa.addr_of(pc),
+            text: program.text_at(pc),
+            line: program.line_of(pc),
+            label: program.label_at(pc).unwrap_or("").to_owned(),
+            branch: matches!(
+                program.flow.kind[pc as usize],
+                FlowKind::Branch(_) | FlowKind::Split | FlowKind::MaskNonZero | FlowKind::BranchPush { .. }
+            ),
+        }
+    });
+    TraceInfo {
+        program: program.name.clone(),
+        isa: machine.isa.clone(),
+        machine: machine.name.clone(),
+        mechanism: machine.divergence.mechanism.clone(),
+        timed,
+        lanes: machine.core.lanes,
+        cores: machine.cores,
+        partitions: machine.core.partitions,
+        slots: machine.core.waves,
+        units: if timed { timed::describe_units(machine) } else { Vec::new() },
+        classes: program.isa.classes().iter().map(|&c| c.to_owned()).collect(),
+        code: code.collect(),
+    }
+}

@@ -1,0 +1,127 @@
+//! Wave schedulers: who goes next among the slots of a partition. Asked once per cycle and port, so `dyn`
+//! is fine. Slots are numbered within the partition, at most 64 of them.
+
+mod greedy;
+mod oldest;
+mod owner;
+mod round_robin;
+
+pub use greedy::{GreedyThenOldest, GreedyThenRoundRobin};
+pub use oldest::OldestFirst;
+pub use owner::OwnerDispatch;
+pub use round_robin::{LooseRoundRobin, RoundRobin};
+
+use wb_hw::Policy as PolicyName;
+
+/// What a scheduler may look at in one cycle; one bit per slot of the partition.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Could go this cycle.
+    pub ready: u64,
+    /// Has something to do but waits for data, instructions, a barrier or a sibling.
+    pub stalled: u64,
+    /// Holds a wave.
+    pub occupied: u64,
+    /// Launch order per slot, smaller = older.
+    pub age: &'a [u64],
+    pub slots: u32,
+}
+
+impl View<'_> {
+    fn is_ready(&self, slot: u32) -> bool {
+        self.ready >> slot & 1 == 1
+    }
+
+    /// The first ready slot after `slot`, going round.
+    fn next_ready(&self, slot: u32) -> Option<u32> {
+        let after = if slot >= 63 { 0 } else { self.ready >> (slot + 1) << (slot + 1) };
+        let pick = if after != 0 { after } else { self.ready };
+        (pick != 0).then(|| pick.trailing_zeros())
+    }
+
+    fn oldest_ready(&self) -> Option<u32> {
+        wb_isa::lanes::bits(self.ready).min_by_key(|&s| self.age[s as usize])
+    }
+}
+
+/// A scheduling policy with its memory.
+pub trait Policy: Send {
+    /// The slot that goes now; must be ready.
+    fn pick(&mut self, view: &View) -> Option<u32>;
+    /// `cycles` cycles pass in which no slot of the partition is ready and nothing changes.
+    fn idle(&mut self, _view: &View, _cycles: u64) {}
+    /// The wave in `slot` just issued its last instruction.
+    fn ended(&mut self, _slot: u32, _slots: u32) {}
+}
+
+pub fn policy(name: PolicyName) -> Box<dyn Policy> {
+    match name {
+        PolicyName::RoundRobin => Box::new(RoundRobin::default()),
+        PolicyName::LooseRoundRobin => Box::new(LooseRoundRobin::default()),
+        PolicyName::GreedyThenOldest => Box::new(GreedyThenOldest::default()),
+        PolicyName::GreedyThenRoundRobin => Box::new(GreedyThenRoundRobin::default()),
+        PolicyName::OldestFirst => Box::new(OldestFirst),
+        PolicyName::OwnerDispatch => Box::new(OwnerDispatch::default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AGE: [u64; 4] = [7, 3, 9, 1];
+
+    fn view(ready: u64, stalled: u64) -> View<'static> {
+        View { ready, stalled, occupied: 0b1111, age: &AGE, slots: 4 }
+    }
+
+    fn picks(name: PolicyName, views: &[(u64, u64)]) -> Vec<Option<u32>> {
+        let mut p = policy(name);
+        views.iter().map(|&(r, s)| p.pick(&view(r, s))).collect()
+    }
+
+    #[test]
+    fn strict_round_robin_wastes_the_turn_of_a_stalled_slot() {
+        let all = picks(PolicyName::RoundRobin, &[(0b1101, 0b10); 5]);
+        assert_eq!(all, [Some(0), None, Some(2), Some(3), Some(0)]);
+    }
+
+    #[test]
+    fn loose_round_robin_skips_it() {
+        let all = picks(PolicyName::LooseRoundRobin, &[(0b1101, 0b10); 5]);
+        assert_eq!(all, [Some(0), Some(2), Some(3), Some(0), Some(2)]);
+    }
+
+    #[test]
+    fn greedy_stays_then_takes_the_oldest_or_the_next() {
+        let seq = [(0b0111, 0), (0b0110, 1), (0b0111, 0), (0b1101, 2), (0b0101, 2)];
+        assert_eq!(picks(PolicyName::GreedyThenOldest, &seq), [Some(1), Some(1), Some(1), Some(3), Some(0)]);
+        assert_eq!(picks(PolicyName::GreedyThenRoundRobin, &seq), [Some(0), Some(1), Some(1), Some(2), Some(2)]);
+    }
+
+    #[test]
+    fn oldest_first_ignores_history() {
+        assert_eq!(picks(PolicyName::OldestFirst, &[(0b1111, 0), (0b0111, 0)]), [Some(3), Some(1)]);
+    }
+
+    #[test]
+    fn owner_dispatch_pays_a_cycle_to_switch_but_waits_for_a_busy_unit() {
+        // Slot 0 stalls: the cycle is lost, slot 1 goes next; a slot blocked by a unit is not left.
+        let seq = [(0b11, 0), (0b10, 0b01), (0b10, 0b01), (0b01, 0), (0b11, 0)];
+        assert_eq!(picks(PolicyName::OwnerDispatch, &seq), [Some(0), None, Some(1), None, Some(1)]);
+    }
+
+    #[test]
+    fn idle_cycles_move_the_turn_as_if_they_had_been_picked() {
+        for name in [PolicyName::RoundRobin, PolicyName::OwnerDispatch] {
+            let (mut a, mut b) = (policy(name), policy(name));
+            for _ in 0..7 {
+                assert_eq!(a.pick(&view(0, 0b1111)), None);
+            }
+            b.idle(&view(0, 0b1111), 7);
+            for _ in 0..4 {
+                assert_eq!(a.pick(&view(0b1111, 0)), b.pick(&view(0b1111, 0)));
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The scoreboard of a wave: which registers are not ready yet, for which lanes. Exact for any mechanism
+//! ("keyed by wave, register, lane mask"): disjoint lanes of one register do not wait for each other.
+
+use wb_isa::Mask;
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    register: u16,
+    lanes: Mask,
+    ready: u64,
+    memory: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Board {
+    /// Latest ready cycle of each register, over all lanes: the quick answer.
+    latest: Vec<u64>,
+    pending: Vec<Pending>,
+    /// When nothing of the wave is outstanding any more.
+    pub all: u64,
+    pub all_memory: bool,
+}
+
+impl Board {
+    pub fn new(registers: usize) -> Self {
+        Board { latest: vec![0; registers], pending: Vec::new(), all: 0, all_memory: false }
+    }
+
+    pub fn clear(&mut self) {
+        self.latest.fill(0);
+        self.pending.clear();
+        self.all = 0;
+    }
+
+    /// `register` is written in `lanes` and usable from cycle `ready` on.
+    #[inline]
+    pub fn write(&mut self, register: u16, lanes: Mask, now: u64, ready: u64, memory: bool) {
+        if self.all < ready {
+            (self.all, self.all_memory) = (ready, memory);
+        }
+        // Nothing can issue before now + 1 anyway.
+        if ready > now + 1 {
+            self.pending.retain(|p| p.ready > now);
+            self.pending.push(Pending { register, lanes, ready, memory });
+            let latest = &mut self.latest[register as usize];
+            *latest = (*latest).max(ready);
+        }
+    }
+
+    /// The cycle from which `register` may be used in `lanes`, if later than `from`.
+    #[inline(always)]
+    pub fn wait(&self, register: u16, lanes: Mask, from: u64) -> Option<(u64, bool)> {
+        if self.latest[register as usize] <= from {
+            return None;
+        }
+        self.pending
+            .iter()
+            .filter(|p| p.register == register && p.lanes & lanes != 0 && p.ready > from)
+            .map(|p| (p.ready, p.memory))
+            .max_by_key(|p| p.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disjoint_lanes_do_not_wait() {
+        let mut b = Board::new(4);
+        b.write(2, 0b0011, 10, 20, true);
+        b.write(2, 0b1100, 11, 15, false);
+        assert_eq!(b.wait(2, 0b0001, 12), Some((20, true)));
+        assert_eq!(b.wait(2, 0b0100, 12), Some((15, false)));
+        assert_eq!(b.wait(2, 0b0100, 15), None);
+        assert_eq!(b.wait(1, 0b1111, 12), None);
+        assert_eq!(b.all, 20);
+    }
+}

@@ -1,0 +1,257 @@
+//! One core of the timed machine: partitions with their slots, units, barriers, front end. Slot `s` belongs to
+//! partition `s mod partitions`; what the scheduler scans every cycle lives in flat arrays beside the slots.
+
+use super::board::Board;
+use super::units::Units;
+use crate::barrier::Barriers;
+use crate::divergence::Divergence;
+use crate::exec::{Path, Wave};
+use crate::frontend::FrontEnd;
+use crate::memory::Hierarchy;
+use crate::sched::{self, Policy, View};
+use wb_hw::Machine;
+use wb_isa::{Isa, lanes::bits};
+use wb_program::Program;
+use wb_trace::StallReason;
+
+/// Where a path lives.
+pub struct Slot<I: Isa, D: Divergence> {
+    pub wave: Wave<I, D>,
+    pub path: Path,
+    pub board: Board,
+    /// What the path waits for while its wake-up lies ahead.
+    pub waits_for: StallReason,
+    /// Current stall, followed only for observers.
+    pub stall: Option<StallReason>,
+    pub stalled_since: u64,
+}
+
+impl<I: Isa, D: Divergence> Slot<I, D> {
+    pub fn new(wave: Wave<I, D>, path: Path, board: Board, now: u64) -> Self {
+        Slot { wave, path, board, waits_for: StallReason::Dependency, stall: None, stalled_since: now }
+    }
+
+    pub fn fresh_board(reuse: Option<Board>, registers: usize) -> Board {
+        match reuse {
+            Some(mut board) => {
+                board.clear();
+                board
+            }
+            None => Board::new(registers),
+        }
+    }
+}
+
+/// Slots with a scheduler of their own.
+pub struct Partition<I: Isa, D: Divergence> {
+    pub slots: Vec<Option<Box<Slot<I, D>>>>,
+    policy: Box<dyn Policy>,
+    /// Cycle from which the slot's next instruction has its operands.
+    wake: Vec<u64>,
+    /// Unit it needs.
+    unit: Vec<u8>,
+    age: Vec<u64>,
+    /// Slots with a wave, and those of them that wait neither at a barrier nor for their last results.
+    occupied: u64,
+    active: u64,
+    /// As of the last scan: occupied slots that are neither ready nor only short of a unit.
+    stalled: u64,
+}
+
+pub struct Core<I: Isa, D: Divergence> {
+    pub partitions: Vec<Partition<I, D>>,
+    pub units: Units,
+    pub barriers: Barriers,
+    pub frontend: FrontEnd,
+    /// Waves in the core.
+    pub occupied: u32,
+    decoupled: bool,
+}
+
+impl<I: Isa, D: Divergence> Core<I, D> {
+    pub fn new(machine: &Machine) -> Self {
+        let per = (machine.core.waves / machine.core.partitions) as usize;
+        let frontend = FrontEnd::new(machine);
+        Core {
+            partitions: (0..machine.core.partitions)
+                .map(|_| Partition {
+                    slots: (0..per).map(|_| None).collect(),
+                    policy: sched::policy(machine.issue.policy),
+                    wake: vec![0; per],
+                    unit: vec![0; per],
+                    age: vec![0; per],
+                    occupied: 0,
+                    active: 0,
+                    stalled: 0,
+                })
+                .collect(),
+            units: Units::new(machine),
+            barriers: Barriers::default(),
+            decoupled: !matches!(frontend, FrontEnd::Perfect),
+            frontend,
+            occupied: 0,
+        }
+    }
+
+    #[inline(always)]
+    pub fn slot_number(&self, p: usize, local: usize) -> usize {
+        local * self.partitions.len() + p
+    }
+
+    fn locate(&self, slot: usize) -> (usize, usize) {
+        (slot % self.partitions.len(), slot / self.partitions.len())
+    }
+
+    /// The free slot with the smallest number.
+    pub fn free_slot(&self) -> Option<usize> {
+        self.partitions
+            .iter()
+            .enumerate()
+            .filter_map(|(p, part)| {
+                let local = part.occupied.trailing_ones() as usize;
+                (local < part.slots.len()).then(|| self.slot_number(p, local))
+            })
+            .min()
+    }
+
+    pub fn occupy(&mut self, slot: usize, s: Box<Slot<I, D>>, age: u64, now: u64, unit: u8) {
+        let (p, local) = self.locate(slot);
+        self.frontend.start(slot, s.path.pc);
+        let part = &mut self.partitions[p];
+        part.slots[local] = Some(s);
+        part.wake[local] = now;
+        part.unit[local] = unit;
+        part.age[local] = age;
+        part.occupied |= 1 << local;
+        part.active |= 1 << local;
+        self.occupied += 1;
+    }
+
+    /// Empties a slot whose wave is done.
+    pub fn vacate(&mut self, slot: usize) -> Option<Box<Slot<I, D>>> {
+        let (p, local) = self.locate(slot);
+        let part = &mut self.partitions[p];
+        let s = part.slots[local].take()?;
+        part.occupied &= !(1 << local);
+        part.active &= !(1 << local);
+        self.occupied -= 1;
+        self.frontend.stop(slot);
+        Some(s)
+    }
+
+    /// Which slots of a partition could issue at `now`, and the next cycle at which that may change.
+    #[inline]
+    pub fn scan(&mut self, p: usize, now: u64, except: u64) -> (u64, u64) {
+        let partitions = self.partitions.len();
+        let part = &mut self.partitions[p];
+        let (mut ready, mut blocked, mut next) = (0, 0, u64::MAX);
+        for local in bits(part.active & !except) {
+            let wake = part.wake[local as usize];
+            if wake > now {
+                next = next.min(wake);
+            } else if !self.decoupled || self.frontend.has(local as usize * partitions + p) {
+                let free = self.units.free_at(part.unit[local as usize], p);
+                if free <= now {
+                    ready |= 1 << local;
+                } else {
+                    blocked |= 1 << local;
+                    next = next.min(free);
+                }
+            }
+        }
+        part.stalled = part.occupied & !(ready | blocked);
+        (ready, next)
+    }
+
+    #[inline]
+    pub fn pick(&mut self, p: usize, ready: u64) -> Option<u32> {
+        let part = &mut self.partitions[p];
+        let view = View {
+            ready,
+            stalled: part.stalled,
+            occupied: part.occupied,
+            age: &part.age,
+            slots: part.slots.len() as u32,
+        };
+        part.policy.pick(&view)
+    }
+
+    /// `cycles` further cycles pass in which nothing of this core changes.
+    pub fn idle(&mut self, cycles: u64) {
+        if cycles == 0 || self.occupied == 0 {
+            return;
+        }
+        for part in &mut self.partitions {
+            let view = View {
+                ready: 0,
+                stalled: part.stalled,
+                occupied: part.occupied,
+                age: &part.age,
+                slots: part.slots.len() as u32,
+            };
+            part.policy.idle(&view, cycles);
+        }
+    }
+
+    #[inline(always)]
+    pub fn put_back(&mut self, p: usize, local: usize, s: Box<Slot<I, D>>, wake: u64, unit: u8) {
+        let part = &mut self.partitions[p];
+        part.slots[local] = Some(s);
+        part.wake[local] = wake;
+        part.unit[local] = unit;
+    }
+
+    /// The wave issued its last instruction; the slot stays taken until its results are there.
+    pub fn finish(&mut self, p: usize, local: usize, s: Box<Slot<I, D>>) {
+        let part = &mut self.partitions[p];
+        part.slots[local] = Some(s);
+        part.active &= !(1 << local);
+        part.policy.ended(local as u32, part.slots.len() as u32);
+    }
+
+    pub fn park(&mut self, p: usize, local: usize) {
+        self.partitions[p].active &= !(1 << local);
+    }
+
+    /// The slot may issue again, not before `from`.
+    pub fn unpark(&mut self, slot: usize, from: u64) {
+        let (p, local) = self.locate(slot);
+        let part = &mut self.partitions[p];
+        part.active |= 1 << local;
+        part.wake[local] = part.wake[local].max(from);
+    }
+
+    /// Why an occupied slot did not issue.
+    pub fn stall_reason(&self, p: usize, local: usize, now: u64) -> StallReason {
+        let part = &self.partitions[p];
+        let Some(s) = &part.slots[local] else { return StallReason::NotSelected };
+        if part.active >> local & 1 == 0 {
+            return if s.board.all > now { StallReason::Memory } else { StallReason::Barrier };
+        }
+        if part.wake[local] > now {
+            return s.waits_for;
+        }
+        if !self.frontend.has(self.slot_number(p, local)) {
+            return StallReason::Fetch;
+        }
+        if self.units.free_at(part.unit[local], p) > now {
+            return StallReason::Unit;
+        }
+        StallReason::NotSelected
+    }
+
+    pub fn tick_front_end(&mut self, now: u64, core: usize, program: &Program<I>, memory: &mut Hierarchy) {
+        if !self.decoupled {
+            return;
+        }
+        let partitions = &self.partitions;
+        let n = partitions.len();
+        let ages = |slot: usize| partitions[slot % n].age[slot / n];
+        let addr = |pc| program.isa.addr_of(pc);
+        self.frontend.tick(now, core, &ages, &program.flow.next, &addr, memory);
+    }
+
+    pub fn residents(&self) -> impl Iterator<Item = &Slot<I, D>> {
+        self.partitions.iter().flat_map(|p| p.slots.iter().flatten()).map(|s| &**s)
+    }
+}

@@ -1,0 +1,351 @@
+//! Events as bytes: variable-length integers, each field as the difference to what the same slot did
+//! last. Shared by trace files and hashes, so equal hashes mean equal files (docs/trace-format.md).
+
+use crate::{Event, Kind, MaskCause, PortKind, StallReason};
+
+/// A block is closed when its payload reaches this size.
+pub(crate) const BLOCK_TARGET: usize = 64 << 10;
+
+const CONTEXTS: usize = 4096;
+const MEMOS: usize = 4096;
+
+const SAME_SLOT: u8 = 0x10;
+const SAME_PATH: u8 = 0x20;
+const SAME_PC: u8 = 0x40;
+const SAME_MASK: u8 = 0x80;
+
+const WAVE_START: u8 = 0;
+const WAVE_END: u8 = 1;
+const ISSUE: u8 = 2;
+const STALL: u8 = 3;
+const SPLIT: u8 = 4;
+const MASK: u8 = 5;
+const PATH_NEW: u8 = 6;
+const PATH_MERGE: u8 = 7;
+const MEMORY: u8 = 8;
+const BARRIER: u8 = 9;
+/// As the last issue at this pc in all four fields, or in all but the instance.
+const ISSUE_AGAIN: u8 = 10;
+const ISSUE_INSTANCE: u8 = 11;
+
+#[derive(Clone, Copy, Default)]
+struct Context {
+    wave: u32,
+    path: u16,
+    pc: u32,
+    mask: u64,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Memo {
+    unit: u8,
+    instance: u8,
+    class: u8,
+    busy: u16,
+}
+
+/// What both directions remember; forgotten at each block so that blocks stand alone.
+#[derive(Clone)]
+pub(crate) struct Coder {
+    contexts: Vec<Context>,
+    memos: Vec<Memo>,
+    core: u16,
+    slot: u16,
+    cycle: u64,
+}
+
+fn context_of(core: u16, slot: u16) -> usize {
+    (core as usize * 64 + slot as usize) % CONTEXTS
+}
+
+impl Coder {
+    pub fn new() -> Self {
+        Coder {
+            contexts: vec![Context::default(); CONTEXTS],
+            memos: vec![Memo::default(); MEMOS],
+            core: 0,
+            slot: 0,
+            cycle: 0,
+        }
+    }
+
+    pub fn reset(&mut self) {
+        self.contexts.fill(Context::default());
+        self.memos.fill(Memo::default());
+        (self.core, self.slot, self.cycle) = (0, 0, 0);
+    }
+
+    pub fn encode(&mut self, event: &Event, out: &mut Vec<u8>) {
+        let context = &mut self.contexts[context_of(event.core, event.slot)];
+        let memo = &mut self.memos[event.pc as usize % MEMOS];
+        let same_slot = event.core == self.core && event.slot == self.slot;
+        let same_path = event.wave == context.wave && event.path == context.path;
+        let (same_pc, same_mask) = (event.pc == context.pc, event.mask == context.mask);
+        let code = match event.kind {
+            Kind::WaveStart { .. } => WAVE_START,
+            Kind::WaveEnd => WAVE_END,
+            Kind::Issue { unit, instance, class, busy } => {
+                let now = Memo { unit, instance, class, busy };
+                if now == *memo {
+                    ISSUE_AGAIN
+                } else if now == (Memo { instance, ..*memo }) {
+                    ISSUE_INSTANCE
+                } else {
+                    ISSUE
+                }
+            }
+            Kind::Stall { .. } => STALL,
+            Kind::Split { .. } => SPLIT,
+            Kind::Mask { .. } => MASK,
+            Kind::PathNew { .. } => PATH_NEW,
+            Kind::PathMerge { .. } => PATH_MERGE,
+            Kind::Memory { .. } => MEMORY,
+            Kind::Barrier { .. } => BARRIER,
+        };
+        let flag = |on: bool, bit: u8| if on { bit } else { 0 };
+        out.push(
+            code | flag(same_slot, SAME_SLOT)
+                | flag(same_path, SAME_PATH)
+                | flag(same_pc, SAME_PC)
+                | flag(same_mask, SAME_MASK),
+        );
+        if !same_slot {
+            put(out, event.core.into());
+            put(out, event.slot.into());
+        }
+        if !same_path {
+            put(out, event.wave.into());
+            put(out, event.path.into());
+        }
+        put(out, zigzag(event.cycle.wrapping_sub(self.cycle)));
+        if !same_pc {
+            put(out, zigzag(i64::from(event.pc).wrapping_sub(context.pc.into()) as u64));
+        }
+        if !same_mask {
+            put(out, event.mask ^ context.mask);
+        }
+        match event.kind {
+            Kind::WaveStart { lanes } => put(out, lanes),
+            Kind::WaveEnd => {}
+            Kind::Issue { unit, instance, class, busy } => {
+                if code == ISSUE {
+                    out.extend([unit, instance, class]);
+                    put(out, busy.into());
+                } else if code == ISSUE_INSTANCE {
+                    out.push(instance);
+                }
+                *memo = Memo { unit, instance, class, busy };
+            }
+            Kind::Stall { cycles, reason } => {
+                out.push(reason as u8);
+                put(out, cycles.into());
+            }
+            Kind::Split { taken, other } => {
+                put(out, taken ^ event.mask);
+                put(out, other);
+            }
+            Kind::Mask { new, live, origin, cause } => {
+                out.push(cause as u8);
+                put(out, new ^ event.mask);
+                put(out, live ^ new);
+                put(out, u64::from(origin.wrapping_add(1)));
+            }
+            Kind::PathNew { at, lanes } => {
+                put(out, at.into());
+                put(out, lanes);
+            }
+            Kind::PathMerge { lanes } => put(out, lanes),
+            Kind::Memory { port, write, lines, hits, misses, evictions, done } => {
+                out.push(port as u8 | flag(write, 0x80));
+                for n in [lines, hits, misses, evictions] {
+                    put(out, n.into());
+                }
+                put(out, zigzag(done.wrapping_sub(event.cycle)));
+            }
+            Kind::Barrier { id, arrived, needed } => {
+                put(out, id);
+                put(out, arrived.into());
+                put(out, needed.into());
+            }
+        }
+        *context = Context { wave: event.wave, path: event.path, pc: event.pc, mask: event.mask };
+        (self.core, self.slot, self.cycle) = (event.core, event.slot, event.cycle);
+    }
+
+    /// One event from the front of `input`; what is wrong with the bytes otherwise.
+    pub fn decode(&mut self, input: &mut Input<'_>) -> Result<Event, &'static str> {
+        let tag = input.byte()?;
+        let code = tag & 0x0f;
+        let (core, slot) =
+            if tag & SAME_SLOT != 0 { (self.core, self.slot) } else { (input.u16()?, input.u16()?) };
+        let context = &mut self.contexts[context_of(core, slot)];
+        let (wave, path) = if tag & SAME_PATH != 0 {
+            (context.wave, context.path)
+        } else {
+            (input.u32()?, input.u16()?)
+        };
+        let cycle = self.cycle.wrapping_add(unzigzag(input.varint()?));
+        let pc = if tag & SAME_PC != 0 {
+            context.pc
+        } else {
+            let pc = u64::from(context.pc).wrapping_add(unzigzag(input.varint()?));
+            u32::try_from(pc).map_err(|_| "a pc is out of range")?
+        };
+        let mask = if tag & SAME_MASK != 0 { context.mask } else { context.mask ^ input.varint()? };
+        let memo = &mut self.memos[pc as usize % MEMOS];
+        let kind = match code {
+            WAVE_START => Kind::WaveStart { lanes: input.varint()? },
+            WAVE_END => Kind::WaveEnd,
+            ISSUE | ISSUE_AGAIN | ISSUE_INSTANCE => {
+                if code == ISSUE {
+                    let (unit, instance, class) = (input.byte()?, input.byte()?, input.byte()?);
+                    *memo = Memo { unit, instance, class, busy: input.u16()? };
+                } else if code == ISSUE_INSTANCE {
+                    memo.instance = input.byte()?;
+                }
+                let Memo { unit, instance, class, busy } = *memo;
+                Kind::Issue { unit, instance, class, busy }
+            }
+            STALL => {
+                let reason = pick(&StallReason::ALL, input.byte()?, "unknown stall reason")?;
+                Kind::Stall { cycles: input.u32()?, reason }
+            }
+            SPLIT => Kind::Split { taken: input.varint()? ^ mask, other: input.varint()? },
+            MASK => {
+                let cause = pick(&MaskCause::ALL, input.byte()?, "unknown mask cause")?;
+                let new = input.varint()? ^ mask;
+                let live = input.varint()? ^ new;
+                Kind::Mask { new, live, origin: input.u32()?.wrapping_sub(1), cause }
+            }
+            PATH_NEW => Kind::PathNew { at: input.u32()?, lanes: input.varint()? },
+            PATH_MERGE => Kind::PathMerge { lanes: input.varint()? },
+            MEMORY => {
+                let byte = input.byte()?;
+                Kind::Memory {
+                    port: pick(&PortKind::ALL, byte & 0x7f, "unknown memory port")?,
+                    write: byte & 0x80 != 0,
+                    lines: input.u16()?,
+                    hits: input.u16()?,
+                    misses: input.u16()?,
+                    evictions: input.u16()?,
+                    done: cycle.wrapping_add(unzigzag(input.varint()?)),
+                }
+            }
+            BARRIER => {
+                Kind::Barrier { id: input.varint()?, arrived: input.u32()?, needed: input.u32()? }
+            }
+            _ => return Err("unknown event kind"),
+        };
+        *context = Context { wave, path, pc, mask };
+        (self.core, self.slot, self.cycle) = (core, slot, cycle);
+        Ok(Event { cycle, core, slot, wave, path, pc, mask, kind })
+    }
+}
+
+/// The undecoded rest of a block.
+pub(crate) struct Input<'a>(pub &'a [u8]);
+
+impl Input<'_> {
+    fn byte(&mut self) -> Result<u8, &'static str> {
+        let (&first, rest) = self.0.split_first().ok_or("an event is cut off")?;
+        self.0 = rest;
+        Ok(first)
+    }
+
+    fn varint(&mut self) -> Result<u64, &'static str> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let part = u64::from(byte & 0x7f);
+            if shift == 63 && part > 1 {
+                break;
+            }
+            value |= part << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err("a number is too long")
+    }
+
+    fn u32(&mut self) -> Result<u32, &'static str> {
+        u32::try_from(self.varint()?).map_err(|_| "a number is out of range")
+    }
+
+    fn u16(&mut self) -> Result<u16, &'static str> {
+        u16::try_from(self.varint()?).map_err(|_| "a number is out of range")
+    }
+}
+
+fn pick<T: Copy>(all: &[T], index: u8, fault: &'static str) -> Result<T, &'static str> {
+    all.get(index as usize).copied().ok_or(fault)
+}
+
+#[inline]
+fn put(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Small differences of either sign become small numbers.
+fn zigzag(difference: u64) -> u64 {
+    (difference << 1) ^ ((difference as i64 >> 63) as u64)
+}
+
+fn unzigzag(value: u64) -> u64 {
+    (value >> 1) ^ (value & 1).wrapping_neg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enums_are_stored_by_position() {
+        for (i, &reason) in StallReason::ALL.iter().enumerate() {
+            assert_eq!(reason as usize, i);
+        }
+        for (i, &cause) in MaskCause::ALL.iter().enumerate() {
+            assert_eq!(cause as usize, i);
+        }
+        for (i, &port) in PortKind::ALL.iter().enumerate() {
+            assert_eq!(port as usize, i);
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        for value in [0, 1, 127, 128, 1 << 63, u64::MAX] {
+            let mut out = Vec::new();
+            put(&mut out, value);
+            assert_eq!(Input(&out).varint(), Ok(value));
+            assert_eq!(unzigzag(zigzag(value)), value);
+        }
+        assert!(Input(&[0xff; 11]).varint().is_err());
+        assert!(Input(&[0x80]).varint().is_err());
+    }
+
+    #[test]
+    fn an_issue_is_small() {
+        let mut coder = Coder::new();
+        let mut out = Vec::new();
+        let kind = Kind::Issue { unit: 1, instance: 0, class: 3, busy: 4 };
+        for i in 0..1000u32 {
+            let event = Event {
+                cycle: u64::from(i / 2),
+                core: (i % 4) as u16,
+                slot: (i % 40) as u16,
+                wave: i % 160,
+                path: 0,
+                pc: i / 40,
+                mask: u64::MAX,
+                kind,
+            };
+            coder.encode(&event, &mut out);
+        }
+        assert!(out.len() < 8 * 1000, "{} bytes for 1000 issues", out.len());
+    }
+}

@@ -1,0 +1,435 @@
+//! Counts a run: instructions, lane use, stalls by reason, memory, units, and per instruction and
+//! branch how many lane-cycles divergence cost. Lost lanes are charged to the branch that narrowed the mask.
+
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::{
+    CodeLine, Event, Kind, Mask, MaskCause, NO_PC, Observer, Pc, PcIndex, PortKind, SlotTable, StallReason,
+    TraceInfo,
+};
+
+/// Results of a run; fields are serialised in this order.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Stats {
+    pub program: String,
+    pub isa: String,
+    pub machine: String,
+    pub mechanism: String,
+    /// False when cycles are wave-instructions.
+    pub timed: bool,
+    pub cycles: u64,
+    pub waves: u64,
+    pub wave_instructions: u64,
+    /// Active lanes summed over all issued instructions.
+    pub lane_instructions: u64,
+    /// Wave-instructions per cycle, all cores together.
+    pub ipc: f64,
+    /// Active lanes per issued instruction over the machine's lanes.
+    pub lane_utilisation: f64,
+    /// Live lanes that had to sit out an issued instruction of their wave.
+    pub lane_cycles_lost: u64,
+    pub stall_cycles: StallCycles,
+    /// Split points where both sides had lanes.
+    pub splits: u64,
+    /// Times lanes that were set aside came back to a path.
+    pub merges: u64,
+    /// Most lane sets one wave held at once: the running one and those set aside.
+    pub max_paths: u32,
+    pub barrier_arrivals: u64,
+    /// One entry per port kind, used or not.
+    pub memory: Vec<PortStats>,
+    /// By core, unit, copy.
+    pub units: Vec<UnitStats>,
+    pub branches: Vec<BranchStats>,
+    /// All code, executed or not, by pc.
+    pub pcs: Vec<PcStats>,
+}
+
+/// Cycles by [`StallReason`]; serialised as a map in the order of [`StallReason::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StallCycles([u64; StallReason::ALL.len()]);
+
+impl StallCycles {
+    pub fn get(&self, reason: StallReason) -> u64 {
+        self.0[reason as usize]
+    }
+
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    fn add(&mut self, reason: StallReason, cycles: u32) {
+        self.0[reason as usize] += u64::from(cycles);
+    }
+}
+
+impl Serialize for StallCycles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(StallReason::ALL.len()))?;
+        for reason in StallReason::ALL {
+            map.serialize_entry(reason.name(), &self.get(reason))?;
+        }
+        map.end()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct PortStats {
+    pub port: PortKind,
+    pub accesses: u64,
+    pub writes: u64,
+    pub lines: u64,
+    pub hits: u64,
+    pub misses: u64,
+    pub evictions: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct UnitStats {
+    pub core: u32,
+    pub unit: String,
+    pub instance: u32,
+    pub instructions: u64,
+    pub busy_cycles: u64,
+    /// Busy cycles over cycles of the run.
+    pub utilisation: f64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct PcStats {
+    pub pc: Pc,
+    pub addr: u64,
+    pub line: u32,
+    pub label: String,
+    pub text: String,
+    pub executed: u64,
+    pub mean_active_lanes: f64,
+    /// Live lanes missing when this instruction issued.
+    pub lane_cycles_lost: u64,
+    pub stall_cycles: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct BranchStats {
+    pub pc: Pc,
+    pub addr: u64,
+    pub line: u32,
+    pub text: String,
+    pub executed: u64,
+    /// Times it parted the lanes.
+    pub diverged: u64,
+    pub mean_active_lanes: f64,
+    /// Lanes missing, anywhere later, because this branch had switched them off.
+    pub lane_cycles_lost: u64,
+}
+
+/// Counts while it listens; ask [`Statistics::stats`] at any time.
+#[derive(Default)]
+pub struct Statistics {
+    info: TraceInfo,
+    index: PcIndex,
+    rows: Vec<Row>,
+    /// Rows of pcs that are not in the listing.
+    unlisted: BTreeMap<Pc, usize>,
+    slots: SlotTable<Slot>,
+    units: Vec<Vec<UnitCount>>,
+    unit_first: Vec<usize>,
+    unit_total: usize,
+    ports: [Port; PortKind::ALL.len()],
+    stalls: StallCycles,
+    instructions: u64,
+    lane_instructions: u64,
+    lost: u64,
+    waves: u64,
+    splits: u64,
+    merges: u64,
+    max_paths: u32,
+    barriers: u64,
+    after_last: u64,
+    cycles: Option<u64>,
+}
+
+#[derive(Clone, Default)]
+struct Row {
+    executed: u64,
+    lanes: u64,
+    lost_here: u64,
+    lost_since: u64,
+    stalls: u64,
+    diverged: u64,
+}
+
+#[derive(Default)]
+struct Slot {
+    live: Mask,
+    /// Pc that narrowed the mask of each path seen, by path number.
+    origins: Vec<(u16, Pc)>,
+    /// Lane sets that wait or run elsewhere.
+    aside: Vec<Mask>,
+}
+
+/// More sets than this per wave are not followed; no mechanism comes near.
+const MAX_ASIDE: usize = 1024;
+
+impl Slot {
+    fn origin(&self, path: u16) -> Pc {
+        match self.origins.first() {
+            Some(&(first, pc)) if first == path => pc,
+            _ => self.origins.binary_search_by_key(&path, |o| o.0).map_or(NO_PC, |i| self.origins[i].1),
+        }
+    }
+
+    fn set_origin(&mut self, path: u16, pc: Pc) {
+        match self.origins.binary_search_by_key(&path, |o| o.0) {
+            Ok(i) => self.origins[i].1 = pc,
+            Err(i) => self.origins.insert(i, (path, pc)),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct UnitCount {
+    instructions: u64,
+    busy: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Port {
+    accesses: u64,
+    writes: u64,
+    lines: u64,
+    hits: u64,
+    misses: u64,
+    evictions: u64,
+}
+
+impl Statistics {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn row(&mut self, pc: Pc) -> &mut Row {
+        let i = match self.index.find(pc) {
+            Some(i) => i,
+            None => *self.unlisted.entry(pc).or_insert_with(|| {
+                self.rows.push(Row::default());
+                self.rows.len() - 1
+            }),
+        };
+        &mut self.rows[i]
+    }
+
+    fn one(&mut self, event: &Event) {
+        self.after_last = self.after_last.max(event.cycle.saturating_add(1));
+        let pc = event.pc;
+        match event.kind {
+            Kind::WaveStart { lanes } => {
+                self.waves += 1;
+                self.max_paths = self.max_paths.max(1);
+                *self.slots.get_mut(event.core, event.slot) = Slot { live: lanes, ..Slot::default() };
+            }
+            Kind::WaveEnd => *self.slots.get_mut(event.core, event.slot) = Slot::default(),
+            Kind::Issue { unit, instance, busy, .. } => self.issue(event, unit, instance, busy),
+            Kind::Stall { cycles, reason } => {
+                self.stalls.add(reason, cycles);
+                self.row(pc).stalls += u64::from(cycles);
+            }
+            Kind::Split { taken, other } => {
+                if taken != 0 && other != 0 {
+                    self.splits += 1;
+                    self.row(pc).diverged += 1;
+                }
+            }
+            Kind::Mask { new, live, origin, cause } => {
+                let slot = self.slots.get_mut(event.core, event.slot);
+                slot.live = live;
+                slot.set_origin(event.path, origin);
+                if cause == MaskCause::Switch
+                    && let Some(i) = slot.aside.iter().rposition(|&lanes| lanes == new)
+                {
+                    slot.aside.remove(i);
+                }
+                slot.aside.retain(|lanes| lanes & live != 0);
+                let narrowed = new != 0 && new & !event.mask == 0 && new != event.mask;
+                if cause == MaskCause::MaskTest && narrowed {
+                    self.row(pc).diverged += 1;
+                }
+            }
+            Kind::PathNew { lanes, .. } => {
+                let slot = self.slots.get_mut(event.core, event.slot);
+                if slot.aside.len() < MAX_ASIDE {
+                    slot.aside.push(lanes);
+                }
+                self.max_paths = self.max_paths.max(slot.aside.len() as u32 + 1);
+            }
+            Kind::PathMerge { lanes } => {
+                self.merges += 1;
+                let slot = self.slots.get_mut(event.core, event.slot);
+                slot.aside.retain(|set| set & !lanes != 0);
+            }
+            Kind::Memory { port, write, lines, hits, misses, evictions, .. } => {
+                let port = &mut self.ports[port as usize];
+                port.accesses += 1;
+                port.writes += u64::from(write);
+                port.lines += u64::from(lines);
+                port.hits += u64::from(hits);
+                port.misses += u64::from(misses);
+                port.evictions += u64::from(evictions);
+            }
+            Kind::Barrier { .. } => self.barriers += 1,
+        }
+    }
+
+    fn issue(&mut self, event: &Event, unit: u8, instance: u8, busy: u16) {
+        let active = u64::from(event.mask.count_ones());
+        let slot = self.slots.get_mut(event.core, event.slot);
+        let lost = u64::from(slot.live.count_ones()).saturating_sub(active);
+        let origin = slot.origin(event.path);
+        self.instructions += 1;
+        self.lane_instructions += active;
+        self.lost += lost;
+        let row = self.row(event.pc);
+        row.executed += 1;
+        row.lanes += active;
+        row.lost_here += lost;
+        if lost > 0 && origin != NO_PC {
+            self.row(origin).lost_since += lost;
+        }
+        let Some(info) = self.info.units.get(unit as usize) else { return };
+        if u32::from(instance) < info.instances {
+            let core = event.core as usize;
+            if self.units.len() <= core {
+                self.units.resize(core + 1, Vec::new());
+            }
+            let counts = &mut self.units[core];
+            counts.resize(self.unit_total, UnitCount::default());
+            let count = &mut counts[self.unit_first[unit as usize] + instance as usize];
+            count.instructions += 1;
+            count.busy += u64::from(busy);
+        }
+    }
+
+    /// The numbers so far; final once the run has ended.
+    pub fn stats(&self) -> Stats {
+        let info = &self.info;
+        let cycles = self.cycles.unwrap_or(self.after_last);
+        let (pcs, branches) = self.code_tables();
+        let lanes = self.instructions * u64::from(info.lanes);
+        Stats {
+            program: info.program.clone(),
+            isa: info.isa.clone(),
+            machine: info.machine.clone(),
+            mechanism: info.mechanism.clone(),
+            timed: info.timed,
+            cycles,
+            waves: self.waves,
+            wave_instructions: self.instructions,
+            lane_instructions: self.lane_instructions,
+            ipc: ratio(self.instructions, cycles),
+            lane_utilisation: ratio(self.lane_instructions, lanes),
+            lane_cycles_lost: self.lost,
+            stall_cycles: self.stalls,
+            splits: self.splits,
+            merges: self.merges,
+            max_paths: self.max_paths,
+            barrier_arrivals: self.barriers,
+            memory: self.port_table(),
+            units: self.unit_table(cycles),
+            branches,
+            pcs,
+        }
+    }
+
+    fn code_tables(&self) -> (Vec<PcStats>, Vec<BranchStats>) {
+        let listed = self.info.code.iter().zip(&self.rows).map(|(line, row)| (line.clone(), row));
+        let unlisted = self.unlisted.iter();
+        let unlisted = unlisted.map(|(&pc, &i)| (CodeLine { pc, ..CodeLine::default() }, &self.rows[i]));
+        let mut all: Vec<_> = listed.chain(unlisted).collect();
+        all.sort_by_key(|(line, _)| line.pc);
+        let branches = all.iter().filter(|(l, row)| l.branch || row.diverged > 0 || row.lost_since > 0);
+        let branches = branches.map(|(line, row)| BranchStats {
+            pc: line.pc,
+            addr: line.addr,
+            line: line.line,
+            text: line.text.clone(),
+            executed: row.executed,
+            diverged: row.diverged,
+            mean_active_lanes: ratio(row.lanes, row.executed),
+            lane_cycles_lost: row.lost_since,
+        });
+        let branches = branches.collect();
+        let pcs = all.into_iter().map(|(line, row)| PcStats {
+            pc: line.pc,
+            addr: line.addr,
+            line: line.line,
+            label: line.label,
+            text: line.text,
+            executed: row.executed,
+            mean_active_lanes: ratio(row.lanes, row.executed),
+            lane_cycles_lost: row.lost_here,
+            stall_cycles: row.stalls,
+        });
+        (pcs.collect(), branches)
+    }
+
+    fn port_table(&self) -> Vec<PortStats> {
+        let ports = PortKind::ALL.iter().zip(&self.ports);
+        let ports = ports.map(|(&port, n)| PortStats {
+            port,
+            accesses: n.accesses,
+            writes: n.writes,
+            lines: n.lines,
+            hits: n.hits,
+            misses: n.misses,
+            evictions: n.evictions,
+        });
+        ports.collect()
+    }
+
+    fn unit_table(&self, cycles: u64) -> Vec<UnitStats> {
+        let mut table = Vec::new();
+        for (core, counts) in self.units.iter().enumerate() {
+            let copies = self.info.units.iter().flat_map(|u| (0..u.instances).map(move |i| (u, i)));
+            for ((unit, instance), count) in copies.zip(counts) {
+                table.push(UnitStats {
+                    core: core as u32,
+                    unit: unit.name.clone(),
+                    instance,
+                    instructions: count.instructions,
+                    busy_cycles: count.busy,
+                    utilisation: ratio(count.busy, cycles),
+                });
+            }
+        }
+        table
+    }
+}
+
+impl Observer for Statistics {
+    fn begin(&mut self, info: &TraceInfo) {
+        *self = Statistics::default();
+        self.index = PcIndex::new(&info.code);
+        self.rows = vec![Row::default(); info.code.len()];
+        for unit in &info.units {
+            self.unit_first.push(self.unit_total);
+            self.unit_total += unit.instances as usize;
+        }
+        self.info = info.clone();
+    }
+
+    fn events(&mut self, batch: &[Event]) {
+        for event in batch {
+            self.one(event);
+        }
+    }
+
+    fn end(&mut self, cycles: u64) {
+        self.cycles = Some(cycles);
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

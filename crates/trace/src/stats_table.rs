@@ -1,0 +1,132 @@
+//! Statistics as a short table for people; programs read the JSON instead.
+
+use std::fmt::Write;
+
+use crate::{BranchStats, StallReason, Stats};
+
+const TOP_BRANCHES: usize = 10;
+const TEXT_WIDTH: usize = 40;
+
+impl Stats {
+    /// Aligned plain text: totals, stalls by reason, memory, units, the most expensive branches.
+    pub fn table(&self) -> String {
+        let mut out = String::new();
+        self.totals(&mut out);
+        self.stalls(&mut out);
+        self.ports(&mut out);
+        self.unit_lines(&mut out);
+        self.top_branches(&mut out);
+        out
+    }
+
+    fn totals(&self, out: &mut String) {
+        if !self.program.is_empty() {
+            let parts = [&self.machine, &self.isa, &self.mechanism];
+            let parts: Vec<_> = parts.into_iter().filter(|p| !p.is_empty()).map(String::as_str).collect();
+            let _ = writeln!(out, "{}  ({})", self.program, parts.join(", "));
+        }
+        let mut line = |name: &str, value: String| {
+            let _ = writeln!(out, "{name:<20}{value:>14}");
+        };
+        line(if self.timed { "cycles" } else { "steps (untimed)" }, self.cycles.to_string());
+        line("waves", self.waves.to_string());
+        line("wave instructions", self.wave_instructions.to_string());
+        line("lane instructions", self.lane_instructions.to_string());
+        line("IPC", format!("{:.3}", self.ipc));
+        line("lane use", percent(self.lane_utilisation));
+        line("lane-cycles lost", self.lane_cycles_lost.to_string());
+        line("splits", self.splits.to_string());
+        line("merges", self.merges.to_string());
+        line("most paths per wave", self.max_paths.to_string());
+    }
+
+    fn stalls(&self, out: &mut String) {
+        let total = self.stall_cycles.total();
+        if total == 0 {
+            return;
+        }
+        let _ = writeln!(out, "\nstall cycles of paths by reason");
+        for reason in StallReason::ALL {
+            let cycles = self.stall_cycles.get(reason);
+            if cycles > 0 {
+                let share = percent(cycles as f64 / total as f64);
+                let _ = writeln!(out, "  {:<18}{cycles:>14}{share:>10}", reason.name());
+            }
+        }
+        let _ = writeln!(out, "  {:<18}{total:>14}", "total");
+    }
+
+    fn ports(&self, out: &mut String) {
+        let used: Vec<_> = self.memory.iter().filter(|p| p.accesses > 0).collect();
+        if used.is_empty() {
+            return;
+        }
+        let heads = ["accesses", "lines", "hits", "misses", "evictions"];
+        let heads: String = heads.iter().map(|head| format!("{head:>11}")).collect();
+        let _ = writeln!(out, "\n{:<10}{heads}", "memory");
+        for port in used {
+            let numbers = [port.accesses, port.lines, port.hits, port.misses, port.evictions];
+            let numbers: String = numbers.iter().map(|n| format!("{n:>11}")).collect();
+            let name = format!("{:?}", port.port).to_lowercase();
+            let _ = writeln!(out, "  {name:<8}{numbers}");
+        }
+    }
+
+    /// Units summed over cores, so that large machines stay readable.
+    fn unit_lines(&self, out: &mut String) {
+        let mut sums: Vec<(String, u64, u64, f64, f64)> = Vec::new();
+        for unit in &self.units {
+            let name = format!("{}.{}", unit.unit, unit.instance);
+            let i = sums.iter().position(|s| s.0 == name).unwrap_or_else(|| {
+                sums.push((name, 0, 0, 0.0, 0.0));
+                sums.len() - 1
+            });
+            sums[i].1 += unit.instructions;
+            sums[i].2 += unit.busy_cycles;
+            sums[i].3 += unit.utilisation;
+            sums[i].4 += 1.0;
+        }
+        sums.retain(|s| s.1 > 0);
+        if sums.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "\n{:<18}{:>14}{:>14}{:>10}", "units", "instructions", "busy", "use");
+        for (name, instructions, busy, use_sum, cores) in sums {
+            let share = percent(use_sum / cores);
+            let _ = writeln!(out, "  {name:<16}{instructions:>14}{busy:>14}{share:>10}");
+        }
+    }
+
+    fn top_branches(&self, out: &mut String) {
+        let mut worst: Vec<&BranchStats> = self.branches.iter().filter(|b| b.lane_cycles_lost > 0).collect();
+        if worst.is_empty() {
+            return;
+        }
+        worst.sort_by_key(|b| (std::cmp::Reverse(b.lane_cycles_lost), b.pc));
+        let _ = writeln!(out, "\nbranches by lost lane-cycles");
+        let _ = writeln!(
+            out,
+            "  {:>10} {:>6} {:>10} {:>10} {:>7} {:>12}  instruction",
+            "address", "line", "executed", "diverged", "lanes", "lost"
+        );
+        for b in worst.iter().take(TOP_BRANCHES) {
+            let addr = format!("{:#x}", b.addr);
+            let line = if b.line == 0 { "-".to_string() } else { b.line.to_string() };
+            let text: String = b.text.chars().take(TEXT_WIDTH).collect();
+            let (executed, diverged, lost) = (b.executed, b.diverged, b.lane_cycles_lost);
+            let _ = writeln!(
+                out,
+                "  {addr:>10} {line:>6} {executed:>10} {diverged:>10} {:>7.1} {lost:>12}  {}",
+                b.mean_active_lanes,
+                text.trim_end()
+            );
+        }
+        if worst.len() > TOP_BRANCHES {
+            let _ = writeln!(out, "  and {} more", worst.len() - TOP_BRANCHES);
+        }
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
