@@ -31,6 +31,17 @@ impl<T: Copy + Default> Rows<T> {
         self.data.fill(T::default());
     }
 
+    /// The whole file as chunks; row `r` starts at chunk `r * chunks_per_row()`. For loops that read
+    /// and write rows of one file chunk by chunk.
+    #[inline(always)]
+    pub fn chunks_mut(&mut self) -> &mut [[T; CHUNK]] {
+        self.data.as_chunks_mut().0
+    }
+
+    pub fn chunks_per_row(&self) -> usize {
+        self.stride / CHUNK
+    }
+
     #[inline(always)]
     pub fn row(&self, r: usize) -> &[T] {
         &self.data[r * self.stride..(r + 1) * self.stride]

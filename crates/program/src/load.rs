@@ -57,6 +57,7 @@ pub fn harp_program(image: &Image, name: &str, source: Option<SourceFile>) -> Re
         segments: image.segments.iter().map(|(addr, bytes)| Segment { addr: *addr, bytes: bytes.clone() }).collect(),
         text: image.text.clone(),
         labels,
+        symbols: image.symbols.clone(),
         lines,
         source,
         isa,
@@ -88,6 +89,7 @@ pub fn guppy_program(
         segments: Vec::new(),
         text: Vec::new(),
         labels: module.labels,
+        symbols: Vec::new(),
         lines: module.lines,
         source,
     }))

@@ -48,7 +48,10 @@ pub struct Program<I: Isa> {
     pub segments: Vec<Segment>,
     /// Address ranges that hold instructions in memory; a store there is an error, not self-modification.
     pub text: Vec<Range<u64>>,
+    /// Labels of instructions.
     pub labels: Vec<(String, Pc)>,
+    /// All symbols with their addresses, data too.
+    pub symbols: Vec<(String, u64)>,
     /// Source line per pc, 0 = unknown.
     pub lines: Vec<u32>,
     pub source: Option<SourceFile>,
@@ -66,6 +69,7 @@ pub(crate) struct Parts<I: Isa> {
     pub segments: Vec<Segment>,
     pub text: Vec<Range<u64>>,
     pub labels: Vec<(String, Pc)>,
+    pub symbols: Vec<(String, u64)>,
     pub lines: Vec<u32>,
     pub source: Option<SourceFile>,
 }
@@ -109,6 +113,7 @@ impl<I: Isa> Program<I> {
             segments: parts.segments,
             text: parts.text,
             labels: parts.labels,
+            symbols: parts.symbols,
             lines: parts.lines,
             source: parts.source,
             flow,

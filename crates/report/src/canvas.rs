@@ -90,9 +90,7 @@ impl<DB: DrawingBackend> Canvas<DB> {
     }
 }
 
-pub(crate) fn failed<E: std::error::Error + Send + Sync>(
-    error: DrawingAreaErrorKind<E>,
-) -> ReportError {
+pub(crate) fn failed<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) -> ReportError {
     ReportError::Draw(error.to_string())
 }
 

@@ -3,11 +3,14 @@
 use std::ops::Range;
 use std::path::Path;
 
+use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::ReportError;
-use crate::canvas::{FONT, Format, INK, failed, format_of, load_font};
+use crate::canvas::{FONT, Format, INK, failed, format_of, load_font, text_width};
 
 /// What stands along the x axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +43,7 @@ pub struct Chart {
 }
 
 const SIZE: (u32, u32) = (900, 540);
+const LEGEND_SIZE: u32 = 14;
 
 const COLORS: [RGBColor; 10] = [
     RGBColor(31, 119, 180),
@@ -195,9 +199,13 @@ fn ticks(chart: &Chart, positions: &[f64], style: Style) -> Ticks {
 fn draw<DB: DrawingBackend>(backend: DB, chart: &Chart, style: Style) -> Result<(), ReportError> {
     let area = backend.into_drawing_area();
     area.fill(&WHITE).map_err(failed)?;
+    // The legend has a strip of its own, so that it never covers data.
+    let names = chart.series.iter().map(|s| text_width(&s.0, LEGEND_SIZE)).max();
+    let strip = names.map_or(0, |width| (width + 46).clamp(60, SIZE.0 as i32 / 3));
+    let (plot, side) = area.split_horizontally(SIZE.0 as i32 - strip);
     let positions = positions(chart, style);
-    let mut builder = ChartBuilder::on(&area);
-    builder.margin(16).x_label_area_size(48).y_label_area_size(72);
+    let mut builder = ChartBuilder::on(&plot);
+    builder.margin(16).x_label_area_size(48).y_label_area_size(64);
     if !chart.title.is_empty() {
         builder.caption(&chart.title, (FONT, 20).into_font().color(&INK));
     }
@@ -208,8 +216,8 @@ fn draw<DB: DrawingBackend>(backend: DB, chart: &Chart, style: Style) -> Result<
     mesh.x_desc(&chart.x_label)
         .y_desc(&chart.y_label)
         .y_label_formatter(&format_y)
-        .axis_desc_style((FONT, 15).into_font().color(&INK))
-        .label_style((FONT, 13).into_font().color(&INK))
+        .axis_desc_style((FONT, 16).into_font().color(&INK))
+        .label_style((FONT, 14).into_font().color(&INK))
         .bold_line_style(RGBColor(215, 215, 215))
         .light_line_style(TRANSPARENT)
         .axis_style(INK)
@@ -220,39 +228,39 @@ fn draw<DB: DrawingBackend>(backend: DB, chart: &Chart, style: Style) -> Result<
     mesh.draw().map_err(failed)?;
 
     let bar = 0.8 / chart.series.len().max(1) as f64;
-    for (i, (name, values)) in chart.series.iter().enumerate() {
+    for (i, (_, values)) in chart.series.iter().enumerate() {
         let color = COLORS[i % COLORS.len()];
         let points = positions.iter().copied().zip(values.iter().copied()).filter(|p| p.1.is_finite());
-        let drawn = match style {
-            Style::Bars => context
-                .draw_series(points.map(|(x, y)| {
+        match style {
+            Style::Bars => {
+                let bars = points.map(|(x, y)| {
                     let left = x - 0.4 + i as f64 * bar;
                     Rectangle::new([(left, 0.0), (left + bar * 0.94, y)], color.filled())
-                }))
-                .map_err(failed)?,
+                });
+                context.draw_series(bars).map_err(failed)?;
+            }
             Style::Lines => {
-                let points: Vec<_> = points.collect();
                 for part in runs(&positions, values) {
                     context.draw_series(LineSeries::new(part, color.stroke_width(2))).map_err(failed)?;
                 }
-                let dots = points.into_iter().map(|p| Circle::new(p, 4, color.filled()));
-                context.draw_series(dots).map_err(failed)?
+                let dots = points.map(|p| Circle::new(p, 4, color.filled()));
+                context.draw_series(dots).map_err(failed)?;
             }
-        };
-        drawn.label(name).legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 14, y + 5)], color.filled()));
+        }
     }
-    if !chart.series.is_empty() {
-        context
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .label_font((FONT, 14).into_font().color(&INK))
-            .background_style(WHITE.mix(0.85))
-            .border_style(RGBColor(190, 190, 190))
-            .margin(8)
-            .draw()
-            .map_err(failed)?;
-    }
+    legend(&side, chart)?;
     area.present().map_err(failed)
+}
+
+fn legend<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Chart) -> Result<(), ReportError> {
+    for (i, (name, _)) in chart.series.iter().enumerate() {
+        let y = 60 + i as i32 * 22;
+        let color = COLORS[i % COLORS.len()];
+        area.draw(&Rectangle::new([(2, y - 6), (16, y + 6)], color.filled())).map_err(failed)?;
+        let style = (FONT, LEGEND_SIZE).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
+        area.draw(&Text::new(name.clone(), (22, y), style)).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// The pieces of a line between gaps.

@@ -7,17 +7,17 @@ use crate::canvas::text_width;
 use crate::history::History;
 use crate::picture::PictureOptions;
 
-pub(crate) const LABEL_SIZE: u32 = 13;
+pub(crate) const LABEL_SIZE: u32 = 14;
 pub(crate) const TITLE_SIZE: u32 = 18;
 pub(crate) const BAR_HEIGHT: i32 = 14;
 pub(crate) const BAR_GAP: i32 = 4;
 pub(crate) const LEGEND_ROW: i32 = 20;
 const MARGIN: i32 = 14;
 const AXIS_HEIGHT: i32 = 34;
-const SLOT_GAP: i32 = 3;
-const CORE_GAP: i32 = 8;
+const CORE_GAP: i32 = 6;
+/// Slots at least this high get a frame and a wider gap.
+const FRAMED: i32 = 12;
 const MIN_PLOT: i32 = 420;
-const MAX_BARS: usize = 24;
 const MAX_SIDE: u32 = 16_384;
 /// Machines with at most this many slots are drawn with their empty ones.
 const SMALL_MACHINE: usize = 8;
@@ -57,8 +57,7 @@ pub(crate) struct Layout {
     pub lanes: u32,
     pub plot_x: i32,
     pub plot_width: i32,
-    pub lanes_y: i32,
-    pub lanes_height: i32,
+    pub framed: bool,
     pub axis_y: i32,
     pub legend_y: i32,
     pub slots: Vec<SlotRow>,
@@ -92,11 +91,13 @@ impl Layout {
         let width = (plot_x + plot_width.max(MIN_PLOT.min(room)) + MARGIN).max(320);
 
         let lanes_y = if options.title.is_empty() { MARGIN } else { MARGIN + 26 };
-        let below = AXIS_HEIGHT + bars.len() as i32 * (BAR_HEIGHT + BAR_GAP) + legend(width - 2 * MARGIN);
         let max_height = options.max_height.clamp(200, MAX_SIDE) as i32;
-        // Notes that are still to come take at most two more legend rows.
-        let room = max_height - lanes_y - below - MARGIN - 2 * LEGEND_ROW;
         let lanes = history.lanes();
+        // Notes that are still to come take at most two more legend rows.
+        let fixed = lanes_y + AXIS_HEIGHT + legend(width - 2 * MARGIN) + MARGIN + 8 + 2 * LEGEND_ROW;
+        let bar_room = bars_room(&slots, lanes, max_height - fixed);
+        limit_bars(&mut bars, bar_room, &mut notes);
+        let room = max_height - fixed - bars.len() as i32 * (BAR_HEIGHT + BAR_GAP);
         let (group, cell_height) = heights(&mut slots, lanes, room, options.cell, &mut notes);
         if group > 1 {
             notes.push(format!("one row = {group} lanes, colours averaged"));
@@ -109,7 +110,7 @@ impl Layout {
         let mut y = lanes_y;
         let mut before: Option<u16> = None;
         for slot in &mut slots {
-            y += before.map_or(0, |core| if core == slot.core { SLOT_GAP } else { CORE_GAP });
+            y += before.map_or(0, |core| if core == slot.core { slot_gap(rows) } else { CORE_GAP });
             slot.y = y;
             y += rows;
             before = Some(slot.core);
@@ -123,7 +124,6 @@ impl Layout {
         let legend_y = y + 8;
         let note_rows = if notes.is_empty() { 0 } else { wrap(&notes, width - 2 * MARGIN).len() as i32 };
         let height = legend_y + legend(width - 2 * MARGIN) + note_rows * LEGEND_ROW + MARGIN;
-        let lanes_height = axis_y - 1 - lanes_y;
         Layout {
             width,
             height,
@@ -137,8 +137,7 @@ impl Layout {
             lanes,
             plot_x,
             plot_width,
-            lanes_y,
-            lanes_height,
+            framed: rows >= FRAMED,
             axis_y,
             legend_y,
             slots,
@@ -199,15 +198,13 @@ fn heights(
     cell: Option<u32>,
     notes: &mut Vec<String>,
 ) -> (u32, i32) {
-    let gaps = slots.len() as i32 * CORE_GAP;
-    let room = (room - gaps).max(16);
     let count = slots.len().max(1) as i32;
     let tallest = cell.map_or(if count * lanes as i32 <= 40 { 10 } else { 8 }, |c| c.clamp(1, 64) as i32);
     let mut group = 1;
     loop {
         let rows = lanes.div_ceil(group) as i32;
-        let height = (room / (rows * count)).min(tallest);
-        if height >= 1 {
+        let fits = |&height: &i32| total_height(slots, rows * height) <= room;
+        if let Some(height) = (1..=tallest).rev().find(fits) {
             return (group, height);
         }
         if group >= lanes {
@@ -215,11 +212,38 @@ fn heights(
         }
         group *= 2;
     }
-    let fit = (room + gaps) / (CORE_GAP + 1);
-    let fit = (fit.max(1) as usize).min(slots.len());
-    notes.push(format!("{} more slots do not fit and are not drawn", slots.len() - fit));
-    slots.truncate(fit);
+    let all = slots.len();
+    while slots.len() > 1 && total_height(slots, 1) > room {
+        slots.pop();
+    }
+    if slots.len() < all {
+        notes.push(format!("{} more slots do not fit and are not drawn", all - slots.len()));
+    }
     (group, 1)
+}
+
+fn slot_gap(height: i32) -> i32 {
+    if height >= FRAMED { 3 } else { 1 }
+}
+
+/// Height of all slots when each is `height` high.
+fn total_height(slots: &[SlotRow], height: i32) -> i32 {
+    let count = slots.len() as i32;
+    let steps = slots.windows(2).filter(|pair| pair[0].core != pair[1].core).count() as i32;
+    count * height + (count - 1 - steps).max(0) * slot_gap(height) + steps * CORE_GAP
+}
+
+/// Height the bars may take: what the lanes leave over at one pixel each, but at least a third.
+fn bars_room(slots: &[SlotRow], lanes: u32, room: i32) -> i32 {
+    (room - total_height(slots, lanes as i32)).max(room / 3)
+}
+
+fn limit_bars(bars: &mut Vec<Bar>, room: i32, notes: &mut Vec<String>) {
+    let fit = (room / (BAR_HEIGHT + BAR_GAP)).max(1) as usize;
+    if bars.len() > fit {
+        notes.push(format!("{} more units do not fit and are not drawn", bars.len() - fit));
+        bars.truncate(fit);
+    }
 }
 
 /// Slots to draw, and how many are left out because nothing ran in them.
@@ -237,8 +261,7 @@ fn rows(history: &History) -> (Vec<SlotRow>, usize) {
     let hidden = if all.len() < total { total - used.len() } else { 0 };
     let many_cores = info.cores > 1 || all.iter().any(|&(core, _)| core > 0);
     let row = |(core, slot): (u16, u16)| {
-        let mut label =
-            if many_cores { format!("core {core} slot {slot}") } else { format!("slot {slot}") };
+        let mut label = if many_cores { format!("core {core} slot {slot}") } else { format!("slot {slot}") };
         let residents = history.residents(core, slot);
         if let Some(first) = residents.first()
             && residents.iter().all(|r| r.wave == first.wave)
@@ -284,10 +307,6 @@ fn bars(history: &History, notes: &mut Vec<String>) -> Vec<Bar> {
         if all.len() < before {
             notes.push(format!("{} idle units not drawn", before - all.len()));
         }
-    }
-    if all.len() > MAX_BARS {
-        notes.push(format!("{} more units not drawn", all.len() - MAX_BARS));
-        all.truncate(MAX_BARS);
     }
     all
 }

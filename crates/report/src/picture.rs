@@ -149,7 +149,7 @@ fn legend(history: &History, options: &PictureOptions) -> Legend {
     }
     if !history.info().units.is_empty() {
         legend.push((None, "units by wave:".into()));
-        let waves = history.slots().iter().flat_map(|s| history.residents(s.0, s.1)).map(|r| r.wave);
+        let waves = history.slots().into_iter().flat_map(|s| history.residents(s.0, s.1)).map(|r| r.wave);
         let last = waves.max().unwrap_or(0);
         for wave in 0..=last.min(9) {
             let more = if wave + 10 <= last { ", …" } else { "" };
@@ -232,7 +232,9 @@ fn paint_slot<DB: DrawingBackend>(
     let rows = layout.lanes.div_ceil(layout.group) as usize;
     let height = rows as i32 * layout.cell_height;
     let grid = colors(history, layout, slot.core, slot.slot);
-    canvas.frame(layout.plot_x, slot.y, layout.plot_width, height, LINE)?;
+    if layout.framed {
+        canvas.frame(layout.plot_x, slot.y, layout.plot_width, height, LINE)?;
+    }
     for block in blocks(&grid, rows, layout.columns) {
         let x = layout.plot_x + block.column as i32 * layout.cell_width;
         let y = slot.y + block.row as i32 * layout.cell_height;

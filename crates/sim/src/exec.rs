@@ -10,7 +10,6 @@ use wb_trace::{Kind, MaskCause};
 /// Lanes launched together: registers shared by its paths, mechanism state, who is left.
 pub struct Wave<I: Isa, D: Divergence> {
     pub id: u32,
-    pub start: WaveStart,
     pub regs: I::Regs,
     pub state: D::State,
     /// Launched and not exited.
@@ -59,7 +58,6 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         self.program.isa.start(&mut regs, &start);
         let wave = Wave {
             id: start.wave,
-            start,
             regs,
             state: D::State::default(),
             live,

@@ -179,11 +179,8 @@ impl Coder {
         let (core, slot) =
             if tag & SAME_SLOT != 0 { (self.core, self.slot) } else { (input.u16()?, input.u16()?) };
         let context = &mut self.contexts[context_of(core, slot)];
-        let (wave, path) = if tag & SAME_PATH != 0 {
-            (context.wave, context.path)
-        } else {
-            (input.u32()?, input.u16()?)
-        };
+        let (wave, path) =
+            if tag & SAME_PATH != 0 { (context.wave, context.path) } else { (input.u32()?, input.u16()?) };
         let cycle = self.cycle.wrapping_add(unzigzag(input.varint()?));
         let pc = if tag & SAME_PC != 0 {
             context.pc
@@ -231,9 +228,7 @@ impl Coder {
                     done: cycle.wrapping_add(unzigzag(input.varint()?)),
                 }
             }
-            BARRIER => {
-                Kind::Barrier { id: input.varint()?, arrived: input.u32()?, needed: input.u32()? }
-            }
+            BARRIER => Kind::Barrier { id: input.varint()?, arrived: input.u32()?, needed: input.u32()? },
             _ => return Err("unknown event kind"),
         };
         *context = Context { wave, path, pc, mask };

@@ -34,11 +34,17 @@ pub struct TraceEnd {
 pub enum TraceError {
     #[error("cannot read the trace at offset {offset}: {source}")]
     Io { offset: u64, source: io::Error },
-    #[error("this is not a Wavebound trace (it does not start with WBTRACE); give a file made by a traced run")]
+    #[error(
+        "this is not a Wavebound trace (it does not start with WBTRACE); give a file made by a traced run"
+    )]
     NotATrace,
-    #[error("trace format version {found} is not known here (this program reads {VERSION}); run the program again to make a new trace")]
+    #[error(
+        "trace format version {found} is not known here (this program reads {VERSION}); run the program again to make a new trace"
+    )]
     Version { found: u8 },
-    #[error("the trace ends at offset {offset} in the middle of {what}; the run that wrote it was interrupted or the file was cut: run it again")]
+    #[error(
+        "the trace ends at offset {offset} in the middle of {what}; the run that wrote it was interrupted or the file was cut: run it again"
+    )]
     Truncated { offset: u64, what: &'static str },
     #[error("the trace is damaged at offset {offset}: {what}; run the program again to make a new trace")]
     Corrupt { offset: u64, what: String },
@@ -303,12 +309,8 @@ impl<R: Read> TraceReader<R> {
             bytes.copy_from_slice(&trailer[i..i + 8]);
             u64::from_le_bytes(bytes)
         };
-        let end = TraceEnd {
-            complete: trailer[1] == 1,
-            events: number(2),
-            cycles: number(10),
-            hash: number(18),
-        };
+        let end =
+            TraceEnd { complete: trailer[1] == 1, events: number(2), cycles: number(10), hash: number(18) };
         if number(26) != xxh3_64(&trailer[..26]) || trailer[1] > 1 {
             return Err(self.input.corrupt("trailer checksum differs"));
         }

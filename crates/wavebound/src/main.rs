@@ -1,1 +1,60 @@
-fn main() {}
+//! The command line, thin: every command parses its options, calls a library and prints.
+
+mod commands;
+
+use clap::{Parser, Subcommand};
+use commands::{asm, bench, demo, info, picture, reproduce, run};
+use std::process::ExitCode;
+
+/// How long GPU kernels take: simulate SIMT machines cycle by cycle and see what divergence costs.
+#[derive(Parser)]
+#[command(name = "wavebound", version, about, max_term_width = 110)]
+#[command(after_help = "Start with `wavebound demo`. Exit codes: 0 success, 1 a run or experiment failed, 2 wrong usage.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a program on a machine and print what it cost
+    Run(run::RunArgs),
+    /// Draw the execution history of a program or trace: lanes × cycles
+    Picture(picture::PictureArgs),
+    /// Assemble a source file into an object file
+    Asm(asm::AsmArgs),
+    /// Disassemble an object file, or list a source file with addresses and encodings
+    Disasm(asm::DisasmArgs),
+    /// List machines, show one, or list scheduling policies
+    Machines(info::MachinesArgs),
+    /// List the divergence mechanisms and their properties (THESIS Table 3.1)
+    Mechanisms(info::MechanismsArgs),
+    /// Run published experiments and print published results beside ours
+    Reproduce(reproduce::ReproduceArgs),
+    /// Measure simulation speed in wave-instructions per second
+    Bench(bench::BenchArgs),
+    /// A short tour on embedded programs: run, divergence, picture
+    Demo(demo::DemoArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Run(args) => run::main(args),
+        Command::Picture(args) => picture::main(args),
+        Command::Asm(args) => asm::assemble(args),
+        Command::Disasm(args) => asm::disassemble(args),
+        Command::Machines(args) => info::machines(args),
+        Command::Mechanisms(args) => info::mechanisms(args),
+        Command::Reproduce(args) => reproduce::main(args),
+        Command::Bench(args) => bench::main(args),
+        Command::Demo(args) => demo::main(args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(report) => {
+            eprintln!("{report:?}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,177 +1,128 @@
 //! Lane semantics: what each instruction computes. Operands are fetched as whole rows, computed in
 //! chunks the compiler vectorises, and blended into the destination by mask.
 
-use super::inst::{Builtin, Inst, Src};
+use super::inst::{Builtin, Inst, Src, rows};
 use super::table::Op;
 use super::views::{Bindings, Texture, View, dword};
-use crate::lanes::{CHUNK, Row, Rows, bits};
-use crate::{At, Bus, Flow, Mask, Trap, WaveStart, first_lanes};
+use crate::lanes::{CHUNK, Rows, bits};
+use crate::{At, Bus, Flow, MAX_LANES, Mask, Trap, WaveStart, first_lanes};
 
-/// Registers of a wave, the builtins that are fixed for its life, and scratch rows.
-/// Scratch lives here because clearing fresh rows per instruction would cost more than adding.
+/// Registers of a wave. The file also holds what operands read besides registers (`inst::rows`).
 #[derive(Clone, Debug)]
 pub struct Regs {
-    pub(super) rows: Rows<u32>,
+    file: Rows<u32>,
     pub(super) count: u32,
-    ids: Ids,
-    operands: [Row<u32>; 3],
-    out: [Row<u32>; 4],
 }
-
-#[derive(Clone, Debug)]
-struct Ids {
-    thread: Row<u32>,
-    lane: Row<u32>,
-    wave: u32,
-    /// Lanes rounded up to whole chunks.
-    stride: usize,
-}
-
-static ZERO: Row<u32> = [0; 64];
 
 impl Regs {
     pub(super) fn new(count: u32, lanes: u32) -> Regs {
-        let lanes = lanes.min(crate::MAX_LANES);
-        let lane = std::array::from_fn(|i| i as u32);
-        let stride = (lanes as usize).next_multiple_of(CHUNK);
-        Regs {
-            rows: Rows::new(count as usize * 4, lanes),
-            count,
-            ids: Ids { thread: lane, lane, wave: 0, stride },
-            operands: [[0; 64]; 3],
-            out: [[0; 64]; 4],
-        }
+        let rows = usize::from(rows::FIRST) + count as usize * 4;
+        let mut regs = Regs { file: Rows::new(rows, lanes.min(MAX_LANES)), count };
+        regs.start(&WaveStart::default());
+        regs
     }
 
     pub(super) fn start(&mut self, start: &WaveStart) {
-        self.rows.clear();
+        self.file.clear();
         let group = start.group.wrapping_mul(start.group_size);
         let first = group.wrapping_add(start.wave_in_group.wrapping_mul(start.lanes));
-        self.ids.thread = std::array::from_fn(|i| first.wrapping_add(i as u32));
-        self.ids.wave = start.wave_in_group;
+        for lane in 0..self.file.lanes() {
+            self.file.set(usize::from(rows::THREAD), lane, first.wrapping_add(lane));
+            self.file.set(usize::from(rows::LANE), lane, lane);
+            self.file.set(usize::from(rows::WAVE), lane, start.wave_in_group);
+        }
     }
 
-    /// Value of register component `row` (register * 4 + component) in a lane.
-    pub fn get(&self, row: u16, lane: u32) -> u32 {
-        self.rows.get(usize::from(row), lane)
+    /// Value of register component `id` (register * 4 + component) in a lane.
+    pub fn get(&self, id: u16, lane: u32) -> u32 {
+        self.file.get(usize::from(rows::FIRST + id), lane)
     }
 
     fn mask(&self, at: &At) -> Mask {
-        at.mask & first_lanes(self.rows.lanes())
+        at.mask & first_lanes(self.file.lanes())
     }
-}
 
-/// One position of an operand as a row; `tmp` holds it when it is not a row already.
-#[inline(always)]
-fn fetch<'a>(
-    rows: &'a Rows<u32>,
-    ids: &'a Ids,
-    tmp: &'a mut Row<u32>,
-    src: &Src,
-    position: usize,
-    clock: u64,
-) -> &'a [u32] {
-    let splat = match src {
-        Src::Reg(_) => {
-            return match src.row(position) {
-                Some(row) => rows.row(usize::from(row)),
-                None => &ZERO[..ids.stride],
+    /// Fills the splat rows of the sources that need it, for one position.
+    #[inline(always)]
+    fn splat(&mut self, sources: &[Src], position: usize, clock: u64) {
+        for (n, src) in sources.iter().enumerate() {
+            let value = match src {
+                // One value stands at every position: the row of position 0 is still right.
+                Src::Imm { count: 1, .. } | Src::Builtin(Builtin::Clock) if position > 0 => continue,
+                Src::Imm { .. } => src.immediate(position).unwrap_or(0),
+                Src::Builtin(Builtin::Clock) => clock as u32,
+                _ => continue,
             };
-        }
-        Src::Imm { count: 1, values, .. } => values[0],
-        Src::Imm { values, .. } => values[position & 3],
-        Src::Builtin(Builtin::ThreadId) => return &ids.thread[..ids.stride],
-        Src::Builtin(Builtin::LaneId) => return &ids.lane[..ids.stride],
-        Src::Builtin(Builtin::WaveId) => ids.wave,
-        Src::Builtin(Builtin::Clock) => clock as u32,
-    };
-    let row = &mut tmp[..ids.stride];
-    row.fill(splat);
-    row
-}
-
-/// Writes `out` to a row in the lanes of `mask`, without a branch per lane.
-#[inline(always)]
-fn blend(rows: &mut Rows<u32>, row: u16, mask: Mask, out: &Row<u32>) {
-    let full = mask == first_lanes(rows.lanes());
-    let (chunks, _) = rows.row_mut(usize::from(row)).as_chunks_mut::<CHUNK>();
-    let (out, _) = out.as_chunks::<CHUNK>();
-    if full {
-        for (r, o) in chunks.iter_mut().zip(out) {
-            *r = *o;
-        }
-        return;
-    }
-    for (c, (r, o)) in chunks.iter_mut().zip(out).enumerate() {
-        let lanes = (mask >> (c * CHUNK)) as u32;
-        for i in 0..CHUNK {
-            let keep = if lanes & (1 << i) != 0 { u32::MAX } else { 0 };
-            r[i] = (o[i] & keep) | (r[i] & !keep);
+            let per_row = self.file.chunks_per_row();
+            let first = (usize::from(rows::SPLAT) + n) * per_row;
+            self.file.chunks_mut()[first..first + per_row].fill([value; CHUNK]);
         }
     }
+
+    /// `dst = f(sources)` in the lanes of `mask`, chunk by chunk, without a branch per lane.
+    /// A chunk is read before it is written, so a row may be source and destination.
+    #[inline(always)]
+    fn map<const N: usize>(&mut self, dst: u16, src: [u16; N], mask: Mask, f: impl Fn([u32; N]) -> u32) {
+        let all = mask == first_lanes(self.file.lanes());
+        let per_row = self.file.chunks_per_row();
+        let chunks = self.file.chunks_mut();
+        let dst = usize::from(dst) * per_row;
+        let src = src.map(|row| usize::from(row) * per_row);
+        let compute = |chunks: &[[u32; CHUNK]], c: usize| -> [u32; CHUNK] {
+            let sources = src.map(|first| chunks[first + c]);
+            std::array::from_fn(|i| f(sources.map(|chunk| chunk[i])))
+        };
+        if all {
+            for c in 0..per_row {
+                chunks[dst + c] = compute(chunks, c);
+            }
+            return;
+        }
+        for c in 0..per_row {
+            let new = compute(chunks, c);
+            let lanes = (mask >> (c * CHUNK)) as u32;
+            let old = &mut chunks[dst + c];
+            for i in 0..CHUNK {
+                let keep = if lanes & (1 << i) != 0 { u32::MAX } else { 0 };
+                old[i] = (new[i] & keep) | (old[i] & !keep);
+            }
+        }
+    }
 }
 
-/// Computes and writes every destination position; `compute` fills one output row.
+/// Computes every destination position of an instruction with `N` sources.
 #[inline(always)]
-fn each_position(
-    inst: &Inst,
-    at: &At,
-    regs: &mut Regs,
-    compute: impl Fn(&Rows<u32>, &Ids, &mut [Row<u32>; 3], usize, &mut Row<u32>),
-) {
+fn apply<const N: usize>(inst: &Inst, at: &At, regs: &mut Regs, f: impl Fn([u32; N]) -> u32) {
     let mask = regs.mask(at);
     let count = inst.args.dst.swizzle.count();
-    let Regs { rows, ids, operands, out, .. } = regs;
+    for p in 0..count {
+        regs.splat(&inst.args.src[..N], p, at.clock);
+        let src = std::array::from_fn(|n| inst.src_rows[n][p]);
+        let dst = if inst.hazard { rows::HELD + p as u16 } else { inst.dst_rows[p] };
+        regs.map(dst, src, mask, &f);
+    }
     if inst.hazard {
-        for (p, out) in out.iter_mut().enumerate().take(count) {
-            compute(rows, ids, operands, p, out);
-        }
-        for (p, out) in out.iter().enumerate().take(count) {
-            blend(rows, inst.dst_row(p), mask, out);
-        }
-    } else {
-        for p in 0..count {
-            compute(rows, ids, operands, p, &mut out[0]);
-            blend(rows, inst.dst_row(p), mask, &out[0]);
-        }
+        release(inst, regs, mask);
+    }
+}
+
+/// Moves held results to the destination.
+fn release(inst: &Inst, regs: &mut Regs, mask: Mask) {
+    for p in 0..inst.args.dst.swizzle.count() {
+        regs.map(inst.dst_rows[p], [rows::HELD + p as u16], mask, |[v]| v);
     }
 }
 
 fn unary(inst: &Inst, at: &At, regs: &mut Regs, f: impl Fn(u32) -> u32) {
-    each_position(inst, at, regs, |rows, ids, [ta, ..], p, out| {
-        let a = fetch(rows, ids, ta, &inst.args.src[0], p, at.clock);
-        for (o, a) in out.as_chunks_mut::<CHUNK>().0.iter_mut().zip(a.as_chunks::<CHUNK>().0) {
-            for i in 0..CHUNK {
-                o[i] = f(a[i]);
-            }
-        }
-    });
+    apply(inst, at, regs, |[a]| f(a));
 }
 
 fn binary(inst: &Inst, at: &At, regs: &mut Regs, f: impl Fn(u32, u32) -> u32) {
-    each_position(inst, at, regs, |rows, ids, [ta, tb, _], p, out| {
-        let a = fetch(rows, ids, ta, &inst.args.src[0], p, at.clock).as_chunks::<CHUNK>().0;
-        let b = fetch(rows, ids, tb, &inst.args.src[1], p, at.clock).as_chunks::<CHUNK>().0;
-        for (o, (a, b)) in out.as_chunks_mut::<CHUNK>().0.iter_mut().zip(a.iter().zip(b)) {
-            for i in 0..CHUNK {
-                o[i] = f(a[i], b[i]);
-            }
-        }
-    });
+    apply(inst, at, regs, |[a, b]| f(a, b));
 }
 
 fn ternary(inst: &Inst, at: &At, regs: &mut Regs, f: impl Fn(u32, u32, u32) -> u32) {
-    each_position(inst, at, regs, |rows, ids, [ta, tb, tc], p, out| {
-        let a = fetch(rows, ids, ta, &inst.args.src[0], p, at.clock).as_chunks::<CHUNK>().0;
-        let b = fetch(rows, ids, tb, &inst.args.src[1], p, at.clock).as_chunks::<CHUNK>().0;
-        let c = fetch(rows, ids, tc, &inst.args.src[2], p, at.clock).as_chunks::<CHUNK>().0;
-        let sources = a.iter().zip(b).zip(c);
-        for (o, ((a, b), c)) in out.as_chunks_mut::<CHUNK>().0.iter_mut().zip(sources) {
-            for i in 0..CHUNK {
-                o[i] = f(a[i], b[i], c[i]);
-            }
-        }
-    });
+    apply(inst, at, regs, |[a, b, c]| f(a, b, c));
 }
 
 /// `binary` over floats.
@@ -180,37 +131,46 @@ fn binary_f32(inst: &Inst, at: &At, regs: &mut Regs, f: impl Fn(f32, f32) -> f32
     binary(inst, at, regs, |a, b| f(f32::from_bits(a), f32::from_bits(b)).to_bits());
 }
 
-/// Length of the source over its own positions (no broadcast), summed left to right.
-fn length(inst: &Inst, at: &At, regs: &mut Regs) -> Row<f32> {
-    let src = &inst.args.src[0];
-    let mut sum = [0f32; 64];
-    for p in 0..src.positions() {
-        let row = fetch(&regs.rows, &regs.ids, &mut regs.operands[0], src, p, at.clock);
-        for (s, &v) in sum.iter_mut().zip(row) {
-            let v = f32::from_bits(v);
-            *s += v * v;
-        }
+/// Puts the source's length over its own positions (no broadcast, summed left to right) in a row.
+fn length(inst: &Inst, at: &At, regs: &mut Regs) {
+    let f = f32::from_bits;
+    let every = first_lanes(regs.file.lanes());
+    let sum = rows::LENGTH;
+    regs.map(sum, [rows::ZERO], every, |[_]| 0);
+    for p in 0..inst.args.src[0].positions() {
+        regs.splat(&inst.args.src[..1], p, at.clock);
+        regs.map(sum, [sum, inst.src_rows[0][p]], every, |[s, v]| (f(s) + f(v) * f(v)).to_bits());
     }
-    sum.map(f32::sqrt)
+    regs.map(sum, [sum], every, |[s]| f(s).sqrt().to_bits());
 }
 
 fn len(inst: &Inst, at: &At, regs: &mut Regs) {
-    let out = length(inst, at, regs).map(f32::to_bits);
+    length(inst, at, regs);
     let mask = regs.mask(at);
     for p in 0..inst.args.dst.swizzle.count() {
-        blend(&mut regs.rows, inst.dst_row(p), mask, &out);
+        regs.map(inst.dst_rows[p], [rows::LENGTH], mask, |[v]| v);
     }
 }
 
 /// A vector of length 0 stays 0, whatever the sign of its components.
 fn norm(inst: &Inst, at: &At, regs: &mut Regs) {
-    let length = length(inst, at, regs);
-    each_position(inst, at, regs, |rows, ids, [ta, ..], p, out| {
-        let a = fetch(rows, ids, ta, &inst.args.src[0], p, at.clock);
-        for ((o, &a), &l) in out.iter_mut().zip(a).zip(&length) {
-            *o = if l == 0.0 { 0 } else { (f32::from_bits(a) / l).to_bits() };
+    length(inst, at, regs);
+    let mask = regs.mask(at);
+    for p in 0..inst.args.dst.swizzle.count() {
+        // Filled anew: `length` left the last position's value.
+        if let Some(value) = inst.args.src[0].immediate(p) {
+            let every = first_lanes(regs.file.lanes());
+            regs.map(rows::SPLAT, [rows::ZERO], every, |[_]| value);
         }
-    });
+        let dst = if inst.hazard { rows::HELD + p as u16 } else { inst.dst_rows[p] };
+        regs.map(dst, [inst.src_rows[0][p], rows::LENGTH], mask, |[v, l]| {
+            let l = f32::from_bits(l);
+            if l == 0.0 { 0 } else { (f32::from_bits(v) / l).to_bits() }
+        });
+    }
+    if inst.hazard {
+        release(inst, regs, mask);
+    }
 }
 
 /// Clamped to 0..1; what is not a number becomes 0.
@@ -232,16 +192,15 @@ fn lerp(a: f32, b: f32, t: f32) -> f32 {
     a * t + b * (1.0 - t)
 }
 
-/// One lane's value of an operand position, for instructions that walk lanes anyway.
-fn value(regs: &Regs, at: &At, src: &Src, position: usize, lane: u32) -> u32 {
-    match src {
-        Src::Reg(_) => src.row(position).map_or(0, |row| regs.rows.get(usize::from(row), lane)),
-        Src::Imm { count: 1, values, .. } => values[0],
-        Src::Imm { values, .. } => values[position & 3],
-        Src::Builtin(Builtin::ThreadId) => regs.ids.thread[lane as usize & 63],
-        Src::Builtin(Builtin::LaneId) => lane,
-        Src::Builtin(Builtin::WaveId) => regs.ids.wave,
+/// One lane's value of source `n`, for instructions that walk lanes anyway.
+#[inline]
+fn value(inst: &Inst, at: &At, regs: &Regs, n: usize, position: usize, lane: u32) -> u32 {
+    match &inst.args.src[n] {
         Src::Builtin(Builtin::Clock) => at.clock as u32,
+        src => match src.immediate(position) {
+            Some(value) => value,
+            None => regs.file.get(usize::from(inst.src_rows[n][position & 3]), lane),
+        },
     }
 }
 
@@ -255,7 +214,7 @@ fn ld<B: Bus>(inst: &Inst, at: &At, regs: &mut Regs, bind: &Bindings, bus: &mut 
     let mask = regs.mask(at);
     let count = inst.args.dst.swizzle.count();
     for lane in bits(mask) {
-        let offset = value(regs, at, &inst.args.src[0], 0, lane);
+        let offset = value(inst, at, regs, 0, 0, lane);
         let mut loaded = 0;
         for p in 0..count {
             // One component is loaded once and broadcast.
@@ -268,12 +227,10 @@ fn ld<B: Bus>(inst: &Inst, at: &At, regs: &mut Regs, bind: &Bindings, bus: &mut 
                     None => 0,
                 };
             }
-            regs.out[p][lane as usize] = loaded;
+            regs.file.set(usize::from(rows::HELD) + p, lane, loaded);
         }
     }
-    for p in 0..count {
-        blend(&mut regs.rows, inst.dst_row(p), mask, &regs.out[p]);
-    }
+    release(inst, regs, mask);
     Ok(())
 }
 
@@ -282,30 +239,29 @@ fn ld<B: Bus>(inst: &Inst, at: &At, regs: &mut Regs, bind: &Bindings, bus: &mut 
 fn st<B: Bus>(inst: &Inst, at: &At, regs: &Regs, bind: &Bindings, bus: &mut B) -> Result<(), Trap> {
     let view = inst.args.view;
     let name = ('u', view.index);
-    let [addr, val, _] = &inst.args.src;
     let lanes = bits(regs.mask(at));
     match bind.view('u', view.index)? {
         &View::Buffer { base, bytes } => {
             for lane in lanes {
-                let offset = value(regs, at, addr, 0, lane);
+                let offset = value(inst, at, regs, 0, 0, lane);
                 for (p, &c) in view.swizzle.comps().iter().enumerate() {
                     let addr = dword("store", name, (base, bytes), offset, c)?;
-                    bus.store(addr, 4, u64::from(value(regs, at, val, p, lane)))?;
+                    bus.store(addr, 4, u64::from(value(inst, at, regs, 1, p, lane)))?;
                 }
             }
         }
         texture => {
             let texture = Texture::of(texture, 'u', view.index)?;
-            if addr.positions() < 2 {
+            if inst.args.src[0].positions() < 2 {
                 let text = format!("u{} is a texture: its address is two values, as in r0.xy", view.index);
                 return Err(Trap::Other(text));
             }
             for lane in lanes {
                 let mut rgba = [0; 4];
                 for (p, &c) in view.swizzle.comps().iter().enumerate() {
-                    rgba[usize::from(c & 3)] = value(regs, at, val, p, lane);
+                    rgba[usize::from(c & 3)] = value(inst, at, regs, 1, p, lane);
                 }
-                let texel = (value(regs, at, addr, 0, lane), value(regs, at, addr, 1, lane));
+                let texel = (value(inst, at, regs, 0, 0, lane), value(inst, at, regs, 0, 1, lane));
                 texture.store(bus, name, texel, rgba)?;
             }
         }
@@ -317,27 +273,24 @@ fn sample<B: Bus>(inst: &Inst, at: &At, regs: &mut Regs, bind: &Bindings, bus: &
     let view = inst.args.view;
     let texture = Texture::of(bind.view('t', view.index)?, 't', view.index)?;
     let sampler = bind.sampler(inst.args.sampler);
-    let uv = &inst.args.src[0];
     let mask = regs.mask(at);
     let count = inst.args.dst.swizzle.count();
     for lane in bits(mask) {
-        let u = f32::from_bits(value(regs, at, uv, 0, lane));
-        let v = f32::from_bits(value(regs, at, uv, 1, lane));
+        let u = f32::from_bits(value(inst, at, regs, 0, 0, lane));
+        let v = f32::from_bits(value(inst, at, regs, 0, 1, lane));
         let colour = texture.sample(bus, &sampler, u, v)?;
         for p in 0..count {
             let picked = view.swizzle.at(p).map_or(0.0, |c| colour[usize::from(c & 3)]);
-            regs.out[p][lane as usize] = picked.to_bits();
+            regs.file.set(usize::from(rows::HELD) + p, lane, picked.to_bits());
         }
     }
-    for p in 0..count {
-        blend(&mut regs.rows, inst.dst_row(p), mask, &regs.out[p]);
-    }
+    release(inst, regs, mask);
     Ok(())
 }
 
 /// Active lanes whose (single) source component is not zero.
 fn nonzero(inst: &Inst, at: &At, regs: &Regs) -> Mask {
-    inst.args.src[0].row(0).map_or(0, |row| regs.rows.test(usize::from(row), |v| v != 0)) & at.mask
+    regs.file.test(usize::from(inst.src_rows[0][0]), |v| v != 0) & at.mask
 }
 
 pub(super) fn exec<B: Bus>(

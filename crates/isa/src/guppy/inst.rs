@@ -10,6 +10,23 @@ pub const MAX_BINDINGS: u32 = 64;
 /// Registers are numbered r0..r255.
 pub const MAX_REGISTERS: u32 = 256;
 
+/// Rows of the register file before r0.x. Whatever an instruction reads is a row: builtins are
+/// filled when a wave starts, immediates and the clock when the instruction runs.
+pub(super) mod rows {
+    pub const ZERO: u16 = 0;
+    pub const THREAD: u16 = 1;
+    pub const LANE: u16 = 2;
+    pub const WAVE: u16 = 3;
+    /// Immediates and the clock, one row per source.
+    pub const SPLAT: u16 = 4;
+    /// Results held back until every source is read, one row per position.
+    pub const HELD: u16 = 7;
+    /// Length of a vector, for `norm`.
+    pub const LENGTH: u16 = 11;
+    /// r0.x.
+    pub const FIRST: u16 = 12;
+}
+
 /// One to four components in order; unused places hold 0, so equal swizzles compare equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swizzle {
@@ -107,12 +124,33 @@ impl Src {
         }
     }
 
-    /// Row of the register component read at a position, if it is one.
+    /// Id of the register component read at a position, if it is one.
     #[inline(always)]
-    pub fn row(&self, position: usize) -> Option<u16> {
+    pub fn register(&self, position: usize) -> Option<u16> {
         match self {
             Src::Reg(p) => p.swizzle.at(position).map(|c| u16::from(p.index) * 4 + u16::from(c)),
             _ => None,
+        }
+    }
+
+    /// Value of an immediate at a position; a single one stands everywhere.
+    #[inline(always)]
+    pub fn immediate(&self, position: usize) -> Option<u32> {
+        match self {
+            Src::Imm { count: 1, values, .. } => Some(values[0]),
+            Src::Imm { values, .. } => Some(values[position & 3]),
+            _ => None,
+        }
+    }
+
+    /// Row source number `n` is read from at a position.
+    fn row(&self, n: u16, position: usize) -> u16 {
+        match self {
+            Src::Reg(_) => self.register(position).map_or(rows::ZERO, |id| rows::FIRST + id),
+            Src::Imm { .. } | Src::Builtin(Builtin::Clock) => rows::SPLAT + n,
+            Src::Builtin(Builtin::ThreadId) => rows::THREAD,
+            Src::Builtin(Builtin::LaneId) => rows::LANE,
+            Src::Builtin(Builtin::WaveId) => rows::WAVE,
         }
     }
 }
@@ -133,13 +171,19 @@ pub struct Inst {
     pub(super) args: Args,
     /// A component written early is read at a later position: compute everything, then write.
     pub(super) hazard: bool,
+    /// Row of each source at each position, and of each destination position.
+    pub(super) src_rows: [[u16; 4]; 3],
+    pub(super) dst_rows: [u16; 4],
     /// Registers needed: highest register named, plus one.
     pub(super) regs: u16,
 }
 
 impl Inst {
     pub fn new(op: Op, args: Args) -> Inst {
-        let mut inst = Inst { op, args, hazard: false, regs: 0 };
+        let src_rows = std::array::from_fn(|n| std::array::from_fn(|p| args.src[n].row(n as u16, p)));
+        let id = |c: u8| u16::from(args.dst.index) * 4 + u16::from(c);
+        let dst_rows = args.dst.swizzle.comps.map(|c| rows::FIRST + id(c));
+        let mut inst = Inst { op, args, hazard: false, src_rows, dst_rows, regs: 0 };
         for slot in op.line().slots {
             let place = match *slot {
                 Slot::Dst => Some(args.dst),
@@ -155,8 +199,8 @@ impl Inst {
         }
         let dst = args.dst.swizzle.count();
         inst.hazard = (1..dst).any(|late| {
-            let reads = |row: u16| args.src.iter().any(|s| s.row(late) == Some(row));
-            (0..late).any(|early| reads(inst.dst_row(early)))
+            let reads = |row: u16| src_rows.iter().any(|s| s[late] == row);
+            (0..late).any(|early| reads(dst_rows[early]))
         });
         inst
     }
@@ -167,12 +211,6 @@ impl Inst {
 
     pub fn args(&self) -> &Args {
         &self.args
-    }
-
-    /// Register row the destination's position is written to.
-    #[inline(always)]
-    pub(super) fn dst_row(&self, position: usize) -> u16 {
-        u16::from(self.args.dst.index) * 4 + u16::from(self.args.dst.swizzle.comps[position & 3])
     }
 
     /// Register ids read, each once. Positions the destination has no place for are not read.
@@ -193,7 +231,7 @@ impl Inst {
                 Slot::Pair(i) => (i, 2),
                 _ => continue,
             };
-            for row in (0..positions).filter_map(|p| self.args.src[i].row(p)) {
+            for row in (0..positions).filter_map(|p| self.args.src[i].register(p)) {
                 if !ids.contains(&row) {
                     ids.push(row);
                 }
@@ -217,6 +255,6 @@ impl Inst {
         if !self.op.line().slots.contains(&Slot::Dst) {
             return Vec::new();
         }
-        (0..self.args.dst.swizzle.count()).map(|p| self.dst_row(p)).collect()
+        self.dst_rows[..self.args.dst.swizzle.count()].iter().map(|row| row - rows::FIRST).collect()
     }
 }

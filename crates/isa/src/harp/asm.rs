@@ -32,11 +32,6 @@ pub fn assemble_program(file: &SourceFile, arch: &Arch) -> Result<Image, Vec<Asm
         .map_err(|faults| faults.into_iter().take(MAX_ERRORS).map(|f| assembler.link_error(f)).collect())
 }
 
-struct Label {
-    name: String,
-    span: Range<usize>,
-}
-
 struct Assembler<'a> {
     file: &'a SourceFile,
     arch: Arch,
@@ -49,12 +44,12 @@ struct Assembler<'a> {
     /// The last chunk takes more: code, data, or not at all.
     open: Option<bool>,
     /// Labels waiting for the chunk they name.
-    pending: Vec<Label>,
+    pending: Vec<String>,
     perms: Perms,
     /// For the next chunk only.
     align: Option<u64>,
-    entry_next: bool,
-    global_next: bool,
+    entry_next: Option<Range<usize>>,
+    global_next: Option<Range<usize>>,
     entry: Option<usize>,
     entry_seen: bool,
     /// Bytes reserved so far, all chunks.
@@ -79,8 +74,8 @@ impl<'a> Assembler<'a> {
             pending: Vec::new(),
             perms: Perms { read: true, ..Perms::default() },
             align: None,
-            entry_next: false,
-            global_next: false,
+            entry_next: None,
+            global_next: None,
             entry: None,
             entry_seen: false,
             total: 0,
@@ -100,6 +95,14 @@ impl<'a> Assembler<'a> {
             // Labels at the very end name the place behind the program.
             let align = self.align.take().unwrap_or(1);
             self.new_chunk(false, align);
+        }
+        for at in [self.entry_next.take(), self.global_next.take()].into_iter().flatten() {
+            self.errors.push(AsmError::new(
+                self.file,
+                at,
+                "nothing follows this directive",
+                "applies to nothing",
+            ));
         }
         if self.errors.is_empty() {
             return Ok(self);
@@ -146,7 +149,7 @@ impl<'a> Assembler<'a> {
             return;
         }
         self.open = None;
-        self.pending.push(Label { name: name.to_string(), span });
+        self.pending.push(name.to_string());
     }
 
     /// Starts a chunk for the pending labels; all but the last become empty chunks at its address.
@@ -157,18 +160,20 @@ impl<'a> Assembler<'a> {
         } else {
             align
         };
-        let global = std::mem::take(&mut self.global_next);
-        let mut names: Vec<Label> = std::mem::take(&mut self.pending);
+        let global = self.global_next.take();
+        let mut names = std::mem::take(&mut self.pending);
         let last = names.pop();
-        if global && last.is_none() {
-            self.errors.push(AsmError::new(self.file, 0..0, ".global needs a label after it", ""));
+        if let (Some(at), None) = (&global, &last) {
+            let error = AsmError::new(self.file, at.clone(), ".global without a label", "names nothing");
+            self.errors.push(error.hint("write the label that other files may use after it"));
         }
+        let global = global.is_some();
         let chunk =
             |name: String, text| Chunk { name, align, perms: self.perms, global, text, ..Chunk::default() };
-        let empty: Vec<Chunk> = names.into_iter().map(|label| chunk(label.name, false)).collect();
-        let full = chunk(last.map(|label| label.name).unwrap_or_default(), text);
+        let empty: Vec<Chunk> = names.into_iter().map(|name| chunk(name, false)).collect();
+        let full = chunk(last.unwrap_or_default(), text);
         self.chunks.extend(empty);
-        if std::mem::take(&mut self.entry_next) {
+        if self.entry_next.take().is_some() {
             self.entry = Some(self.chunks.len());
         }
         self.chunks.push(full);
@@ -268,11 +273,11 @@ impl<'a> Assembler<'a> {
                 if std::mem::replace(&mut self.entry_seen, true) {
                     return Err(AsmError::new(self.file, at, "second .entry", "the program has one entry"));
                 }
-                self.entry_next = true;
+                self.entry_next = Some(at);
                 self.open = None;
             }
             ".global" => {
-                self.global_next = true;
+                self.global_next = Some(at);
                 self.open = None;
             }
             _ => {

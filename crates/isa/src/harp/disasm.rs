@@ -117,7 +117,13 @@ impl Listing<'_> {
             let _ = writeln!(self.out, "{label}:");
         }
         self.cursor = start + bytes.len() as u64;
-        if text { self.code(start, bytes) } else { self.data(bytes) }
+        if bytes.is_empty() {
+            self.out.push_str("    .space 0\n"); // a chunk of its own, or the label would move on
+        } else if text {
+            self.code(start, bytes);
+        } else {
+            self.data(bytes);
+        }
     }
 
     /// The alignment that puts the next chunk at `start`, unless the default does.

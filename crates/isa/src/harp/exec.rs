@@ -1,11 +1,11 @@
 //! What each instruction does to the lanes of a wave. Results are always truncated to the word.
 //! Virtual memory is harptool's basic machine, identity translation: the tlb* instructions do nothing.
 
-use super::Harp;
 use super::arch::Arch;
 use super::inst::Inst;
 use super::regs::Regs;
 use super::table::Op;
+use super::{Harp, divide};
 use crate::lanes::bits;
 use crate::{At, Bus, EnterWhy, Flow, Isa, Mask, Pc, Trap, first_lanes};
 
@@ -161,14 +161,16 @@ impl Harp {
                 }
                 None => self.raise(DIVERGENT, at, regs),
             },
-            Op::JmpRt | Op::JmpRu => {
+            // Lanes started by jalis have no link of their own: the first lane knows the way back.
+            Op::JmpRt => {
+                let pc = self.target(regs.gpr.get(d, first))?;
+                Ok(Flow::Enter { pc, mask: 1, why: EnterWhy::Lanes })
+            }
+            Op::JmpRu => {
                 let Some(addr) = self.agreed(d, on, regs) else {
                     return self.raise(DIVERGENT, at, regs);
                 };
                 let pc = self.target(addr)?;
-                if inst.op == Op::JmpRt {
-                    return Ok(Flow::Enter { pc, mask: 1, why: EnterWhy::Lanes });
-                }
                 regs.supervisor = false;
                 Ok(Flow::Jump(pc))
             }
@@ -278,8 +280,8 @@ impl Harp {
     /// Bytes an access at `addr` covers: up to the end of its aligned word.
     #[inline]
     fn extent(&self, addr: u64) -> u32 {
-        let bytes = self.arch.bytes;
-        bytes - (addr % u64::from(bytes)) as u32
+        let (_, into) = divide(addr, self.arch.bytes);
+        self.arch.bytes - into as u32
     }
 
     fn load<B: Bus>(&self, inst: &Inst, on: Mask, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {

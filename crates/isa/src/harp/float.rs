@@ -1,5 +1,5 @@
 //! HARP floats: an IEEE-like format of any word size, with 5, 8 or 11 exponent bits. Arithmetic is
-//! done in f64 and rounded once to nearest even, so 4- and 8-byte results equal the usual formats.
+//! done in f64 and then rounded to nearest even, which for 1 to 4 and 8 bytes is exact IEEE rounding.
 
 use super::arch::Arch;
 
@@ -32,7 +32,7 @@ impl Format {
         (1 << self.exponent) - 1
     }
 
-    /// The value of the word `bits`; exact unless the fraction has more than 52 bits (never: at most 52).
+    /// The value of the word `bits`, always exact: a fraction has at most 52 bits.
     #[inline]
     pub fn to_f64(self, bits: u64) -> f64 {
         if self.exponent == 11 {

@@ -56,9 +56,8 @@ impl Harp {
     /// The pc of an address; none when no instruction can start there.
     #[inline]
     pub fn pc_of(&self, addr: u64) -> Option<Pc> {
-        let granule = u64::from(self.granule);
-        let pc = addr / granule;
-        (addr % granule == 0 && pc < u64::from(NO_PC)).then_some(pc as Pc)
+        let (pc, rest) = divide(addr, self.granule);
+        (rest == 0 && pc < u64::from(NO_PC)).then_some(pc as Pc)
     }
 
     /// Decodes the instruction at the start of `bytes`; returns it with its size in bytes.
@@ -74,6 +73,16 @@ impl Harp {
     #[inline]
     fn relative(&self, next: Pc, imm: i64) -> u64 {
         self.addr_of(next).wrapping_add(imm as u64) & self.arch.word_mask()
+    }
+}
+
+/// Quotient and remainder; the usual word sizes are powers of two and need no division.
+#[inline(always)]
+fn divide(addr: u64, by: u32) -> (u64, u64) {
+    if by.is_power_of_two() {
+        (addr >> by.trailing_zeros(), addr & u64::from(by - 1))
+    } else {
+        (addr / u64::from(by), addr % u64::from(by))
     }
 }
 

@@ -77,7 +77,15 @@ fn prefix(cursor: &mut Cursor, arch: &Arch) -> Result<u8, AsmError> {
 
 fn unknown(cursor: &Cursor, name: &str) -> AsmError {
     let error = cursor.error(format!("unknown instruction `{name}`"), "not a HARP instruction");
-    match nearest(&name.to_ascii_lowercase(), TABLE.iter().map(|e| e.name)) {
+    let word = name.to_ascii_lowercase();
+    // Of equally close names, the one that shares most at both ends is the likeliest.
+    let mut names: Vec<&str> = TABLE.iter().map(|e| e.name).collect();
+    let shared = |n: &str| {
+        let front = n.bytes().zip(word.bytes()).take_while(|(a, b)| a == b).count();
+        front + n.bytes().rev().zip(word.bytes().rev()).take_while(|(a, b)| a == b).count()
+    };
+    names.sort_by_key(|n| std::cmp::Reverse(shared(n)));
+    match nearest(&word, names) {
         Some(close) => error.hint(format!("did you mean `{close}`?")),
         None => error.hint(format!("a label is written `{name}:`, a directive starts with a dot")),
     }

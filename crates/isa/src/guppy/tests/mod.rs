@@ -1,6 +1,7 @@
 //! Tests of the GUPPY instruction set, with a memory and a stepper just big enough for them.
 
 mod asm;
+mod examples;
 mod exec;
 mod memory;
 mod module;

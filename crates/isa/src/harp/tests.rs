@@ -1,1 +1,0 @@
-//! Tests of whole programs and of every instruction.

@@ -1,0 +1,277 @@
+//! A run as a user describes it: a file, a machine with changes, a launch. Command line, experiments,
+//! filetests and benches all start runs through here.
+
+use crate::views::{Buffer, Element, Views};
+use miette::{Diagnostic, IntoDiagnostic, Report, WrapErr, miette};
+use std::path::Path;
+use thiserror::Error;
+use wb_hw::Machine;
+use wb_isa::guppy::{self, Guppy};
+use wb_isa::harp::{self, Arch, Harp};
+use wb_isa::{AsmError, Isa, Pc, SourceFile};
+use wb_program::{Program, guppy_program, harp_program};
+use wb_sim::{DeviceMemory, Launch, Outcome, RunOptions, Runnable};
+use wb_trace::{Observer, TraceInfo};
+
+/// What to run and on what; everything has a default.
+#[derive(Clone, Debug, Default)]
+pub struct JobSpec {
+    /// `harp` or `guppy`; empty = by the file's extension.
+    pub isa: String,
+    /// Preset or machine file; empty = the ISA's own preset.
+    pub machine: String,
+    /// Machine fields to change, `core.waves=4`.
+    pub sets: Vec<String>,
+    /// HARP architecture string; empty = the machine's.
+    pub arch: String,
+    /// Registers per lane; 0 = as the machine says.
+    pub registers: u32,
+    /// GUPPY threads and group size; 0 = one wave, one group.
+    pub grid: u32,
+    pub group: u32,
+    pub views: Vec<String>,
+    pub samplers: Vec<String>,
+}
+
+/// A program of one of the ISAs.
+pub enum AnyProgram {
+    Harp(Program<Harp>),
+    Guppy(Program<Guppy>),
+}
+
+pub struct Job {
+    pub program: AnyProgram,
+    pub machine: Machine,
+    pub launch: Launch,
+    pub buffers: Vec<Buffer>,
+    init: Vec<(u64, Vec<u8>)>,
+}
+
+/// All that is wrong in one source file.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{count} error(s) in {name}")]
+pub struct AsmErrors {
+    name: String,
+    count: usize,
+    #[related]
+    pub errors: Vec<AsmError>,
+}
+
+impl AsmErrors {
+    pub fn new(name: &str, errors: Vec<AsmError>) -> Self {
+        AsmErrors { name: name.to_owned(), count: errors.len(), errors }
+    }
+}
+
+/// Instruction sets by file extension; `.s` is HARP assembly.
+pub fn isa_of(path: &Path) -> Option<&'static str> {
+    match path.extension()?.to_str()? {
+        "harp" | "s" | "hof" => Some("harp"),
+        "guppy" | "gup" => Some("guppy"),
+        _ => None,
+    }
+}
+
+impl Job {
+    pub fn from_file(path: &Path, spec: &JobSpec) -> Result<Job, Report> {
+        let bytes = std::fs::read(path).into_diagnostic().wrap_err_with(|| format!("cannot read {}", path.display()))?;
+        let isa = match (spec.isa.as_str(), isa_of(path)) {
+            ("", Some(isa)) => isa.to_owned(),
+            ("", None) => {
+                return Err(miette!(
+                    help = "use --isa harp or --isa guppy, or the extensions .harp .s .hof .guppy",
+                    "cannot tell the ISA of {}",
+                    path.display()
+                ));
+            }
+            (isa, _) => isa.to_owned(),
+        };
+        Job::from_bytes(&path.display().to_string(), &bytes, &JobSpec { isa, ..spec.clone() })
+    }
+
+    pub fn from_source(name: &str, text: &str, spec: &JobSpec) -> Result<Job, Report> {
+        Job::from_bytes(name, text.as_bytes(), spec)
+    }
+
+    /// Source text, or an object file told by its magic. `spec.isa` must be set.
+    pub fn from_bytes(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, Report> {
+        match spec.isa.as_str() {
+            "harp" => Job::harp(name, bytes, spec),
+            "guppy" => Job::guppy(name, bytes, spec),
+            other => Err(miette!(help = "this version knows harp and guppy", "there is no ISA `{other}`")),
+        }
+    }
+
+    pub(crate) fn machine(spec: &JobSpec) -> Result<Machine, Report> {
+        let name = if spec.machine.is_empty() { &spec.isa } else { &spec.machine };
+        let sets = spec.sets.iter().map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
+        Ok(wb_hw::load(name)?.with_overrides(&sets)?)
+    }
+
+    fn harp(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, Report> {
+        let mut machine = Job::machine(spec)?;
+        if !spec.arch.is_empty() {
+            machine.arch.clone_from(&spec.arch);
+        }
+        let object = bytes.starts_with(b"HARP").then(|| harp::Object::from_bytes(bytes)).transpose().into_diagnostic()?;
+        let mut arch: Arch = match &object {
+            Some(object) if spec.arch.is_empty() => object.arch.clone(),
+            _ => machine.arch.parse().map_err(|e| miette!("arch: {e}"))?,
+        };
+        if spec.registers > 0 && object.is_none() {
+            arch.gprs = spec.registers;
+        }
+        if let (Some(lanes), Some(warps)) = (arch.lanes.take(), arch.warps.take()) {
+            (machine.core.lanes, machine.core.waves) = (lanes, warps);
+        }
+        machine.arch = arch.to_string();
+        let (image, source) = match object {
+            Some(object) => (harp::link(&[object]).into_diagnostic()?, None),
+            None => {
+                let source = source_file(name, bytes)?;
+                let image = harp::assemble_program(&source, &arch).map_err(|e| AsmErrors::new(name, e))?;
+                (image, Some(source))
+            }
+        };
+        let program = harp_program(&image, name, source).into_diagnostic()?;
+        Ok(Job {
+            program: AnyProgram::Harp(program),
+            machine,
+            launch: Launch::Boot,
+            buffers: Vec::new(),
+            init: Vec::new(),
+        })
+    }
+
+    fn guppy(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, Report> {
+        let mut machine = Job::machine(spec)?;
+        if spec.registers > 0 {
+            machine.core.registers = spec.registers;
+        }
+        let (module, source) = if bytes.starts_with(b"GUPY") {
+            (guppy::Module::from_bytes(bytes).into_diagnostic()?, None)
+        } else {
+            let source = source_file(name, bytes)?;
+            (guppy::assemble(&source).map_err(|e| AsmErrors::new(name, e))?, Some(source))
+        };
+        let registers = if machine.core.registers == 0 { 64 } else { machine.core.registers };
+        if module.registers_used() > registers {
+            return Err(miette!(
+                help = "raise core.registers with --registers or --set",
+                "the program uses {} registers, a lane has {registers}",
+                module.registers_used()
+            ));
+        }
+        let mut views = Views::default();
+        spec.views.iter().try_for_each(|v| views.add(v))?;
+        spec.samplers.iter().try_for_each(|s| views.add_sampler(s))?;
+        let threads = if spec.grid == 0 { machine.core.lanes } else { spec.grid };
+        let group = if spec.group == 0 { threads } else { spec.group };
+        let program = guppy_program(module, Guppy::new(registers, views.bindings), name, source).into_diagnostic()?;
+        Ok(Job {
+            program: AnyProgram::Guppy(program),
+            machine,
+            launch: Launch::Grid { threads, group },
+            buffers: views.buffers,
+            init: views.init,
+        })
+    }
+
+    /// Device memory as the launch finds it.
+    pub fn memory(&self) -> Result<DeviceMemory, Report> {
+        let mut memory = DeviceMemory::new(self.machine.limits.memory);
+        for (addr, bytes) in &self.init {
+            memory
+                .write(*addr, bytes)
+                .map_err(|fault| miette!(help = "raise limits.memory with --set", "the views do not fit: {fault}"))?;
+        }
+        Ok(memory)
+    }
+
+    pub fn run(&self, options: RunOptions, observer: Option<&mut dyn Observer>) -> Result<Outcome, Report> {
+        let memory = self.memory()?;
+        let program: &dyn Runnable = match &self.program {
+            AnyProgram::Harp(p) => p,
+            AnyProgram::Guppy(p) => p,
+        };
+        Ok(program.run(&self.machine, self.launch, memory, options, observer).map_err(|e| *e)?)
+    }
+
+    pub fn trace_info(&self, timed: bool) -> TraceInfo {
+        match &self.program {
+            AnyProgram::Harp(p) => wb_sim::trace_info(p, &self.machine, timed),
+            AnyProgram::Guppy(p) => wb_sim::trace_info(p, &self.machine, timed),
+        }
+    }
+
+    pub fn isa(&self) -> &str {
+        &self.machine.isa
+    }
+
+    pub fn source(&self) -> Option<&SourceFile> {
+        match &self.program {
+            AnyProgram::Harp(p) => p.source.as_ref(),
+            AnyProgram::Guppy(p) => p.source.as_ref(),
+        }
+    }
+
+    /// (address, instruction text) of a pc.
+    pub fn instruction(&self, pc: Pc) -> (u64, String) {
+        match &self.program {
+            AnyProgram::Harp(p) => (p.isa.addr_of(pc), p.text_at(pc)),
+            AnyProgram::Guppy(p) => (p.isa.addr_of(pc), p.text_at(pc)),
+        }
+    }
+
+    /// What `NAME[:COUNT[:TYPE]]` stands for in memory: a view, or a label of a HARP program.
+    pub fn find_buffer(&self, what: &str) -> Result<Buffer, Report> {
+        let mut parts = what.split(':');
+        let name = parts.next().unwrap_or("");
+        let count: Option<u64> = parts.next().filter(|c| !c.is_empty()).map(str::parse).transpose().into_diagnostic()?;
+        let element = match parts.next() {
+            None => None,
+            Some(t) => Some(Element::parse(t).ok_or_else(|| miette!(help = "u32, i32 or f32", "no element type `{t}`"))?),
+        };
+        let mut buffer = match self.buffers.iter().find(|b| b.name == name) {
+            Some(b) => b.clone(),
+            None => self.symbol(name)?,
+        };
+        if let Some(element) = element {
+            buffer.element = element;
+        }
+        if let Some(count) = count {
+            buffer.bytes = count.saturating_mul(buffer.element.bytes());
+        }
+        Ok(buffer)
+    }
+
+    fn symbol(&self, name: &str) -> Result<Buffer, Report> {
+        if let AnyProgram::Harp(p) = &self.program
+            && let Some((_, addr)) = p.symbols.iter().find(|s| s.0 == name)
+        {
+            let word = p.isa.arch.bytes;
+            let end = p.symbols.iter().map(|s| s.1).filter(|a| a > addr).min();
+            let end = end.unwrap_or_else(|| p.segments.iter().map(|s| s.addr + s.bytes.len() as u64).max().unwrap_or(0));
+            let bytes = end.saturating_sub(*addr).max(u64::from(word));
+            return Ok(Buffer { name: name.to_owned(), addr: *addr, bytes, element: Element::Word(word) });
+        }
+        let names: Vec<&str> = self.buffers.iter().map(|b| b.name.as_str()).collect();
+        Err(miette!(help = format!("views of this launch: {}", names.join(" ")), "there is no view or label `{name}`"))
+    }
+
+    /// The elements of a buffer after a run, as text.
+    pub fn values(&self, buffer: &Buffer, outcome: &Outcome) -> Result<Vec<String>, Report> {
+        let bytes = outcome.memory.read(buffer.addr, buffer.bytes).into_diagnostic()?;
+        Ok(bytes.chunks(buffer.element.bytes() as usize).map(|c| buffer.element.show(c)).collect())
+    }
+}
+
+fn source_file(name: &str, bytes: &[u8]) -> Result<SourceFile, Report> {
+    let text = std::str::from_utf8(bytes).map_err(|e| {
+        miette!(
+            help = "object files start with HARP or GUPY; anything else is read as UTF-8 source text",
+            "{name} is not text: {e}"
+        )
+    })?;
+    Ok(SourceFile::new(name, text))
+}

@@ -1,0 +1,224 @@
+//! Buffers and textures of a launch, described in one word each: `buf:u32:256:iota`, `tex:64x64:checker`.
+
+use miette::{Report, miette};
+use wb_isa::guppy::{Bindings, Filter, Sampler, View, Wrap};
+
+/// Element type of a buffer, for filling and printing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    U32,
+    I32,
+    F32,
+    /// A machine word of the given bytes (HARP).
+    Word(u32),
+}
+
+impl Element {
+    pub fn parse(text: &str) -> Option<Element> {
+        Some(match text {
+            "u32" => Element::U32,
+            "i32" => Element::I32,
+            "f32" => Element::F32,
+            _ => return None,
+        })
+    }
+
+    pub fn bytes(self) -> u64 {
+        match self {
+            Element::Word(n) => u64::from(n),
+            _ => 4,
+        }
+    }
+
+    /// The element at the start of `bytes` as text.
+    pub fn show(self, bytes: &[u8]) -> String {
+        let mut word = [0; 8];
+        let n = (self.bytes() as usize).min(bytes.len());
+        word[..n].copy_from_slice(&bytes[..n]);
+        let low = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+        match self {
+            Element::U32 => low.to_string(),
+            Element::I32 => (low as i32).to_string(),
+            Element::F32 => format!("{:?}", f32::from_bits(low)),
+            Element::Word(_) => u64::from_le_bytes(word).to_string(),
+        }
+    }
+}
+
+/// A named piece of device memory.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    pub name: String,
+    pub addr: u64,
+    pub bytes: u64,
+    pub element: Element,
+}
+
+/// Everything bound to a launch, and what to write to memory before it.
+#[derive(Clone, Debug, Default)]
+pub struct Views {
+    pub bindings: Bindings,
+    pub buffers: Vec<Buffer>,
+    pub init: Vec<(u64, Vec<u8>)>,
+    next: u64,
+}
+
+/// Buffers start here; address 0 stays unused so that a forgotten base shows up.
+const FIRST: u64 = 0x100;
+const MAX_BYTES: u64 = 1 << 30;
+
+const VIEW_HELP: &str = "views look like t0=buf:u32:256:iota, u0=buf:f32:64, t1=tex:64x64:checker or t1=u0; \
+     fills: zero, iota, reverse, ones, const=N, random=SEED (textures also checker, gradient)";
+
+impl Views {
+    /// Adds `NAME=SPEC`, e.g. `u0=buf:u32:256`.
+    pub fn add(&mut self, text: &str) -> Result<(), Report> {
+        let bad = |why: String| miette!(help = VIEW_HELP, "view `{text}`: {why}");
+        let (name, spec) = text.split_once('=').ok_or_else(|| bad("`=` is missing".into()))?;
+        let (writable, index) = parse_name(name).ok_or_else(|| bad(format!("`{name}` is not t0…t63 or u0…u63")))?;
+        let parts: Vec<&str> = spec.split(':').collect();
+        let view = match parts.as_slice() {
+            ["buf", element, count, fill @ ..] => {
+                let element = Element::parse(element).ok_or_else(|| bad(format!("no element type `{element}`")))?;
+                let count: u64 = count.parse().map_err(|_| bad(format!("`{count}` is not a number")))?;
+                let data = fill_buffer(element, count, fill.first().copied().unwrap_or("zero"))
+                    .ok_or_else(|| bad("unknown fill or too large".into()))?;
+                let base = self.place(name, data, element);
+                View::Buffer { base, bytes: count * 4 }
+            }
+            ["tex", size, fill @ ..] => {
+                let (w, h) = size
+                    .split_once('x')
+                    .and_then(|(w, h)| Some((w.parse::<u32>().ok()?, h.parse::<u32>().ok()?)))
+                    .filter(|&(w, h)| w > 0 && h > 0 && u64::from(w) * u64::from(h) <= MAX_BYTES / 4)
+                    .ok_or_else(|| bad(format!("`{size}` is not a size like 64x64")))?;
+                let data = fill_texture(w, h, fill.first().copied().unwrap_or("zero"))
+                    .ok_or_else(|| bad("unknown fill".into()))?;
+                let base = self.place(name, data, Element::U32);
+                View::Texture { base, width: w, height: h, pitch: w * 4 }
+            }
+            [other] => {
+                let (w, i) = parse_name(other).ok_or_else(|| bad(format!("`{other}` is not a view or a kind")))?;
+                let list = if w { &self.bindings.u } else { &self.bindings.t };
+                list.get(i).cloned().flatten().ok_or_else(|| bad(format!("{other} is not bound before it")))?
+            }
+            _ => return Err(bad("unknown kind".into())),
+        };
+        let list = if writable { &mut self.bindings.u } else { &mut self.bindings.t };
+        if list.len() <= index {
+            list.resize(index + 1, None);
+        }
+        list[index] = Some(view);
+        Ok(())
+    }
+
+    /// Adds `sN=linear|nearest[:repeat|clamp]`.
+    pub fn add_sampler(&mut self, text: &str) -> Result<(), Report> {
+        let bad = || miette!(help = "samplers look like s0=linear:repeat or s1=nearest:clamp", "sampler `{text}`");
+        let (name, spec) = text.split_once('=').ok_or_else(bad)?;
+        let index: usize = name.strip_prefix('s').and_then(|n| n.parse().ok()).filter(|&i| i < 64).ok_or_else(bad)?;
+        let (filter, wrap) = spec.split_once(':').unwrap_or((spec, "repeat"));
+        let sampler = Sampler {
+            filter: match filter {
+                "linear" => Filter::Linear,
+                "nearest" => Filter::Nearest,
+                _ => return Err(bad()),
+            },
+            wrap: match wrap {
+                "repeat" => Wrap::Repeat,
+                "clamp" => Wrap::Clamp,
+                _ => return Err(bad()),
+            },
+        };
+        let list = &mut self.bindings.samplers;
+        while list.len() <= index {
+            list.push(Sampler { filter: Filter::Linear, wrap: Wrap::Repeat });
+        }
+        list[index] = sampler;
+        Ok(())
+    }
+
+    fn place(&mut self, name: &str, data: Vec<u8>, element: Element) -> u64 {
+        let addr = self.next.max(FIRST);
+        let bytes = data.len() as u64;
+        self.next = (addr + bytes).next_multiple_of(64);
+        self.buffers.push(Buffer { name: name.to_owned(), addr, bytes, element });
+        self.init.push((addr, data));
+        addr
+    }
+}
+
+fn parse_name(name: &str) -> Option<(bool, usize)> {
+    let writable = match name.as_bytes().first()? {
+        b't' => false,
+        b'u' => true,
+        _ => return None,
+    };
+    let index: usize = name[1..].parse().ok()?;
+    (index < 64).then_some((writable, index))
+}
+
+/// A fixed, documented generator (SplitMix64), so that `random=SEED` means the same everywhere.
+pub fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+fn fill_buffer(element: Element, count: u64, fill: &str) -> Option<Vec<u8>> {
+    if count == 0 || count * 4 > MAX_BYTES {
+        return None;
+    }
+    let number = |v: f64| -> u32 {
+        match element {
+            Element::F32 => (v as f32).to_bits(),
+            _ => v as i64 as u32,
+        }
+    };
+    let (kind, argument) = fill.split_once('=').unwrap_or((fill, ""));
+    let mut seed = argument.parse::<u64>().unwrap_or(1);
+    let value = argument.parse::<f64>().ok();
+    let mut out = Vec::with_capacity(count as usize * 4);
+    for i in 0..count {
+        let word = match kind {
+            "zero" => 0,
+            "iota" => number(i as f64),
+            "reverse" => number((count - 1 - i) as f64),
+            "ones" => number(1.0),
+            "const" => number(value?),
+            "random" => {
+                let r = splitmix(&mut seed);
+                match element {
+                    Element::F32 => ((r >> 40) as f32 / (1u64 << 24) as f32).to_bits(),
+                    _ => (r >> 32) as u32,
+                }
+            }
+            _ => return None,
+        };
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    Some(out)
+}
+
+fn fill_texture(w: u32, h: u32, fill: &str) -> Option<Vec<u8>> {
+    let (kind, argument) = fill.split_once('=').unwrap_or((fill, ""));
+    let mut seed = argument.parse::<u64>().unwrap_or(1);
+    let mut out = Vec::with_capacity((w * h * 4) as usize);
+    for y in 0..h {
+        for x in 0..w {
+            let texel: u32 = match kind {
+                "zero" => 0,
+                "ones" => !0,
+                "checker" if (x / 4 + y / 4) % 2 == 0 => 0xffff_ffff,
+                "checker" => 0x0000_00ff,
+                "gradient" => (x * 255 / w.max(2)) << 24 | (y * 255 / h.max(2)) << 16 | 0xff,
+                "random" => splitmix(&mut seed) as u32,
+                _ => return None,
+            };
+            out.extend_from_slice(&texel.to_le_bytes());
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,155 @@
+//! `wavebound asm` and `wavebound disasm`.
+
+use super::{CommandResult, print, print_line};
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wb_isa::harp::{self, Arch};
+use wb_isa::{SourceFile, guppy};
+use wb_lab::{AsmErrors, job::isa_of};
+
+#[derive(Args)]
+pub struct AsmArgs {
+    /// Source file (.harp, .s, .guppy)
+    file: PathBuf,
+    /// Instruction set, if the extension does not tell
+    #[arg(long)]
+    isa: Option<String>,
+    /// HARP architecture: bytes, w(ord) or b(yte) encoding, registers, predicates
+    #[arg(long, default_value = "8w32/32")]
+    arch: String,
+    /// Object file to write (default: beside the source, .hof or .gupm)
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    /// Only check, write nothing
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Args)]
+pub struct DisasmArgs {
+    /// Object file, or a source file to list with addresses and encodings
+    file: PathBuf,
+    /// Instruction set, if neither extension nor magic tells
+    #[arg(long)]
+    isa: Option<String>,
+    /// HARP architecture for source files
+    #[arg(long, default_value = "8w32/32")]
+    arch: String,
+    /// Source text that assembles again, without addresses and encodings
+    #[arg(long)]
+    source: bool,
+}
+
+fn read(path: &Path) -> miette::Result<Vec<u8>> {
+    std::fs::read(path).into_diagnostic().wrap_err_with(|| format!("cannot read {}", path.display()))
+}
+
+fn source(path: &Path, bytes: &[u8]) -> miette::Result<SourceFile> {
+    let text = std::str::from_utf8(bytes).into_diagnostic().wrap_err("not an object file and not UTF-8 text")?;
+    Ok(SourceFile::new(path.display().to_string(), text))
+}
+
+fn isa(path: &Path, given: Option<&str>) -> miette::Result<String> {
+    given
+        .map(str::to_owned)
+        .or_else(|| isa_of(path).map(str::to_owned))
+        .ok_or_else(|| miette!(help = "use --isa harp or --isa guppy", "cannot tell the ISA of {}", path.display()))
+}
+
+fn arch(text: &str) -> miette::Result<Arch> {
+    text.parse().map_err(|e| miette!("--arch {text}: {e}"))
+}
+
+pub fn assemble(args: AsmArgs) -> CommandResult {
+    let bytes = read(&args.file)?;
+    let file = source(&args.file, &bytes)?;
+    let (object, extension, what) = match isa(&args.file, args.isa.as_deref())?.as_str() {
+        "harp" => {
+            let object =
+                harp::assemble(&file, &arch(&args.arch)?).map_err(|e| AsmErrors::new(&file.name, e))?;
+            let what = format!("{} chunks", object.chunks.len());
+            (object.to_file().into_diagnostic()?, "hof", what)
+        }
+        "guppy" => {
+            let module = guppy::assemble(&file).map_err(|e| AsmErrors::new(&file.name, e))?;
+            (module.to_bytes(), "gupm", format!("{} instructions", module.insts.len()))
+        }
+        other => return Err(miette!(help = "harp or guppy", "there is no ISA `{other}`")),
+    };
+    if args.check {
+        print_line(&format!("{}: {what}, no errors", args.file.display()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let output = args.output.unwrap_or_else(|| args.file.with_extension(extension));
+    std::fs::write(&output, &object).into_diagnostic().wrap_err_with(|| format!("cannot write {}", output.display()))?;
+    print_line(&format!("{}: {what}, {} bytes", output.display(), object.len()));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn disassemble(args: DisasmArgs) -> CommandResult {
+    let bytes = read(&args.file)?;
+    let text = if bytes.starts_with(b"HARP") {
+        let object = harp::Object::from_bytes(&bytes).into_diagnostic()?;
+        harp_text(&harp::link(&[object]).into_diagnostic()?, args.source)?
+    } else if bytes.starts_with(b"GUPY") {
+        guppy_text(&guppy::Module::from_bytes(&bytes).into_diagnostic()?, args.source)
+    } else {
+        let file = source(&args.file, &bytes)?;
+        match isa(&args.file, args.isa.as_deref())?.as_str() {
+            "harp" => {
+                let arch = arch(&args.arch)?;
+                let image = harp::assemble_program(&file, &arch).map_err(|e| AsmErrors::new(&file.name, e))?;
+                harp_text(&image, args.source)?
+            }
+            _ => guppy_text(&guppy::assemble(&file).map_err(|e| AsmErrors::new(&file.name, e))?, args.source),
+        }
+    };
+    print(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn harp_text(image: &harp::Image, as_source: bool) -> miette::Result<String> {
+    if as_source {
+        return Ok(harp::disassemble(image));
+    }
+    let program = wb_program::harp_program(image, "", None).into_diagnostic()?;
+    let mut out = format!("; arch {}, entry {:#x}\n", image.arch, image.entry);
+    for (pc, op) in program.ops.iter().enumerate().filter(|(_, op)| op.inst.is_some()) {
+        let granule = u64::from(program.isa.granule);
+        let (addr, end) = (pc as u64 * granule, u64::from(op.next) * granule);
+        for (name, _) in program.symbols.iter().filter(|s| s.1 == addr) {
+            let _ = writeln!(out, "{name}:");
+        }
+        let code: String = (addr..end)
+            .filter_map(|a| image.bytes_at(a)?.first().copied())
+            .map(|b| format!("{b:02x}"))
+            .collect::<Vec<_>>()
+            .join(" ");
+        let _ = writeln!(out, "  {addr:06x}  {code:<32} {}", program.text_at(pc as u32));
+    }
+    Ok(out)
+}
+
+fn guppy_text(module: &guppy::Module, as_source: bool) -> String {
+    if as_source {
+        return module.disassemble();
+    }
+    // Number the instruction lines of the disassembly; labels and blank lines have none.
+    let mut pc = 0;
+    module
+        .disassemble()
+        .lines()
+        .map(|line| {
+            let is_instruction = line.starts_with(' ') && !line.trim().is_empty() && !line.trim().starts_with(';');
+            if is_instruction {
+                pc += 1;
+                format!("  {:04}{line}\n", pc - 1)
+            } else {
+                format!("{line}\n")
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,136 @@
+//! `wavebound machines` and `wavebound mechanisms`.
+
+use super::{CommandResult, print, print_json, print_line};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use std::process::ExitCode;
+use wb_hw::Policy;
+use wb_sim::{MECHANISMS, Reconvergence};
+
+#[derive(Args)]
+pub struct MachinesArgs {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Machine-readable output
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Print a machine as TOML, with changes applied; save and edit it for a machine of your own
+    Show {
+        /// Preset or .toml file
+        name: String,
+        /// Change any field, e.g. --set core.waves=4
+        #[arg(long = "set", value_name = "FIELD=VALUE")]
+        sets: Vec<String>,
+    },
+    /// List the scheduling policies
+    Policies,
+}
+
+pub fn machines(args: MachinesArgs) -> CommandResult {
+    match args.what {
+        None => list(args.json)?,
+        Some(What::Show { name, sets }) => {
+            let sets = sets.iter().map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
+            let machine = wb_hw::load(&name)?.with_overrides(&sets)?;
+            if args.json {
+                print_json(&machine)?;
+            } else {
+                print(&machine.to_toml());
+            }
+        }
+        Some(What::Policies) => policies(args.json)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(json: bool) -> miette::Result<()> {
+    let machines = wb_hw::presets().iter().map(|p| wb_hw::preset(p.name)).collect::<Result<Vec<_>, _>>()?;
+    if json {
+        return print_json(&machines);
+    }
+    print_line("machine         isa    cores × waves × lanes  mechanism   description");
+    for m in &machines {
+        let shape = format!("{} × {} × {}", m.cores, m.core.waves, m.core.lanes);
+        let mechanism = &m.divergence.mechanism;
+        print_line(&format!("{:<15} {:<6} {shape:<22} {mechanism:<11} {}", m.name, m.isa, m.description));
+    }
+    Ok(())
+}
+
+fn policies(json: bool) -> miette::Result<()> {
+    if json {
+        let all: Vec<_> = Policy::ALL.iter().map(|p| serde_json::json!({"name": p.1, "summary": p.2})).collect();
+        return print_json(&all);
+    }
+    for (_, name, summary) in Policy::ALL {
+        print_line(&format!("{name:<24} {summary}"));
+    }
+    Ok(())
+}
+
+#[derive(Args)]
+pub struct MechanismsArgs {
+    /// Machine-readable output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    isas: &'static [&'static str],
+    summary: &'static str,
+    source: &'static str,
+    separate_entities: bool,
+    parallel_splits: bool,
+    across_waves: bool,
+    reconvergence_at_some_post_dominators: bool,
+    reconvergence_at_any_post_dominator: bool,
+    two_level_scheduling: bool,
+}
+
+pub fn mechanisms(args: MechanismsArgs) -> CommandResult {
+    let rows: Vec<Row> = MECHANISMS
+        .iter()
+        .map(|m| Row {
+            name: m.name,
+            isas: m.isas,
+            summary: m.summary,
+            source: m.source,
+            separate_entities: m.separate_entities,
+            parallel_splits: m.parallel,
+            across_waves: m.across_waves,
+            reconvergence_at_some_post_dominators: true,
+            reconvergence_at_any_post_dominator: m.reconvergence == Reconvergence::PostDominator,
+            two_level_scheduling: m.two_level_scheduling,
+        })
+        .collect();
+    if args.json {
+        print_json(&rows)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for r in &rows {
+        print_line(&format!("{:<12} {:<8} {} [{}]", r.name, r.isas.join(","), r.summary, r.source));
+    }
+    type Property = fn(&Row) -> bool;
+    let table: [(&str, Property); 6] = [
+        ("paths as separate schedulable entities", |r| r.separate_entities),
+        ("parallel execution of paths", |r| r.parallel_splits),
+        ("parallel execution across waves", |r| r.across_waves),
+        ("reconvergence at some post-dominators", |r| r.reconvergence_at_some_post_dominators),
+        ("reconvergence at any post-dominator", |r| r.reconvergence_at_any_post_dominator),
+        ("two-level scheduling", |r| r.two_level_scheduling),
+    ];
+    print_line("");
+    let head: String = rows.iter().map(|r| format!("{:>12}", r.name)).collect();
+    print_line(&format!("{:<40}{head}", "property (THESIS Table 3.1)"));
+    for (name, property) in table {
+        let cells: String = rows.iter().map(|r| format!("{:>12}", if property(r) { "yes" } else { "-" })).collect();
+        print_line(&format!("{name:<40}{cells}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}

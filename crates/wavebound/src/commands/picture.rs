@@ -1,0 +1,98 @@
+//! `wavebound picture`: the lane mask over time, from a program or from a trace file.
+
+use super::target::{Progress, Target};
+use super::{CommandResult, print_line};
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr};
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wb_report::{History, PictureOptions};
+use wb_sim::RunOptions;
+use wb_trace::{TraceReader, replay};
+
+#[derive(Args)]
+pub struct PictureArgs {
+    /// The program to run (see `wavebound run --help`), or a trace file written by `run --trace`
+    #[command(flatten)]
+    target: Target,
+    /// Where to: .png or .svg
+    #[arg(long, short, value_name = "FILE", default_value = "history.png")]
+    output: PathBuf,
+    #[command(flatten)]
+    draw: DrawArgs,
+}
+
+#[derive(Args, Clone)]
+pub struct DrawArgs {
+    /// First cycle to draw
+    #[arg(long, default_value_t = 0)]
+    from: u64,
+    /// Cycle to stop before (default: the end of the run)
+    #[arg(long)]
+    to: Option<u64>,
+    /// Largest width in pixels; longer runs are averaged into it
+    #[arg(long, default_value_t = 1600)]
+    width: u32,
+    /// Largest height in pixels
+    #[arg(long, default_value_t = 1200)]
+    height: u32,
+    /// Pixels per lane and cycle (default: what fits)
+    #[arg(long)]
+    cell: Option<u32>,
+    /// Title (default: program, machine, mechanism)
+    #[arg(long)]
+    title: Option<String>,
+    /// Leave out the unit and cache bars
+    #[arg(long)]
+    no_units: bool,
+}
+
+impl Default for DrawArgs {
+    fn default() -> Self {
+        DrawArgs { from: 0, to: None, width: 1600, height: 1200, cell: None, title: None, no_units: false }
+    }
+}
+
+pub fn main(args: PictureArgs) -> CommandResult {
+    let mut history = History::range(args.draw.from, args.draw.to);
+    let path = &args.target.file;
+    if is_trace(path) {
+        let file = File::open(path).into_diagnostic()?;
+        let reader = TraceReader::open(BufReader::new(file)).into_diagnostic()?;
+        replay(reader, &mut [&mut history]).into_diagnostic().wrap_err_with(|| format!("in {}", path.display()))?;
+    } else {
+        let job = args.target.job()?;
+        let progress = Progress::new();
+        let mut report = |cycles, instructions| progress.show(cycles, instructions);
+        job.run(RunOptions { progress: Some(&mut report), ..RunOptions::default() }, Some(&mut history))?;
+    }
+    draw(&history, &args.draw, "", &args.output)?;
+    print_line(&format!("picture: {}", args.output.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_trace(path: &Path) -> bool {
+    let mut magic = [0; 7];
+    File::open(path).and_then(|mut f| f.read_exact(&mut magic)).is_ok() && &magic == b"WBTRACE"
+}
+
+/// Draws a history with the command line's options.
+pub fn draw(history: &History, args: &DrawArgs, _machine: &str, path: &Path) -> miette::Result<()> {
+    let info = history.info();
+    let title = args.title.clone().unwrap_or_else(|| {
+        let name = Path::new(&info.program).file_name().map_or(info.program.clone(), |n| n.to_string_lossy().into());
+        format!("{name} on {} ({})", info.machine, info.mechanism)
+    });
+    let options = PictureOptions {
+        from: args.from,
+        to: args.to,
+        max_width: args.width,
+        max_height: args.height,
+        cell: args.cell,
+        title,
+        units: !args.no_units,
+    };
+    Ok(wb_report::draw(history, &options, path)?)
+}

@@ -1,0 +1,121 @@
+//! What to run and on which machine: the options `run` and `picture` share.
+
+use clap::Args;
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Duration;
+use wb_lab::{Job, JobSpec};
+
+#[derive(Args, Clone)]
+pub struct Target {
+    /// Program: .harp .s (HARP source), .hof (HARP object), .guppy (GUPPY source or module)
+    pub file: PathBuf,
+    /// Instruction set, if the extension does not tell: harp, guppy
+    #[arg(long)]
+    pub isa: Option<String>,
+    /// Machine preset or .toml file (default: the ISA's own preset)
+    #[arg(long, short)]
+    pub machine: Option<String>,
+    /// Change any machine field, e.g. --set core.waves=4 --set units.alu.count=2
+    #[arg(long = "set", value_name = "FIELD=VALUE")]
+    pub sets: Vec<String>,
+    /// Lanes of a wave (core.lanes)
+    #[arg(long)]
+    pub lanes: Option<u32>,
+    /// Wave slots of a core (core.waves)
+    #[arg(long)]
+    pub waves: Option<u32>,
+    /// Registers of a lane
+    #[arg(long)]
+    pub registers: Option<u32>,
+    /// HARP architecture string, e.g. 4w8/1 or 8w32/32/8/8
+    #[arg(long)]
+    pub arch: Option<String>,
+    /// Divergence mechanism; see `wavebound mechanisms`
+    #[arg(long)]
+    pub mechanism: Option<String>,
+    /// Issue policy; see `wavebound machines policies`
+    #[arg(long)]
+    pub policy: Option<String>,
+    /// Fetch policy of a decoupled front end
+    #[arg(long)]
+    pub fetch_policy: Option<String>,
+    /// Stop with an error after this many cycles (limits.cycles)
+    #[arg(long)]
+    pub max_cycles: Option<u64>,
+    /// Threads to launch (GUPPY; default: one wave)
+    #[arg(long)]
+    pub grid: Option<u32>,
+    /// Threads of a group (GUPPY; default: all in one)
+    #[arg(long)]
+    pub group: Option<u32>,
+    /// Bind a buffer or texture, e.g. t0=buf:u32:256:iota, u0=buf:f32:64, t1=tex:64x64:checker, t1=u0
+    #[arg(long = "view", value_name = "VIEW=SPEC")]
+    pub views: Vec<String>,
+    /// Bind a sampler, e.g. s0=linear:repeat, s1=nearest:clamp
+    #[arg(long = "sampler", value_name = "SAMPLER=SPEC")]
+    pub samplers: Vec<String>,
+}
+
+impl Target {
+    pub fn job(&self) -> miette::Result<Job> {
+        let mut sets = self.sets.clone();
+        let mut set = |field: &str, value: Option<String>| {
+            if let Some(value) = value {
+                sets.push(format!("{field}={value}"));
+            }
+        };
+        set("core.lanes", self.lanes.map(|v| v.to_string()));
+        set("core.waves", self.waves.map(|v| v.to_string()));
+        set("divergence.mechanism", self.mechanism.clone());
+        set("issue.policy", self.policy.clone());
+        set("frontend.policy", self.fetch_policy.clone());
+        set("limits.cycles", self.max_cycles.map(|v| v.to_string()));
+        let spec = JobSpec {
+            isa: self.isa.clone().unwrap_or_default(),
+            machine: self.machine.clone().unwrap_or_default(),
+            sets,
+            arch: self.arch.clone().unwrap_or_default(),
+            registers: self.registers.unwrap_or(0),
+            grid: self.grid.unwrap_or(0),
+            group: self.group.unwrap_or(0),
+            views: self.views.clone(),
+            samplers: self.samplers.clone(),
+        };
+        Job::from_file(&self.file, &spec)
+    }
+}
+
+/// A line on the terminal for long runs; nothing when standard error is not a terminal.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    pub fn new() -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        Progress { bar }
+    }
+
+    pub fn show(&self, cycles: u64, instructions: u64) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("cycle {}, {} wave-instructions", HumanCount(cycles), HumanCount(instructions)));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
