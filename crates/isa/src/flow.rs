@@ -53,8 +53,6 @@ pub enum Flow {
     Exit {
         lanes: Mask,
     },
-    /// The whole wave is done, whatever its other lanes wait for.
-    Halt,
 }
 
 /// Why an instruction replaced the path's lanes.

@@ -80,26 +80,32 @@ impl<T: Copy + Default> Rows<T> {
     /// `d = f(a)` in the lanes of `mask`.
     #[inline(always)]
     pub fn map1(&mut self, d: usize, a: usize, mask: Mask, f: impl Fn(T) -> T) {
-        let mut out = [T::default(); 64];
-        for (o, a) in out.chunks_exact_mut(CHUNK).zip(self.row(a).chunks_exact(CHUNK)) {
-            for i in 0..CHUNK {
-                o[i] = f(a[i]);
-            }
-        }
-        self.blend(d, mask, &out);
+        self.map2(d, a, a, mask, |x, _| f(x));
     }
 
-    /// `d = f(a, b)` in the lanes of `mask`.
+    /// `d = f(a, b)` in the lanes of `mask`; chunks without a lane are skipped. `d` may be `a` or `b`.
     #[inline(always)]
     pub fn map2(&mut self, d: usize, a: usize, b: usize, mask: Mask, f: impl Fn(T, T) -> T) {
-        let mut out = [T::default(); 64];
-        let rows = self.row(a).chunks_exact(CHUNK).zip(self.row(b).chunks_exact(CHUNK));
-        for (o, (a, b)) in out.chunks_exact_mut(CHUNK).zip(rows) {
-            for i in 0..CHUNK {
-                o[i] = f(a[i], b[i]);
+        let per_row = self.chunks_per_row();
+        let chunks = self.chunks_mut();
+        for c in 0..per_row {
+            let lanes = (mask >> (c * CHUNK)) as u8;
+            if lanes == 0 {
+                continue;
+            }
+            let (x, y) = (chunks[a * per_row + c], chunks[b * per_row + c]);
+            let out = &mut chunks[d * per_row + c];
+            if lanes == u8::MAX {
+                for i in 0..CHUNK {
+                    out[i] = f(x[i], y[i]);
+                }
+            } else {
+                for i in 0..CHUNK {
+                    let v = f(x[i], y[i]);
+                    out[i] = if lanes >> i & 1 == 1 { v } else { out[i] };
+                }
             }
         }
-        self.blend(d, mask, &out);
     }
 
     /// The lanes of row `a` for which `f` holds (all lanes; AND with the mask yourself).

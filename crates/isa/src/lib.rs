@@ -78,6 +78,12 @@ pub trait Isa: Send + Sync + 'static {
     /// Register `id` as the assembler writes it.
     fn register_name(&self, id: u16) -> String;
 
+    /// What the scoreboard locks when `register` is written: the register itself unless several ids
+    /// share one lock (GUPPY locks a register with its four components).
+    fn lock(&self, register: u16) -> u16 {
+        register
+    }
+
     /// Registers of a fresh wave, sized for `lanes` lanes.
     fn registers(&self, lanes: u32) -> Self::Regs;
     /// Resets `regs` to the contents a wave starts with.

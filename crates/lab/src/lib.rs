@@ -1,7 +1,10 @@
 //! Experiments and everything that starts runs: jobs, published experiments, benches.
 
 pub mod bench;
+pub mod fuzzing;
 pub mod job;
+pub mod reproduce;
+pub mod random;
 pub mod views;
 
 pub use job::{AnyProgram, AsmErrors, Job, JobSpec};

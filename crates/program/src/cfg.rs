@@ -5,7 +5,7 @@
 use crate::program::FlowMap;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::Reversed;
+use petgraph::visit::{Dfs, Reversed, VisitMap};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::{FlowKind, NO_PC, Pc};
 
@@ -83,8 +83,17 @@ impl Cfg {
                 graph.add_edge(nodes[b], end, ());
             }
         }
-        for pc in roots {
-            graph.add_edge(start, nodes[self.block_of[pc]], ());
+        let preds = self.predecessors();
+        // A label inside code that something else leads to starts nothing: a loop keeps its single header.
+        let mut starts: Vec<usize> = roots.iter().map(|pc| self.block_of[pc]).chain(0..n).collect();
+        starts.sort_by_key(|&b| !preds[b].is_empty());
+        let mut walk = Dfs::empty(&graph);
+        for b in starts.into_iter().map(|b| nodes[b]) {
+            if !walk.discovered.is_visited(&b) {
+                graph.add_edge(start, b, ());
+                walk.move_to(b);
+                while walk.next(&graph).is_some() {}
+            }
         }
         let post: Dominators<NodeIndex> = simple_fast(Reversed(&graph), end);
         self.ipdom = nodes
@@ -93,7 +102,6 @@ impl Cfg {
             .collect();
         let dom = simple_fast(&graph, start);
         let mut loops: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        let preds = self.predecessors();
         for (b, block) in self.blocks.iter().enumerate() {
             for &header in &block.succs {
                 let back = dom.dominators(nodes[b]).is_some_and(|mut d| d.any(|x| x == nodes[header]));
@@ -240,6 +248,10 @@ mod tests {
     use super::*;
 
     fn cfg(kinds: &[FlowKind]) -> (Cfg, FlowMap) {
+        labelled(kinds, &[0])
+    }
+
+    fn labelled(kinds: &[FlowKind], roots: &[Pc]) -> (Cfg, FlowMap) {
         let n = kinds.len();
         let mut flow = FlowMap {
             kind: kinds.to_vec(),
@@ -247,7 +259,7 @@ mod tests {
             rpc: vec![NO_PC; n],
             loop_split: vec![false; n],
         };
-        let cfg = Cfg::build(&flow, &vec![true; n], [0]);
+        let cfg = Cfg::build(&flow, &vec![true; n], roots.iter().copied());
         cfg.fill(&mut flow);
         (cfg, flow)
     }
@@ -282,6 +294,16 @@ mod tests {
         // 0 split, 1 branch 3, 2 jump 5, 3 body, 4 jump 0, 5 exit
         let (_, flow) = cfg(&[Split, Branch(3), Jump(5), Next, Jump(0), EXIT]);
         assert!(flow.loop_split[0]);
+    }
+
+    #[test]
+    fn a_label_inside_a_loop_does_not_hide_the_loop() {
+        use FlowKind::*;
+        // 0 split, 1 branch 3, 2 jump 5, 3 body, 4 jump 0, 5 exit; labels at 0, 3 and 5, a function at 6
+        let kinds = [Split, Branch(3), Jump(5), Next, Jump(0), EXIT, Next, EXIT];
+        let (cfg, flow) = labelled(&kinds, &[0, 3, 5, 6]);
+        assert!(flow.loop_split[0]);
+        assert_eq!(cfg.loops.len(), 1);
     }
 
     #[test]

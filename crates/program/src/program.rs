@@ -13,7 +13,7 @@ pub struct Op<T> {
     pub next: Pc,
     pub class: u8,
     pub waits_for_all: bool,
-    /// Registers read and written: `pool[start..split]` and `pool[split..end]`.
+    /// Locks of the registers read and written: `pool[start..split]` and `pool[split..end]`.
     pub(crate) start: u32,
     pub(crate) split: u32,
     pub(crate) end: u32,
@@ -74,6 +74,17 @@ pub(crate) struct Parts<I: Isa> {
     pub source: Option<SourceFile>,
 }
 
+/// Appends the locks of `registers`, each once.
+fn add_locks<I: Isa>(isa: &I, registers: &[u16], pool: &mut Vec<u16>) {
+    let start = pool.len();
+    for &register in registers {
+        let lock = isa.lock(register);
+        if !pool[start..].contains(&lock) {
+            pool.push(lock);
+        }
+    }
+}
+
 impl<I: Isa> Program<I> {
     pub(crate) fn new(parts: Parts<I>) -> Self {
         let n = parts.insts.len();
@@ -90,9 +101,9 @@ impl<I: Isa> Program<I> {
             let mut op = Op { inst, next, class: 0, waits_for_all: false, start, split: start, end: start };
             if let Some(inst) = &op.inst {
                 let facts = parts.isa.facts(inst, pc as Pc, next);
-                pool.extend_from_slice(&facts.reads);
+                add_locks(&parts.isa, &facts.reads, &mut pool);
                 op.split = pool.len() as u32;
-                pool.extend_from_slice(&facts.writes);
+                add_locks(&parts.isa, &facts.writes, &mut pool);
                 op.end = pool.len() as u32;
                 op.class = facts.class;
                 op.waits_for_all = facts.waits_for_all;

@@ -19,6 +19,28 @@ impl Stats {
         out
     }
 
+    /// Every executed instruction: how often, with how many lanes, what it cost.
+    pub fn pc_table(&self) -> String {
+        let mut out = String::from("\ninstructions\n");
+        let _ = writeln!(
+            out,
+            "  {:>10} {:>6} {:>10} {:>7} {:>12} {:>10}  instruction",
+            "address", "line", "executed", "lanes", "lost", "stalled"
+        );
+        for p in self.pcs.iter().filter(|p| p.executed > 0) {
+            if !p.label.is_empty() {
+                let _ = writeln!(out, "{}:", p.label);
+            }
+            let line = if p.line == 0 { "-".to_string() } else { p.line.to_string() };
+            let _ = writeln!(
+                out,
+                "  {:>#10x} {line:>6} {:>10} {:>7.1} {:>12} {:>10}  {}",
+                p.addr, p.executed, p.mean_active_lanes, p.lane_cycles_lost, p.stall_cycles, p.text
+            );
+        }
+        out
+    }
+
     fn totals(&self, out: &mut String) {
         if !self.program.is_empty() {
             let parts = [&self.machine, &self.isa, &self.mechanism];

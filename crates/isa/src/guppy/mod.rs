@@ -57,6 +57,10 @@ impl Isa for Guppy {
         self.register_rows() as usize * 4
     }
 
+    fn lock(&self, register: u16) -> u16 {
+        register / 4
+    }
+
     fn register_name(&self, id: u16) -> String {
         format!("r{}.{}", id / 4, inst::COMPONENTS[usize::from(id % 4)])
     }

@@ -2,10 +2,12 @@
 //! Table, two encodings, assembler, object files and linker, disassembler and lane semantics.
 
 pub mod arch;
+#[expect(clippy::result_large_err, reason = "a diagnostic is built once per wrong statement")]
 mod asm;
 mod disasm;
 mod encode;
 mod exec;
+#[expect(clippy::result_large_err, reason = "a diagnostic is built once per wrong statement")]
 mod expr;
 mod float;
 mod inst;
@@ -13,6 +15,7 @@ mod lexer;
 mod link;
 mod object;
 mod regs;
+#[expect(clippy::result_large_err, reason = "a diagnostic is built once per wrong statement")]
 mod statement;
 mod table;
 #[cfg(test)]

@@ -207,7 +207,7 @@ impl Writer {
         self.name(&chunk.name);
         self.word("alignment", chunk.align);
         self.word("permissions", chunk.perms.to_bits());
-        let flags = u64::from(chunk.global) * GLOBAL | u64::from(chunk.text) * TEXT;
+        let flags = (u64::from(chunk.global) * GLOBAL) | (u64::from(chunk.text) * TEXT);
         self.word("flags", flags);
         self.word("address", chunk.address.unwrap_or(0));
         self.word("size of a chunk", chunk.size);
@@ -378,7 +378,7 @@ mod tests {
                 bytes[at] = random.next() as u8;
             }
             if let Ok(object) = Object::from_bytes(&bytes) {
-                let _ = crate::harp::link(&[object]);
+                let _ = crate::harp::link(&[object]).map(|image| crate::harp::disassemble(&image));
             }
         }
     }

@@ -80,7 +80,7 @@ impl Divergence for Harptool {
                     Ok(Change::Go { pc, mask, origin, cause: Some(MaskCause::Switch) })
                 }
             },
-            Flow::Exit { .. } | Flow::Halt => {
+            Flow::Exit { .. } => {
                 // HARP's halt ends the warp, whatever its other lanes wait for.
                 *live = 0;
                 Ok(Change::End)

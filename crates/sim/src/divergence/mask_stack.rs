@@ -118,10 +118,6 @@ impl Divergence for MaskStack {
                 }
                 Ok(pop(state, *live, at, notes).unwrap_or(Change::End))
             }
-            Flow::Halt => {
-                *live = 0;
-                Ok(Change::End)
-            }
             _ => Err(unsupported(flow, Self::INFO.name)),
         }
     }

@@ -127,7 +127,7 @@ impl Divergence for Pdom {
             Flow::Branch { .. } => Err(Refusal::Divergent),
             Flow::Split { taken } => self.split(state, at, taken, map, notes),
             Flow::Join => join(state, at, notes),
-            Flow::Exit { .. } | Flow::Halt => {
+            Flow::Exit { .. } => {
                 *live = 0;
                 Ok(Change::End)
             }

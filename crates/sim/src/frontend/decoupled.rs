@@ -109,6 +109,13 @@ impl Decoupled {
         }
     }
 
+    pub fn idle(&mut self, cycles: u64) {
+        let slots = (self.buffers.len() / self.partitions) as u32;
+        for policy in &mut self.policies {
+            policy.idle(&fetch_view(0, 0, &[], slots), cycles);
+        }
+    }
+
     pub fn next_event(&self, now: u64) -> u64 {
         if (0..self.buffers.len()).any(|s| self.wants(s)) {
             return now + 1;

@@ -71,6 +71,13 @@ impl FrontEnd {
         }
     }
 
+    /// `cycles` cycles pass in which no slot wants an instruction.
+    pub fn idle(&mut self, cycles: u64) {
+        if let FrontEnd::Decoupled(d) = self {
+            d.idle(cycles);
+        }
+    }
+
     /// The next cycle at which the front end does something by itself.
     pub fn next_event(&self, now: u64) -> u64 {
         match self {

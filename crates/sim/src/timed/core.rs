@@ -54,6 +54,8 @@ pub struct Partition<I: Isa, D: Divergence> {
     /// Slots with a wave, and those of them that wait neither at a barrier nor for their last results.
     occupied: u64,
     active: u64,
+    /// Slots whose wave only waits for its last results.
+    draining: u64,
     /// As of the last scan: occupied slots that are neither ready nor only short of a unit.
     stalled: u64,
 }
@@ -82,6 +84,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
                     age: vec![0; per],
                     occupied: 0,
                     active: 0,
+                    draining: 0,
                     stalled: 0,
                 })
                 .collect(),
@@ -134,6 +137,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         let s = part.slots[local].take()?;
         part.occupied &= !(1 << local);
         part.active &= !(1 << local);
+        part.draining &= !(1 << local);
         self.occupied -= 1;
         self.frontend.stop(slot);
         Some(s)
@@ -181,6 +185,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         if cycles == 0 || self.occupied == 0 {
             return;
         }
+        self.frontend.idle(cycles);
         for part in &mut self.partitions {
             let view = View {
                 ready: 0,
@@ -206,6 +211,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         let part = &mut self.partitions[p];
         part.slots[local] = Some(s);
         part.active &= !(1 << local);
+        part.draining |= 1 << local;
         part.policy.ended(local as u32, part.slots.len() as u32);
     }
 
@@ -226,7 +232,8 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         let part = &self.partitions[p];
         let Some(s) = &part.slots[local] else { return StallReason::NotSelected };
         if part.active >> local & 1 == 0 {
-            return if s.board.all > now { StallReason::Memory } else { StallReason::Barrier };
+            let draining = part.draining >> local & 1 == 1;
+            return if draining { StallReason::Memory } else { StallReason::Barrier };
         }
         if part.wake[local] > now {
             return s.waits_for;

@@ -214,11 +214,13 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     fn cycle_core(&mut self, c: usize, seen: &mut Activity) -> Result<(), Box<SimError>> {
         for p in 0..self.cores[c].partitions.len() {
             let mut issued = 0u64;
+            let mut could = 0u64;
             for port in 0..self.machine.issue.width {
                 let (ready, next) = self.cores[c].scan(p, self.now, issued);
                 if port == 0 {
                     seen.next = seen.next.min(next);
                     seen.ready |= ready != 0;
+                    could = ready;
                 }
                 let Some(local) = self.cores[c].pick(p, ready) else { break };
                 issued |= 1 << local;
@@ -226,7 +228,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             }
             seen.issued |= issued != 0;
             if OBS {
-                self.note_stalls(c, p, issued);
+                self.note_stalls(c, p, issued, could);
             }
         }
         let core = &mut self.cores[c];
@@ -428,12 +430,16 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     }
 
     /// Follows, per slot, why it does not issue; emits a stall when the reason changes or it issues.
-    fn note_stalls(&mut self, c: usize, p: usize, issued: u64) {
+    /// `could` are the slots that were ready when the scheduler chose.
+    fn note_stalls(&mut self, c: usize, p: usize, issued: u64, could: u64) {
         for local in 0..self.cores[c].partitions[p].slots.len() {
             if issued >> local & 1 == 1 {
                 continue;
             }
-            let reason = self.cores[c].stall_reason(p, local, self.now);
+            let reason = match could >> local & 1 {
+                1 => StallReason::NotSelected,
+                _ => self.cores[c].stall_reason(p, local, self.now),
+            };
             let slot = self.cores[c].slot_number(p, local);
             let Some(mut s) = self.cores[c].partitions[p].slots[local].take() else { continue };
             if s.stall != Some(reason) {

@@ -4,7 +4,7 @@ use super::{CommandResult, print, print_json, print_line};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::process::ExitCode;
-use wb_hw::Policy;
+use wb_hw::{Field, Kind, Policy};
 use wb_sim::{MECHANISMS, Reconvergence};
 
 #[derive(Args)]
@@ -28,6 +28,8 @@ enum What {
     },
     /// List the scheduling policies
     Policies,
+    /// List every field of a machine file with its type and allowed values
+    Fields,
 }
 
 pub fn machines(args: MachinesArgs) -> CommandResult {
@@ -43,6 +45,7 @@ pub fn machines(args: MachinesArgs) -> CommandResult {
             }
         }
         Some(What::Policies) => policies(args.json)?,
+        Some(What::Fields) => fields("", wb_hw::SCHEMA),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -59,6 +62,30 @@ fn list(json: bool) -> miette::Result<()> {
         print_line(&format!("{:<15} {:<6} {shape:<22} {mechanism:<11} {}", m.name, m.isa, m.description));
     }
     Ok(())
+}
+
+/// Dotted field names as `--set` takes them.
+fn fields(prefix: &str, list: &[Field]) {
+    for f in list {
+        let name = format!("{prefix}{}", f.name);
+        let kind = match f.kind {
+            Kind::U32 | Kind::U64 => "number".to_owned(),
+            Kind::Text => "text".to_owned(),
+            Kind::Texts => "list of names".to_owned(),
+            Kind::Map => "class = number".to_owned(),
+            Kind::Word(words) => words.join(" | "),
+            Kind::Table(inner) => {
+                fields(&format!("{name}."), inner);
+                continue;
+            }
+            Kind::Named(inner) => {
+                fields(&format!("{name}.NAME."), inner);
+                continue;
+            }
+        };
+        let need = if f.required { "required" } else { "" };
+        print_line(&format!("{name:<34} {need:<9} {kind}"));
+    }
 }
 
 fn policies(json: bool) -> miette::Result<()> {

@@ -147,10 +147,9 @@ fn alu_on_four_byte_words() {
             let mut bench = Bench::new(encoding);
             bench.row(1, X).row(2, Y).row(3, [77; 4]).regs.set_pred(1, 0b0111);
             bench.run_in(&format!("@p1 ? {source}"), 0b1101).unwrap();
-            let writes = bench
-                .harp
-                .facts(&bench.harp.decode_at(&image(encoding, source).segments[0].1).unwrap().0, 0, 1)
-                .writes;
+            let code = image(encoding, source).segments.remove(0).1;
+            let (inst, _) = bench.harp.decode_at(&code).unwrap();
+            let writes = bench.harp.facts(&inst, 0, 1).writes;
             let expected = if writes.is_empty() { [77; 4] } else { [expected[0], 77, expected[2], 77] };
             assert_eq!(bench.read(3), expected, "predicated {source}");
         }
@@ -380,44 +379,4 @@ fn interrupts() {
     assert!(bench.run("trap").is_err());
     bench.run("ei").unwrap();
     assert_eq!(bench.run("trap"), enter(100, 1));
-}
-
-#[test]
-#[ignore]
-fn zz_cost() {
-    for arch in ["4w8/1", "8w32/32"] {
-        let harp = Harp::new(super::arch(arch)).unwrap();
-        let mut regs = harp.registers(32);
-        harp.start(&mut regs, &WaveStart { lanes: 32, ..WaveStart::default() });
-        let mut bus = TestBus::new(4096);
-        for lane in 0..32 {
-            regs.set_gpr(4, lane, 64 + 4 * lane as u64);
-            regs.set_gpr(2, lane, 3);
-        }
-        for src in [
-            "add %r1, %r1, %r2",
-            "@p0 ? add %r1, %r1, %r2",
-            "addi %r1, %r1, #3",
-            "mul %r1, %r1, %r2",
-            "div %r1, %r1, %r2",
-            "fadd %r1, %r1, %r2",
-            "rtop @p0, %r2",
-            "ld %r1, %r4, #0",
-            "st %r1, %r4, #0",
-            "jmpi #4",
-            "tid %r1",
-            "ldi %r1, #4",
-        ] {
-            let (inst, _) = harp.decode_at(&image(arch, src).segments[0].1).unwrap();
-            regs.set_pred(0, 0x0f0f_0f0f);
-            let at = At { pc: PC, next: PC + 1, mask: 0xffff_ffff, live: ALL, clock: 0, core: 0 };
-            let n = 1_000_000;
-            let t = std::time::Instant::now();
-            for _ in 0..n {
-                let _ =
-                    std::hint::black_box(harp.exec(std::hint::black_box(&inst), &at, &mut regs, &mut bus));
-            }
-            println!("{arch} {src}: {:.1} ns", t.elapsed().as_nanos() as f64 / n as f64);
-        }
-    }
 }

@@ -1,0 +1,158 @@
+//! The published experiments (`wavebound reproduce <name>`): each runs from embedded inputs, writes its data
+//! and pictures, and puts the published values beside ours. What must come out is in the `published` table of
+//! each experiment; the runs only measure.
+
+mod branch;
+mod dispatch;
+mod finding;
+mod notebook;
+mod pdom;
+mod width;
+
+pub use finding::{Finding, Published, Row, Value, Want, judge};
+pub use notebook::Notebook;
+
+use miette::{IntoDiagnostic, Report, WrapErr, miette};
+use std::path::Path;
+
+/// A published experiment.
+pub struct Experiment {
+    pub name: &'static str,
+    pub title: &'static str,
+    /// Document and figure.
+    pub source: &'static str,
+    pub published: &'static [Published<'static>],
+    run: fn(&mut Notebook) -> Result<(), Report>,
+}
+
+const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "pdom-1",
+        title: "divergent warp",
+        source: "\"Baseline Project: PDOM Algorithm for Branch Divergence in GPUs\", test1.s",
+        published: pdom::DIVERGENT,
+        run: pdom::divergent,
+    },
+    Experiment {
+        name: "pdom-2",
+        title: "nested divergent warp",
+        source: "\"Baseline Project: PDOM Algorithm for Branch Divergence in GPUs\", test2.s and its debug output",
+        published: pdom::NESTED,
+        run: pdom::nested,
+    },
+    Experiment {
+        name: "pdom-3",
+        title: "divergent loop",
+        source: "\"Baseline Project: PDOM Algorithm for Branch Divergence in GPUs\", test3.s",
+        published: pdom::LOOP,
+        run: pdom::divergent_loop,
+    },
+    Experiment {
+        name: "guppy-1",
+        title: "execution history 4:2, two dispatch units",
+        source: "\"What's up with my branch on GPU?\" (GUPPY), figure 1",
+        published: dispatch::TWO,
+        run: dispatch::two,
+    },
+    Experiment {
+        name: "guppy-2",
+        title: "execution history 4:1, one dispatch unit",
+        source: "\"What's up with my branch on GPU?\" (GUPPY), figure 2",
+        published: dispatch::ONE,
+        run: dispatch::one,
+    },
+    Experiment {
+        name: "guppy-3",
+        title: "execution history 4:4, four dispatch units",
+        source: "\"What's up with my branch on GPU?\" (GUPPY), figure 3",
+        published: dispatch::FOUR,
+        run: dispatch::four,
+    },
+    Experiment {
+        name: "guppy-5",
+        title: "example 1, every other lane",
+        source: "\"What's up with my branch on GPU?\" (GUPPY), figure 5",
+        published: branch::ALTERNATING,
+        run: branch::alternating,
+    },
+    Experiment {
+        name: "guppy-6",
+        title: "example 2, a loop of lane-dependent length",
+        source: "\"What's up with my branch on GPU?\" (GUPPY), figure 6",
+        published: branch::STAIRCASE,
+        run: branch::staircase,
+    },
+    Experiment {
+        name: "guppy-7",
+        title: "example 3, if and else",
+        source: "\"What's up with my branch on GPU?\" (GUPPY), figure 7",
+        published: branch::HALVES,
+        run: branch::halves,
+    },
+    Experiment {
+        name: "guppy-8",
+        title: "divergent threads: execution time by wave width",
+        source: "\"What's up with my branch on GPU?\" (GUPPY), figure 8",
+        published: width::RANDOM,
+        run: width::random,
+    },
+    Experiment {
+        name: "guppy-9",
+        title: "coherent threads: execution time by wave width, sorted",
+        source: "\"What's up with my branch on GPU?\" (GUPPY), figure 9",
+        published: width::SORTED,
+        run: width::sorted,
+    },
+];
+
+/// Every experiment, in the order of the documents.
+pub fn experiments() -> &'static [Experiment] {
+    EXPERIMENTS
+}
+
+/// Runs the experiment `name`; its files go to `out_dir`, which is made where it is missing.
+pub fn run(name: &str, out_dir: &Path) -> Result<Finding, Report> {
+    let (experiment, notebook) = measure(name, out_dir)?;
+    Ok(experiment.finding(experiment.published, notebook))
+}
+
+/// Runs an experiment without judging it.
+pub fn measure(name: &str, out_dir: &Path) -> Result<(&'static Experiment, Notebook), Report> {
+    let experiment = EXPERIMENTS.iter().find(|e| e.name == name).ok_or_else(|| unknown(name))?;
+    std::fs::create_dir_all(out_dir)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot make the folder {}", out_dir.display()))?;
+    let mut notebook = Notebook::new(out_dir, experiment.name);
+    (experiment.run)(&mut notebook).wrap_err_with(|| format!("experiment {name}"))?;
+    Ok((experiment, notebook))
+}
+
+impl Experiment {
+    /// The result when `published` is what the source says.
+    pub fn finding(&self, published: &[Published], notebook: Notebook) -> Finding {
+        Finding {
+            name: self.name.to_owned(),
+            title: self.title.to_owned(),
+            source: self.source.to_owned(),
+            rows: judge(published, &notebook.measured),
+            notes: notebook.notes,
+            files: notebook.files,
+        }
+    }
+}
+
+impl Notebook {
+    pub fn measured(&self) -> &[(String, Value)] {
+        &self.measured
+    }
+}
+
+fn unknown(name: &str) -> Report {
+    let names: Vec<&str> = EXPERIMENTS.iter().map(|e| e.name).collect();
+    let list = names.join(" ");
+    let help = match wb_isa::diag::nearest(name, names) {
+        Some(near) => format!("did you mean {near}? There are: {list}"),
+        None => format!("there are: {list}"),
+    };
+    miette!(help = help, "there is no experiment `{name}`")
+}

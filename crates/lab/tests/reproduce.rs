@@ -1,0 +1,115 @@
+//! Every published experiment is reproduced, twice the same, and a wrong expectation is noticed.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use wb_lab::reproduce::{self, Published, Want, experiments, judge};
+
+/// A folder of this test run, empty at first and removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("wavebound-reproduce-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn extension(path: &Path) -> &str {
+    path.extension().and_then(|e| e.to_str()).unwrap_or("")
+}
+
+/// Something the measured value cannot be.
+fn wrong(want: Want<'static>) -> Option<Want<'static>> {
+    Some(match want {
+        Want::Text(_) => Want::Text("something else"),
+        Want::Near { value, within } => Want::Near { value: value * 2.0 + 1.0, within },
+        Want::AtLeast(_) => Want::AtLeast(1e9),
+        Want::AtMost(_) => Want::AtMost(-1.0),
+        Want::Any => return None,
+    })
+}
+
+fn reproduced(name: &str) {
+    let (one, two) = (Folder::new(&format!("{name}-1")), Folder::new(&format!("{name}-2")));
+    let first = reproduce::run(name, &one.0).unwrap();
+    println!("{}", first.table());
+    assert!(first.passed(), "{}", first.table());
+    assert!(!first.notes.is_empty(), "every experiment took decisions");
+    let kinds: BTreeSet<&str> = first.files.iter().map(|f| extension(f)).collect();
+    assert!(["csv", "png", "svg"].iter().all(|k| kinds.contains(k)), "{kinds:?}");
+    assert!(first.files.iter().all(|f| std::fs::metadata(f).unwrap().len() > 0));
+    let json = first.to_json();
+    assert_eq!(json["passed"], true);
+    assert_eq!(json["rows"].as_array().unwrap().len(), first.rows.len());
+
+    let (experiment, notebook) = reproduce::measure(name, &two.0).unwrap();
+    let rows = judge(experiment.published, notebook.measured());
+    assert_eq!(rows, first.rows, "the same numbers again");
+    for file in first.files.iter().filter(|f| extension(f) != "png") {
+        let again = two.0.join(file.file_name().unwrap());
+        assert!(std::fs::read(file).unwrap() == std::fs::read(&again).unwrap(), "{} differs", file.display());
+    }
+
+    for (i, published) in experiment.published.iter().enumerate() {
+        let Some(want) = wrong(published.want) else { continue };
+        let mut tampered: Vec<Published> = experiment.published.to_vec();
+        tampered[i].want = want;
+        let rows = judge(&tampered, notebook.measured());
+        assert_eq!(rows[i].ok, Some(false), "{name}: {} is not checked", published.quantity);
+    }
+    let mut tampered: Vec<Published> = experiment.published.to_vec();
+    tampered[0].want = wrong(tampered[0].want).unwrap();
+    assert!(!experiment.finding(&tampered, notebook).passed());
+}
+
+macro_rules! experiments {
+    ($($test:ident $name:literal)*) => {
+        $(#[test] fn $test() { reproduced($name); })*
+
+        #[test]
+        fn none_is_forgotten() {
+            let names: Vec<&str> = experiments().iter().map(|e| e.name).collect();
+            assert_eq!(names, [$($name),*]);
+        }
+    };
+}
+
+experiments! {
+    pdom_1 "pdom-1"
+    pdom_2 "pdom-2"
+    pdom_3 "pdom-3"
+    guppy_1 "guppy-1"
+    guppy_2 "guppy-2"
+    guppy_3 "guppy-3"
+    guppy_5 "guppy-5"
+    guppy_6 "guppy-6"
+    guppy_7 "guppy-7"
+    guppy_8 "guppy-8"
+    guppy_9 "guppy-9"
+}
+
+#[test]
+fn unknown_names_get_a_hint() {
+    let folder = Folder::new("unknown");
+    let error = reproduce::run("gupy-5", &folder.0).unwrap_err();
+    assert_eq!(error.to_string(), "there is no experiment `gupy-5`");
+    let help = error.help().unwrap().to_string();
+    assert!(help.starts_with("did you mean guppy-5? There are: pdom-1 "), "{help}");
+    assert!(!folder.0.exists(), "nothing is written");
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error() {
+    let folder = Folder::new("file");
+    std::fs::write(&folder.0, "in the way").unwrap();
+    let error = reproduce::run("guppy-5", &folder.0.join("out")).unwrap_err();
+    assert!(error.to_string().contains("cannot make the folder"), "{error}");
+    let _ = std::fs::remove_file(&folder.0);
+}

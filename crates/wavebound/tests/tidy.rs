@@ -1,0 +1,94 @@
+//! Checks on the tree itself: crate dependencies point one way, files stay readable and say what they are.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("workspace root")
+}
+
+/// What each crate may depend on (docs/ARCHITECTURE.md, "Crates"). A new crate joins here first.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("hw", &[]),
+    ("isa", &[]),
+    ("trace", &[]),
+    ("program", &["isa"]),
+    ("sim", &["hw", "isa", "program", "trace"]),
+    ("report", &["isa", "trace"]),
+    ("lab", &["hw", "isa", "program", "report", "sim", "trace"]),
+    ("wavebound", &["hw", "isa", "lab", "program", "report", "sim", "trace"]),
+];
+
+/// The `[dependencies]` of a manifest that are our own crates.
+fn own_dependencies(manifest: &str) -> Vec<String> {
+    let mut section = String::new();
+    let mut found = Vec::new();
+    for line in manifest.lines() {
+        if let Some(name) = line.trim().strip_prefix('[') {
+            section = name.trim_end_matches(']').to_owned();
+        } else if section == "dependencies"
+            && let Some(rest) = line.trim().strip_prefix("wb-")
+        {
+            found.push(rest.split(['.', ' ', '=']).next().unwrap_or("").to_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn crate_dependencies_point_one_way() {
+    let allowed: BTreeMap<_, _> = ALLOWED.iter().copied().collect();
+    let mut seen = 0;
+    for entry in fs::read_dir(root().join("crates")).expect("crates/") {
+        let path = entry.expect("entry").path();
+        let name = path.file_name().expect("name").to_string_lossy().into_owned();
+        let manifest = fs::read_to_string(path.join("Cargo.toml")).expect("manifest");
+        let may = allowed.get(name.as_str()).unwrap_or_else(|| panic!("crate {name} is not in the table of tidy.rs"));
+        for dependency in own_dependencies(&manifest) {
+            assert!(
+                may.contains(&dependency.as_str()),
+                "crates/{name} must not depend on wb-{dependency}: see docs/ARCHITECTURE.md, \"Crates\""
+            );
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, ALLOWED.len(), "tidy.rs lists a crate that does not exist");
+}
+
+#[test]
+fn the_dependency_check_can_fail() {
+    let manifest = "[dependencies]\nwb-sim.workspace = true\nserde = \"1\"\n[dev-dependencies]\nwb-lab.workspace = true\n";
+    assert_eq!(own_dependencies(manifest), ["sim"]);
+}
+
+fn sources(dir: &Path, out: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).expect("dir") {
+        let path = entry.expect("entry").path();
+        if path.is_dir() {
+            sources(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+#[test]
+fn source_files_are_short_and_say_what_they_are() {
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    assert!(files.len() > 50, "the walk found only {} files", files.len());
+    let mut bad = Vec::new();
+    for path in files {
+        let text = fs::read_to_string(&path).expect("source");
+        let shown = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+        if !text.starts_with("//!") {
+            bad.push(format!("{shown}: starts without a //! comment"));
+        }
+        let lines = text.lines().count();
+        if lines > 700 {
+            bad.push(format!("{shown}: {lines} lines, split it by meaning"));
+        }
+    }
+    assert!(bad.is_empty(), "\n{}", bad.join("\n"));
+}
