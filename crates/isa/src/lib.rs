@@ -5,6 +5,7 @@
 pub mod bus;
 pub mod diag;
 pub mod flow;
+pub mod gcn3;
 pub mod guppy;
 pub mod harp;
 pub mod lanes;
@@ -52,6 +53,11 @@ pub struct WaveStart {
     pub group_size: u32,
     /// Lanes a wave can have on this machine.
     pub lanes: u32,
+    /// Waves that make up this wave's group.
+    pub waves_in_group: u32,
+    /// Where the group's local memory and the wave's private memory were placed in device memory.
+    pub lds_base: u64,
+    pub scratch_base: u64,
     /// For a wave started by another wave: a register and the value it is born with.
     pub spawned: Option<(u16, u64)>,
 }

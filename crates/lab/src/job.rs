@@ -121,9 +121,8 @@ impl Job {
         if spec.registers > 0 && object.is_none() {
             arch.gprs = spec.registers;
         }
-        if let (Some(lanes), Some(warps)) = (arch.lanes.take(), arch.warps.take()) {
-            (machine.core.lanes, machine.core.waves) = (lanes, warps);
-        }
+        machine.core.lanes = arch.lanes.take().unwrap_or(machine.core.lanes);
+        machine.core.waves = arch.warps.take().unwrap_or(machine.core.waves);
         machine.arch = arch.to_string();
         let (image, source) = match object {
             Some(object) => (harp::link(&[object]).into_diagnostic()?, None),

@@ -3,8 +3,8 @@
 pub mod bench;
 pub mod fuzzing;
 pub mod job;
-pub mod reproduce;
 pub mod random;
+pub mod reproduce;
 pub mod views;
 
 pub use job::{AnyProgram, AsmErrors, Job, JobSpec};

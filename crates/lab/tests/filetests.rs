@@ -11,6 +11,8 @@ mod header;
 mod listing;
 #[path = "filetests/run.rs"]
 mod run;
+#[path = "filetests/selftest.rs"]
+mod selftest;
 
 use header::{Header, Kind};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
     }
     files.sort();
     let known = known_failures(&root);
-    let mut trials = Vec::new();
+    let mut trials = selftest::trials();
     for path in &files {
         let name = path.strip_prefix(&root).unwrap_or(path).display().to_string();
         // A program that is embedded elsewhere need not be a test.
@@ -88,11 +90,15 @@ fn expect(name: &str, result: Result<(), String>, known: Option<String>) -> Resu
     }
 }
 
-/// One file: header, runs, checks, and the block of blessed text at its end.
 fn one(root: &Path, path: &Path, name: &str) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{name}: {e}"))?;
+    test(root, path, name, &text)
+}
+
+/// One file: header, runs, checks, and the block of blessed text at its end.
+fn test(root: &Path, path: &Path, name: &str, text: &str) -> Result<(), String> {
     let leader = if name.ends_with(".harp") { "//" } else { ";" };
-    let (program, expected) = bless::split(&text, leader);
+    let (program, expected) = bless::split(text, leader);
     let header = Header::parse(program, leader).map_err(|e| format!("{name}:{}: {}", e.line, e.message))?;
     let test = run::Test::new(root, name, program, header)?;
     let mut sections = Vec::new();

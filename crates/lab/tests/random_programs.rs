@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wb_hw::Policy;
 use wb_lab::random::{Case, Checked, LANES, Setup, TARGETS, Thorough, check, fixed_programs, generate};
 
-/// One and a half times through all combinations of the main axes.
-const CASES: u64 = Setup::COUNT * 3 / 2;
+/// Three times through all combinations of the main axes.
+const CASES: u64 = Setup::COUNT * 3;
 const THREADS: usize = 2;
 
 fn case(n: u64, numbers: &[u16]) -> Case {

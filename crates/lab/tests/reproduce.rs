@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use wb_lab::reproduce::{self, Published, Want, experiments, judge};
 
-/// A folder of this test run, empty at first and removed at the end.
+/// A folder of this test run, empty at first and removed at the end. WAVEBOUND_KEEP=DIR keeps it in DIR.
 struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("wavebound-reproduce-{}-{name}", std::process::id()));
+        let path = match std::env::var_os("WAVEBOUND_KEEP") {
+            Some(dir) => PathBuf::from(dir).join(name),
+            None => std::env::temp_dir().join(format!("wavebound-reproduce-{}-{name}", std::process::id())),
+        };
         let _ = std::fs::remove_dir_all(&path);
         Folder(path)
     }
@@ -17,6 +20,9 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
+        if std::env::var_os("WAVEBOUND_KEEP").is_some() {
+            return;
+        }
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

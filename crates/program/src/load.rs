@@ -6,6 +6,9 @@ use wb_isa::guppy::{Guppy, Module};
 use wb_isa::harp::{Harp, Image};
 use wb_isa::{NO_PC, Pc, SourceFile};
 
+/// Decoded code has an entry per address, so its addresses are bounded.
+const MAX_TEXT: u64 = 4 << 20;
+
 #[derive(Clone, Debug, Error)]
 pub enum LoadError {
     #[error("the architecture of the object is not usable: {0}")]
@@ -14,12 +17,17 @@ pub enum LoadError {
     Entry(u64),
     #[error("the program is empty")]
     Empty,
+    #[error("code reaches to address {0:#x}; {MAX_TEXT:#x} is possible: move code to lower addresses, data behind it")]
+    TooLarge(u64),
 }
 
 /// Decodes the text of a linked HARP image; data stays data, jumping into it is an error at run time.
 pub fn harp_program(image: &Image, name: &str, source: Option<SourceFile>) -> Result<Program<Harp>, LoadError> {
     let isa = Harp::new(image.arch.clone()).map_err(LoadError::Arch)?;
     let end = image.text.iter().map(|t| t.end).max().unwrap_or(0);
+    if end > MAX_TEXT {
+        return Err(LoadError::TooLarge(end));
+    }
     let granule = u64::from(isa.granule);
     let mut insts = vec![(None, NO_PC); end.div_ceil(granule) as usize];
     for range in &image.text {

@@ -228,14 +228,17 @@ fn draw<DB: DrawingBackend>(backend: DB, chart: &Chart, style: Style) -> Result<
     mesh.draw().map_err(failed)?;
 
     let bar = 0.8 / chart.series.len().max(1) as f64;
+    // Bars thinner than a pixel would be drawn over each other anyhow: then the first series stands behind.
+    let crowded = chart.x.len() * chart.series.len() > SIZE.0 as usize / 2;
     for (i, (_, values)) in chart.series.iter().enumerate() {
         let color = COLORS[i % COLORS.len()];
         let points = positions.iter().copied().zip(values.iter().copied()).filter(|p| p.1.is_finite());
         match style {
             Style::Bars => {
                 let bars = points.map(|(x, y)| {
-                    let left = x - 0.4 + i as f64 * bar;
-                    Rectangle::new([(left, 0.0), (left + bar * 0.94, y)], color.filled())
+                    let left = if crowded { x - 0.5 } else { x - 0.4 + i as f64 * bar };
+                    let right = if crowded { x + 0.5 } else { left + bar * 0.94 };
+                    Rectangle::new([(left, 0.0), (right, y)], color.filled())
                 });
                 context.draw_series(bars).map_err(failed)?;
             }

@@ -51,7 +51,7 @@ impl Launcher {
             wave_in_group: self.wave_in_group,
             group_size: group,
             lanes: self.lanes,
-            spawned: None,
+            ..WaveStart::default()
         };
         let in_group = group.min(threads - self.group * group);
         let left = in_group - self.wave_in_group * self.lanes;

@@ -43,7 +43,7 @@ impl Runnable for Program<Harp> {
             "harptool" => start(self, &Harptool { depth }, machine, launch, memory, options, observer),
             "pdom" => start(self, &Pdom { depth }, machine, launch, memory, options, observer),
             "simt-stack" => start(self, &SimtStack { depth, first }, machine, launch, memory, options, observer),
-            other => Err(Box::new(wrong_mechanism(other, "harp"))),
+            other => Err(Box::new(wrong_mechanism(other, machine, "harp"))),
         }
     }
 }
@@ -60,12 +60,15 @@ impl Runnable for Program<Guppy> {
         let depth = machine.limits.stack_depth as usize;
         match machine.divergence.mechanism.as_str() {
             "mask-stack" => start(self, &MaskStack { depth }, machine, launch, memory, options, observer),
-            other => Err(Box::new(wrong_mechanism(other, "guppy"))),
+            other => Err(Box::new(wrong_mechanism(other, machine, "guppy"))),
         }
     }
 }
 
-fn wrong_mechanism(name: &str, isa: &str) -> SimError {
+fn wrong_mechanism(name: &str, machine: &Machine, isa: &str) -> SimError {
+    if machine.isa != isa {
+        return wrong_isa(machine, isa);
+    }
     let fit: Vec<&str> = MECHANISMS.iter().filter(|m| m.isas.contains(&isa)).map(|m| m.name).collect();
     let known = MECHANISMS.iter().any(|m| m.name == name);
     let message = if known {
@@ -74,6 +77,11 @@ fn wrong_mechanism(name: &str, isa: &str) -> SimError {
         format!("divergence.mechanism: there is no mechanism {name}")
     };
     SimError::new(ErrorKind::Setup, message).hint(Some(format!("for {isa}: {}", fit.join(", "))))
+}
+
+fn wrong_isa(machine: &Machine, isa: &str) -> SimError {
+    let message = format!("isa: machine {} runs {}, the program is {isa}", machine.name, machine.isa);
+    SimError::new(ErrorKind::Setup, message).hint(Some("choose a machine for the program's ISA with --machine"))
 }
 
 fn setup(error: HwError) -> SimError {
@@ -85,8 +93,7 @@ fn check<I: Isa>(program: &Program<I>, machine: &Machine, launch: Launch) -> Res
     let bad = |message: String, hint: &str| Err(SimError::new(ErrorKind::Setup, message).hint(Some(hint)));
     machine.validate().map_err(setup)?;
     if machine.isa != program.isa.name() {
-        let message = format!("isa: machine {} runs {}, the program is {}", machine.name, machine.isa, program.isa.name());
-        return bad(message, "choose a machine for the program's ISA with --machine");
+        return Err(wrong_isa(machine, program.isa.name()));
     }
     machine.check_classes(program.isa.classes()).map_err(setup)?;
     if machine.core.lanes > MAX_LANES {

@@ -76,7 +76,10 @@ pub enum Stmt {
     /// Predicated where the ISA can; the expression is no [`Expr::Test`].
     Guarded(Cond, u8, Expr),
     /// The thread's own word `slot mod SCRATCH`.
-    Store { slot: Value, value: Value },
+    Store {
+        slot: Value,
+        value: Value,
+    },
     If(Cond, Vec<Stmt>, Vec<Stmt>),
     Loop {
         form: Form,

@@ -61,10 +61,15 @@ fn check_source(case: &Case, source: &str, thorough: Thorough) -> Result<Checked
     ready.compare(case, "untimed", &untimed)?;
     let timed = ready.run(true, None)?;
     ready.compare(case, "timed", &timed)?;
-    if timed.wave_instructions != untimed.wave_instructions || timed.lane_instructions != untimed.lane_instructions {
+    if timed.wave_instructions != untimed.wave_instructions
+        || timed.lane_instructions != untimed.lane_instructions
+    {
         return Err(format!(
             "instructions differ: untimed {} (lanes {}), timed {} (lanes {})",
-            untimed.wave_instructions, untimed.lane_instructions, timed.wave_instructions, timed.lane_instructions
+            untimed.wave_instructions,
+            untimed.lane_instructions,
+            timed.wave_instructions,
+            timed.lane_instructions
         ));
     }
     if thorough == Thorough::Yes {
@@ -147,12 +152,16 @@ fn prepare(case: &Case, source: &str) -> Result<Ready, String> {
         (Box::new(program), out)
     } else {
         let module = guppy::assemble(&file).map_err(assembly)?;
-        let words: Vec<u8> = table(case.setup.word()).iter().flat_map(|&w| (w as u32).to_le_bytes()).collect();
+        let words: Vec<u8> =
+            table(case.setup.word()).iter().flat_map(|&w| (w as u32).to_le_bytes()).collect();
         let out = TABLE_AT + words.len() as u64;
         let input = View::Buffer { base: TABLE_AT, bytes: words.len() as u64 };
         let slots = View::Buffer { base: out, bytes: u64::from(case.setup.threads()) * 4 * SLOT as u64 };
-        let bindings =
-            Bindings { t: vec![Some(input), Some(slots.clone())], u: vec![Some(slots)], ..Bindings::default() };
+        let bindings = Bindings {
+            t: vec![Some(input), Some(slots.clone())],
+            u: vec![Some(slots)],
+            ..Bindings::default()
+        };
         before.write(TABLE_AT, &words).map_err(|e| e.to_string())?;
         after.write(TABLE_AT, &words).map_err(|e| e.to_string())?;
         let isa = Guppy::new(machine.core.registers, bindings);

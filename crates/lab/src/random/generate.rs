@@ -34,7 +34,8 @@ impl<'a> Choices<'a> {
 
 /// The program a list of choices stands for. `returns`: threads may end early.
 pub fn generate(numbers: &[u16], returns: bool) -> Ast {
-    let mut g = Generator { choices: Choices::new(numbers), returns, statements: 0, depth: 0, loops: 0, trips: 1 };
+    let mut g =
+        Generator { choices: Choices::new(numbers), returns, statements: 0, depth: 0, loops: 0, trips: 1 };
     Ast { body: g.block() }
 }
 

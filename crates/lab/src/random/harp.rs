@@ -34,7 +34,13 @@ const LEFT: u8 = 8;
 const UNDO: u8 = 12;
 
 pub(super) fn source(ast: &Ast, flavour: Flavour, shape: &Shape) -> String {
-    let mut h = Harp { text: Text::default(), flavour, shift: shape.word.bytes.trailing_zeros(), loops: 0, guard: "" };
+    let mut h = Harp {
+        text: Text::default(),
+        flavour,
+        shift: shape.word.bytes.trailing_zeros(),
+        loops: 0,
+        guard: "",
+    };
     h.start(shape);
     h.block(&prelude());
     if shape.barrier {
@@ -146,7 +152,9 @@ impl Harp {
                 asm!(self.text, "st %r{value}, %r6, out");
             }
             Stmt::If(cond, yes, no) => self.an_if(cond, yes, no),
-            Stmt::Loop { form, count, mask, until, body } => self.a_loop(*form, count, *mask, until.as_ref(), body),
+            Stmt::Loop { form, count, mask, until, body } => {
+                self.a_loop(*form, count, *mask, until.as_ref(), body)
+            }
             Stmt::Return => asm!(self.text, "halt"),
         }
     }

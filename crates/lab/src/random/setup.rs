@@ -174,7 +174,8 @@ impl Setup {
         m.frontend.decode_latency = self.vary(14, 2);
         m.frontend.branch_penalty = self.vary(15, 4);
         m.issue.policy = self.policy;
-        m.issue.width = 1 + self.vary(16, 2);
+        let one = self.policy == Policy::OwnerDispatch;
+        m.issue.width = if one { 1 } else { 1 + self.vary(16, 2) };
         m.divergence.mechanism = self.target.mechanism.into();
         m.divergence.first = self.first;
         m.divergence.push_cycles = self.vary(17, 3);

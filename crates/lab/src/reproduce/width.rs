@@ -33,7 +33,11 @@ pub const RANDOM: &[Published] = &[
     near("random: cost at width 16 over width 1", 1.88),
     near("random: cost at width 32 over width 1", 1.94),
     near("random: cost at width 64 over width 1", 1.97),
-    Published { quantity: "random: width 8 over width 64", says: "ruined at SIMD8", want: Want::AtLeast(0.85) },
+    Published {
+        quantity: "random: width 8 over width 64",
+        says: "ruined at SIMD8",
+        want: Want::AtLeast(0.85),
+    },
     Published { quantity: GROWS, says: "", want: Want::Text("yes") },
     Published { quantity: SLOWEST, says: "", want: Want::Text("all") },
     Published { quantity: TRIPS, says: "", want: Want::Text("all") },
@@ -187,7 +191,8 @@ impl Study {
         });
         nb.csv("-threads.csv", &head, rows)?;
         let series = WIDTHS.iter().zip(&first.spent).rev();
-        let series = series.map(|(w, spent)| (format!("width {w}"), spent.iter().map(|&c| c as f64).collect()));
+        let series =
+            series.map(|(w, spent)| (format!("width {w}"), spent.iter().map(|&c| c as f64).collect()));
         let chart = Chart {
             title: title.to_owned(),
             x_label: "thread".into(),
@@ -209,11 +214,9 @@ fn compare(nb: &mut Notebook, title: &str, studies: &[(&str, &Study)]) -> Result
         }
     }
     nb.csv(".csv", &columns("order width cost_mean cost_least cost_most two_w_over_w_plus_1"), rows)?;
-    let mut series: Vec<(String, Vec<f64>)> = studies
-        .iter()
-        .map(|(order, study)| ((*order).to_owned(), study.costs().iter().map(|c| c.0).collect()))
-        .collect();
-    series.push(("2w/(w+1)".into(), WIDTHS.map(expected).to_vec()));
+    let mut series = vec![("2w/(w+1)".to_owned(), WIDTHS.map(expected).to_vec())];
+    let means = |study: &Study| study.costs().iter().map(|c| c.0).collect();
+    series.extend(studies.iter().map(|(order, study)| ((*order).to_owned(), means(study))));
     let chart = Chart {
         title: title.to_owned(),
         x_label: "wave width".into(),

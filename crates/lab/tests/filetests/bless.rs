@@ -20,28 +20,36 @@ pub fn split<'a>(text: &'a str, leader: &str) -> (&'a str, Option<String>) {
             let block = text[offset..].lines().skip(1);
             let block = block.map(|l| l.strip_prefix(leader).unwrap_or(l));
             let block = block.map(|l| format!("{}\n", l.strip_prefix(' ').unwrap_or(l)));
-            return (&text[..offset], Some(block.collect()));
+            return (tidy(&text[..offset]), Some(block.collect()));
         }
         offset += line.len();
     }
-    (text, None)
+    (tidy(text), None)
 }
 
-/// Sections of equal text become one with the common part of their titles.
+/// Without the empty lines at its end, so that a diagnostic shows the same with and without a block.
+fn tidy(program: &str) -> &str {
+    let end = program.trim_end().len();
+    &program[..program.len().min(end + 1)]
+}
+
+/// Sections of one kind with equal text become one, whose title names them all unless there is no other.
 fn render(sections: &[Section]) -> String {
-    let mut out = String::new();
-    let mut seen: Vec<&Section> = Vec::new();
+    let mut groups: Vec<(&Section, Vec<&str>)> = Vec::new();
     for section in sections {
-        if seen.iter().any(|s| s.text == section.text && word(&s.title) == word(&section.title)) {
-            continue;
+        let (kind, rest) = section.title.split_once(' ').unwrap_or((&section.title, ""));
+        let same = |g: &&mut (&Section, Vec<&str>)| word(&g.0.title) == kind && g.0.text == section.text;
+        match groups.iter_mut().find(same) {
+            Some(group) => group.1.push(rest),
+            None => groups.push((section, vec![rest])),
         }
-        seen.push(section);
     }
-    for section in seen {
-        let same = sections.iter().filter(|s| word(&s.title) == word(&section.title));
-        let alone = same.clone().all(|s| s.text == section.text);
-        let title = if alone { word(&section.title) } else { &section.title };
-        out.push_str(&format!("[{title}]\n"));
+    let mut out = String::new();
+    for (section, names) in &groups {
+        let kind = word(&section.title);
+        let alone = groups.iter().filter(|g| word(&g.0.title) == kind).count() == 1;
+        let names = if alone { String::new() } else { names.join(", ") };
+        out.push_str(&format!("[{}]\n", format!("{kind} {names}").trim_end()));
         for line in section.text.trim_end().lines() {
             out.push_str(&format!("{}\n", line.trim_end()));
         }

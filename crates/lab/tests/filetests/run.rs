@@ -4,7 +4,7 @@ use crate::bless::Section;
 use crate::checks::{Check, What};
 use crate::header::Header;
 use crate::listing;
-use miette::{GraphicalReportHandler, GraphicalTheme, Report};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, Report};
 use std::path::Path;
 use wb_isa::harp::Arch;
 use wb_isa::lanes::mask_text;
@@ -85,12 +85,22 @@ fn render(report: &Report) -> String {
     }
 }
 
+/// What a diagnostic says, without the source it shows: the header above the program is part of that.
+fn words(report: &dyn Diagnostic) -> String {
+    let mut out = format!("{report}\n");
+    out.extend(report.help().map(|h| format!("{h}\n")));
+    out.extend(report.labels().into_iter().flatten().filter_map(|l| l.label().map(|t| format!("{t}\n"))));
+    out.extend(report.related().into_iter().flatten().map(words));
+    out
+}
+
 impl<'a> Test<'a> {
     pub fn new(root: &Path, name: &'a str, text: &str, header: Header) -> Result<Self, String> {
         let source = match &header.source {
             None => (name.to_owned(), text.to_owned()),
             Some(file) => {
-                let text = std::fs::read_to_string(root.join(file)).map_err(|e| format!("{name}: {file}: {e}"))?;
+                let text =
+                    std::fs::read_to_string(root.join(file)).map_err(|e| format!("{name}: {file}: {e}"))?;
                 let leader = if file.ends_with(".harp") { "//" } else { ";" };
                 (file.clone(), crate::bless::split(&text, leader).0.to_owned())
             }
@@ -148,7 +158,8 @@ impl<'a> Test<'a> {
             self.observed(&job, &case, false, &untimed).map_err(|e| place("untimed, observed") + &e)?;
             let timed = self.plain(&job, &case, true, true).map_err(|e| place("timed") + &e)?;
             same_results(&untimed, &timed).map_err(|e| place("timed against untimed") + &e)?;
-            let first = self.observed(&job, &case, true, &timed).map_err(|e| place("timed, observed") + &e)?;
+            let first =
+                self.observed(&job, &case, true, &timed).map_err(|e| place("timed, observed") + &e)?;
             let again = self.observed(&job, &case, true, &timed).map_err(|e| place("timed, again") + &e)?;
             if first != again {
                 return Err(place("timed") + "two runs have different event hashes");
@@ -206,7 +217,8 @@ impl<'a> Test<'a> {
         self.verify(job, case, &outcome, false, Some(&masks.waves))?;
         let s = stats.stats();
         let told = (s.cycles, s.wave_instructions, s.lane_instructions, s.waves);
-        let found = (outcome.cycles, outcome.wave_instructions, outcome.lane_instructions, u64::from(outcome.waves));
+        let found =
+            (outcome.cycles, outcome.wave_instructions, outcome.lane_instructions, u64::from(outcome.waves));
         if told != found {
             return Err(format!("statistics say {told:?}, the outcome {found:?}"));
         }
@@ -218,14 +230,15 @@ impl<'a> Test<'a> {
         for case in self.cases() {
             let mut add = |when: &str, report: &Report| -> Result<(), String> {
                 let text = render(report);
+                let said = words(report.as_ref());
                 for check in self.checks(&case) {
                     if let What::Error(part) = &check.what
-                        && !text.contains(part.as_str())
+                        && !said.contains(part.as_str())
                     {
                         return Err(format!("{}: {when}: no `{part}` in\n{text}", self.name));
                     }
                 }
-                let title = ["error", &case.text(), when].join(" ").replace("  ", " ");
+                let title = ["error", &case.text(), when].join(" ").replace("  ", " ").trim().to_owned();
                 sections.push(Section { title, text });
                 Ok(())
             };

@@ -1,8 +1,7 @@
 //! The ordinary GPU front end: a fetch policy fills a small instruction buffer per wave, independently of
 //! issue. Straight-line prediction: a jump that goes elsewhere empties the buffer and what is under way.
 
-use super::fetch_view;
-use crate::memory::Hierarchy;
+use super::{Fetch, fetch_view};
 use crate::sched::{self, Policy};
 use std::collections::VecDeque;
 use wb_hw::Machine;
@@ -11,7 +10,6 @@ use wb_trace::PortKind;
 
 #[derive(Clone, Debug, Default)]
 struct Buffer {
-    occupied: bool,
     /// Instructions decoded and waiting.
     ready: u32,
     /// Arrival cycles of requests under way, in order.
@@ -20,28 +18,38 @@ struct Buffer {
     pc: Pc,
 }
 
+/// The slots of one partition, one bit each.
+struct Side {
+    policy: Box<dyn Policy>,
+    occupied: u64,
+    /// Has room for another instruction.
+    wants: u64,
+}
+
 pub struct Decoupled {
     buffers: Vec<Buffer>,
-    policies: Vec<Box<dyn Policy>>,
-    partitions: usize,
+    sides: Vec<Side>,
     ports: u32,
     capacity: u32,
     latency: u64,
-    ages: Vec<u64>,
+    /// Earliest arrival of anything under way.
+    next_arrival: u64,
+    /// Instructions arrived in the last tick: their waves may issue in the next cycle.
+    delivered: bool,
 }
 
 impl Decoupled {
     pub fn new(machine: &Machine) -> Self {
         let f = &machine.frontend;
-        let partitions = machine.core.partitions as usize;
+        let side = |_| Side { policy: sched::policy(f.policy), occupied: 0, wants: 0 };
         Decoupled {
             buffers: vec![Buffer::default(); machine.core.waves as usize],
-            policies: (0..partitions).map(|_| sched::policy(f.policy)).collect(),
-            partitions,
+            sides: (0..machine.core.partitions).map(side).collect(),
             ports: f.ports,
             capacity: f.buffer,
-            latency: u64::from(f.fetch_latency) + u64::from(f.decode_latency),
-            ages: Vec::new(),
+            latency: (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1),
+            next_arrival: u64::MAX,
+            delivered: false,
         }
     }
 
@@ -58,69 +66,93 @@ impl Decoupled {
             b.coming.clear();
             b.pc = pc;
         }
+        self.update(slot);
     }
 
     pub fn start(&mut self, slot: usize, pc: Pc) {
-        self.buffers[slot] = Buffer { occupied: true, pc, ..Buffer::default() };
+        self.buffers[slot] = Buffer { pc, ..Buffer::default() };
+        let n = self.sides.len();
+        self.sides[slot % n].occupied |= 1 << (slot / n);
+        self.update(slot);
     }
 
     pub fn stop(&mut self, slot: usize) {
         self.buffers[slot] = Buffer::default();
+        let n = self.sides.len();
+        self.sides[slot % n].occupied &= !(1 << (slot / n));
+        self.update(slot);
     }
 
-    fn wants(&self, slot: usize) -> bool {
+    /// Keeps the bit that says whether the slot wants an instruction.
+    fn update(&mut self, slot: usize) {
+        let n = self.sides.len();
+        let (side, bit) = (&mut self.sides[slot % n], 1 << (slot / n));
         let b = &self.buffers[slot];
-        b.occupied && b.pc != NO_PC && b.ready + (b.coming.len() as u32) < self.capacity
+        let room = b.ready + (b.coming.len() as u32) < self.capacity;
+        if side.occupied & bit != 0 && b.pc != NO_PC && room {
+            side.wants |= bit;
+        } else {
+            side.wants &= !bit;
+        }
     }
 
-    pub fn tick(
-        &mut self,
-        now: u64,
-        core: usize,
-        ages: &dyn Fn(usize) -> u64,
-        next: &[Pc],
-        addr: &dyn Fn(Pc) -> u64,
-        memory: &mut Hierarchy,
-    ) {
-        // Delivered by the end of this cycle: usable in the next one.
-        for b in self.buffers.iter_mut().filter(|b| b.occupied) {
+    /// Delivered by the end of cycle `now`: usable in the next one.
+    fn deliver(&mut self, now: u64) {
+        self.delivered = false;
+        if self.next_arrival > now + 1 {
+            return;
+        }
+        self.next_arrival = u64::MAX;
+        for b in &mut self.buffers {
             while b.coming.front().is_some_and(|&t| t <= now + 1) {
                 b.coming.pop_front();
                 b.ready += 1;
+                self.delivered = true;
+            }
+            if let Some(&t) = b.coming.front() {
+                self.next_arrival = self.next_arrival.min(t);
             }
         }
-        for p in 0..self.partitions {
-            let slots: Vec<usize> = (p..self.buffers.len()).step_by(self.partitions).collect();
-            let bit = |want: bool, local: usize| u64::from(want) << local;
-            let occupied = slots.iter().enumerate().fold(0, |m, (l, &s)| m | bit(self.buffers[s].occupied, l));
-            self.ages.clear();
-            self.ages.extend(slots.iter().map(|&s| ages(s)));
+    }
+
+    pub fn tick<'a>(&mut self, now: u64, ages: impl Fn(usize) -> &'a [u64], fetch: &mut Fetch) {
+        self.deliver(now);
+        let n = self.sides.len();
+        for p in 0..n {
             for _ in 0..self.ports {
-                let ready = slots.iter().enumerate().fold(0, |m, (l, &s)| m | bit(self.wants(s), l));
-                let view = fetch_view(ready, occupied, &self.ages, slots.len() as u32);
-                let Some(local) = self.policies[p].pick(&view) else { break };
-                let b = &mut self.buffers[slots[local as usize]];
-                let request = memory.access(PortKind::Fetch, core, std::iter::once(addr(b.pc)), false, now);
-                let arrival = request.done.max(now) + self.latency.max(1);
+                let side = &mut self.sides[p];
+                let age = ages(p);
+                let view = fetch_view(side.wants, side.occupied, age, age.len() as u32);
+                let Some(local) = side.policy.pick(&view) else { break };
+                let slot = local as usize * n + p;
+                let b = &mut self.buffers[slot];
+                let line = std::iter::once((fetch.addr)(b.pc));
+                let request = fetch.memory.access(PortKind::Fetch, fetch.core, line, false, now);
+                let arrival = request.done.max(now) + self.latency;
                 let arrival = arrival.max(b.coming.back().copied().unwrap_or(0));
                 b.coming.push_back(arrival);
-                b.pc = next.get(b.pc as usize).copied().unwrap_or(NO_PC);
+                b.pc = fetch.next.get(b.pc as usize).copied().unwrap_or(NO_PC);
+                self.next_arrival = self.next_arrival.min(arrival);
+                self.update(slot);
             }
         }
     }
 
     pub fn idle(&mut self, cycles: u64) {
-        let slots = (self.buffers.len() / self.partitions) as u32;
-        for policy in &mut self.policies {
-            policy.idle(&fetch_view(0, 0, &[], slots), cycles);
+        let slots = (self.buffers.len() / self.sides.len()) as u32;
+        for side in &mut self.sides {
+            side.policy.idle(&fetch_view(0, side.occupied, &[], slots), cycles);
         }
     }
 
     pub fn next_event(&self, now: u64) -> u64 {
-        if (0..self.buffers.len()).any(|s| self.wants(s)) {
+        if self.delivered || self.sides.iter().any(|s| s.wants != 0) {
             return now + 1;
         }
         // A delivery at t is seen by the tick of cycle t - 1.
-        self.buffers.iter().filter_map(|b| b.coming.front()).map(|&t| (t - 1).max(now + 1)).min().unwrap_or(u64::MAX)
+        match self.next_arrival {
+            u64::MAX => u64::MAX,
+            t => (t - 1).max(now + 1),
+        }
     }
 }

@@ -56,18 +56,10 @@ impl FrontEnd {
         }
     }
 
-    /// End of cycle `now`: deliveries, then requests. `next` and `addr` describe the program.
-    pub fn tick(
-        &mut self,
-        now: u64,
-        core: usize,
-        ages: &dyn Fn(usize) -> u64,
-        next: &[Pc],
-        addr: &dyn Fn(Pc) -> u64,
-        memory: &mut Hierarchy,
-    ) {
+    /// End of cycle `now`: deliveries, then requests. `ages` are the launch orders of a partition's slots.
+    pub fn tick<'a>(&mut self, now: u64, ages: impl Fn(usize) -> &'a [u64], fetch: &mut Fetch) {
         if let FrontEnd::Decoupled(d) = self {
-            d.tick(now, core, ages, next, addr, memory);
+            d.tick(now, ages, fetch);
         }
     }
 
@@ -85,6 +77,15 @@ impl FrontEnd {
             FrontEnd::Decoupled(d) => d.next_event(now),
         }
     }
+}
+
+/// What fetching needs to know of program and memory.
+pub struct Fetch<'a> {
+    pub core: usize,
+    /// Next pc in program order.
+    pub next: &'a [Pc],
+    pub addr: &'a dyn Fn(Pc) -> u64,
+    pub memory: &'a mut Hierarchy,
 }
 
 /// A view for fetch policies: ready = may request.

@@ -6,7 +6,7 @@ use super::units::Units;
 use crate::barrier::Barriers;
 use crate::divergence::Divergence;
 use crate::exec::{Path, Wave};
-use crate::frontend::FrontEnd;
+use crate::frontend::{Fetch, FrontEnd};
 use crate::memory::Hierarchy;
 use crate::sched::{self, Policy, View};
 use wb_hw::Machine;
@@ -208,6 +208,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
 
     /// The wave issued its last instruction; the slot stays taken until its results are there.
     pub fn finish(&mut self, p: usize, local: usize, s: Box<Slot<I, D>>) {
+        self.frontend.stop(self.slot_number(p, local));
         let part = &mut self.partitions[p];
         part.slots[local] = Some(s);
         part.active &= !(1 << local);
@@ -252,10 +253,9 @@ impl<I: Isa, D: Divergence> Core<I, D> {
             return;
         }
         let partitions = &self.partitions;
-        let n = partitions.len();
-        let ages = |slot: usize| partitions[slot % n].age[slot / n];
         let addr = |pc| program.isa.addr_of(pc);
-        self.frontend.tick(now, core, &ages, &program.flow.next, &addr, memory);
+        let mut fetch = Fetch { core, next: &program.flow.next, addr: &addr, memory };
+        self.frontend.tick(now, |p| partitions[p].age.as_slice(), &mut fetch);
     }
 
     pub fn residents(&self) -> impl Iterator<Item = &Slot<I, D>> {

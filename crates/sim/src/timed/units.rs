@@ -125,14 +125,11 @@ impl Units {
         }
         let scope = if u.per_partition { partition } else { 0 };
         let copies = &mut u.copies[scope * u.count..(scope + 1) * u.count];
-        let mut best = 0;
-        for (i, c) in copies.iter().enumerate() {
-            if c.free < copies[best].free {
-                best = i;
-            }
-        }
-        let copy = &mut copies[best];
         let mut done = now + latency + u.passes - 1;
+        // The copy that delivers first; among equals the first one, so that spare copies starve (GUPPY figure 2).
+        let key = |c: &Copy| (c.free.max(now), (c.exit + 1).max(done.max(now + u.depth)));
+        let best = (0..copies.len()).min_by_key(|&i| key(&copies[i])).unwrap_or(0);
+        let copy = &mut copies[best];
         let mut free = now + u.occupancy;
         if u.depth > 0 {
             // In order: it leaves after its predecessor, and holds the entry while the pipeline is full.

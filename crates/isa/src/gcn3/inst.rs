@@ -1,0 +1,359 @@
+//! A decoded instruction: plain data, made once, read by interpreter, scoreboard and disassembler.
+//! One shape for all encodings: implicit VCC operands of short forms are filled in.
+
+use super::op::Op;
+use super::operand::{Operand, Ty, sreg};
+use super::table::{Entry, implicit};
+
+/// How an instruction was (or is to be) encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    Sop1,
+    Sop2,
+    Sopc,
+    Sopk,
+    Sopp,
+    Smem,
+    Vop1,
+    Vop2,
+    Vopc,
+    Vop3,
+    /// VOP1, VOP2 or VOPC with sub-dword selection.
+    Sdwa,
+    /// VOP1 or VOP2 with data from other lanes.
+    Dpp,
+    Ds,
+    Flat,
+    Mubuf,
+    Mimg,
+}
+
+/// Bits of [`Inst::flags`].
+pub mod flag {
+    /// Coherent; for atomics: return the old value.
+    pub const GLC: u16 = 1;
+    pub const SLC: u16 = 1 << 1;
+    pub const TFE: u16 = 1 << 2;
+    /// MUBUF: data goes to LDS.
+    pub const LDS: u16 = 1 << 3;
+    pub const OFFEN: u16 = 1 << 4;
+    pub const IDXEN: u16 = 1 << 5;
+    pub const GDS: u16 = 1 << 6;
+    pub const CLAMP: u16 = 1 << 7;
+    pub const UNORM: u16 = 1 << 8;
+    pub const DA: u16 = 1 << 9;
+    pub const R128: u16 = 1 << 10;
+    pub const LWE: u16 = 1 << 11;
+    pub const D16: u16 = 1 << 12;
+}
+
+/// Output modifier of VOP3.
+pub mod omod {
+    pub const NONE: u8 = 0;
+    pub const MUL2: u8 = 1;
+    pub const MUL4: u8 = 2;
+    pub const DIV2: u8 = 3;
+}
+
+/// One instruction, at most 48 bytes.
+///
+/// Where operands stand, by format (in assembly order unless said otherwise):
+/// - scalar and vector ALU: `dst`, `src[0..3]`; `sdst` is the carry or condition pair of VOP3b and of
+///   the VOP2 forms that write VCC; a carry or condition read is `src[2]`, VCC in short forms;
+/// - v_madmk: `src[1]` is the constant, v_madak: `src[2]`; both are `src0 * src1 + src2`;
+///   v_mac has no `src[2]`: it adds to `dst`;
+/// - SMEM: `dst` data (read by stores), `src[0]` base, `src[1]` a register offset, else `imm`;
+/// - DS: `dst`, `src[0]` address, `src[1]` and `src[2]` data, `imm` offset (two-offset forms: offset0
+///   in bits 7:0, offset1 in 15:8);
+/// - FLAT: `dst`, `src[0]` address, `src[1]` data;
+/// - MUBUF: `dst` data (read by stores, read and written by atomics), `src[0]` vaddr, `src[1]`
+///   resource, `src[2]` soffset, `imm` offset;
+/// - MIMG: `dst` data, `src[0]` vaddr, `src[1]` resource, `src[2]` sampler, `imm` dmask;
+/// - SOPK, SOPP: `imm` is the field, sign-extended where the instruction does so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Inst {
+    pub op: Op,
+    pub format: Format,
+    /// Bytes: 4, 8 or 12.
+    pub size: u8,
+    /// Bit i: absolute value of `src[i]`, taken before negation.
+    pub abs: u8,
+    /// Bit i: negated `src[i]`.
+    pub neg: u8,
+    pub omod: u8,
+    /// Scalar destination of a carry or condition, or [`NO_SDST`].
+    pub sdst: u8,
+    pub flags: u16,
+    /// Immediate or offset; for SDWA and DPP the control dword, read by [`Inst::sdwa`] and [`Inst::dpp`].
+    pub imm: i32,
+    pub dst: Operand,
+    pub src: [Operand; 3],
+}
+
+/// No scalar destination.
+pub const NO_SDST: u8 = 0xff;
+
+/// Part of a register an SDWA operand selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sel {
+    Byte(u8),
+    Word(u8),
+    Dword,
+}
+
+impl Sel {
+    pub(super) fn from_bits(bits: u32) -> Option<Sel> {
+        Some(match bits & 7 {
+            b @ 0..=3 => Sel::Byte(b as u8),
+            b @ 4..=5 => Sel::Word(b as u8 - 4),
+            6 => Sel::Dword,
+            _ => return None,
+        })
+    }
+}
+
+/// What happens to the bits of the destination an SDWA instruction does not select.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unused {
+    /// Zeroed.
+    Pad,
+    /// Sign of the result.
+    Sext,
+    Preserve,
+}
+
+/// The selections of an SDWA instruction; sources have their absolute/negated bits in [`Inst`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sdwa {
+    pub dst_sel: Sel,
+    pub unused: Unused,
+    pub src_sel: [Sel; 2],
+    pub sext: [bool; 2],
+}
+
+/// Where lanes take `src[0]` from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DppCtrl {
+    /// Lane i of four reads lane `(value >> 2 * i) & 3`.
+    QuadPerm(u8),
+    RowShl(u8),
+    RowShr(u8),
+    RowRor(u8),
+    WaveShl,
+    WaveRol,
+    WaveShr,
+    WaveRor,
+    RowMirror,
+    RowHalfMirror,
+    RowBcast15,
+    RowBcast31,
+}
+
+impl DppCtrl {
+    /// From the 9-bit field; none where VI defines nothing.
+    pub fn from_bits(bits: u32) -> Option<DppCtrl> {
+        Some(match bits {
+            0..=0xff => DppCtrl::QuadPerm(bits as u8),
+            0x101..=0x10f => DppCtrl::RowShl(bits as u8 & 15),
+            0x111..=0x11f => DppCtrl::RowShr(bits as u8 & 15),
+            0x121..=0x12f => DppCtrl::RowRor(bits as u8 & 15),
+            0x130 => DppCtrl::WaveShl,
+            0x134 => DppCtrl::WaveRol,
+            0x138 => DppCtrl::WaveShr,
+            0x13c => DppCtrl::WaveRor,
+            0x140 => DppCtrl::RowMirror,
+            0x141 => DppCtrl::RowHalfMirror,
+            0x142 => DppCtrl::RowBcast15,
+            0x143 => DppCtrl::RowBcast31,
+            _ => return None,
+        })
+    }
+}
+
+/// The lane movement of a DPP instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dpp {
+    pub ctrl: DppCtrl,
+    /// Lanes without a source read zero instead of keeping their destination.
+    pub bound_ctrl: bool,
+    pub bank_mask: u8,
+    pub row_mask: u8,
+}
+
+/// An operand with what the instruction does to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    pub operand: Operand,
+    pub dwords: u8,
+    pub read: bool,
+    pub write: bool,
+}
+
+impl Inst {
+    pub(super) fn new(op: Op, format: Format) -> Inst {
+        Inst {
+            op,
+            format,
+            size: 4,
+            abs: 0,
+            neg: 0,
+            omod: 0,
+            sdst: NO_SDST,
+            flags: 0,
+            imm: 0,
+            dst: Operand::None,
+            src: [Operand::None; 3],
+        }
+    }
+
+    /// The table line.
+    #[inline(always)]
+    pub fn entry(&self) -> &'static Entry {
+        self.op.entry()
+    }
+
+    #[inline(always)]
+    pub fn has(&self, flag: u16) -> bool {
+        self.flags & flag != 0
+    }
+
+    #[inline(always)]
+    pub fn clamp(&self) -> bool {
+        self.has(flag::CLAMP)
+    }
+
+    /// Selections of an SDWA instruction. Fields VOPC does not have read as a whole dword.
+    pub fn sdwa(&self) -> Option<Sdwa> {
+        if self.format != Format::Sdwa {
+            return None;
+        }
+        let c = self.imm as u32;
+        let sel = |shift: u32| Sel::from_bits(c >> shift).unwrap_or(Sel::Dword);
+        let compare = self.entry().format == Format::Vopc;
+        Some(Sdwa {
+            dst_sel: if compare { Sel::Dword } else { sel(8) },
+            unused: match c >> 11 & 3 {
+                1 => Unused::Sext,
+                2 => Unused::Preserve,
+                _ => Unused::Pad,
+            },
+            src_sel: [sel(16), sel(24)],
+            sext: [c >> 19 & 1 == 1, c >> 27 & 1 == 1],
+        })
+    }
+
+    /// Lane movement of a DPP instruction.
+    pub fn dpp(&self) -> Option<Dpp> {
+        if self.format != Format::Dpp {
+            return None;
+        }
+        let c = self.imm as u32;
+        Some(Dpp {
+            ctrl: DppCtrl::from_bits(c >> 8 & 0x1ff)?,
+            bound_ctrl: c >> 19 & 1 == 1,
+            bank_mask: (c >> 24 & 15) as u8,
+            row_mask: (c >> 28) as u8,
+        })
+    }
+
+    /// Type of `dst`; image data depends on dmask, 16-bit data and tfe.
+    pub fn dst_dwords(&self) -> u8 {
+        let entry = self.entry();
+        match self.format {
+            Format::Mimg => {
+                let used = (self.imm as u32 & 15).count_ones().max(1) as u8;
+                let channels = if entry.name.starts_with("image_gather4") { 4 } else { used };
+                channels + u8::from(self.has(flag::TFE))
+            }
+            Format::Mubuf => match entry.dst.dwords() {
+                0 => 0,
+                n => n + u8::from(self.has(flag::TFE)),
+            },
+            _ => entry.dst.dwords(),
+        }
+    }
+
+    /// Dwords of `src[i]` in registers.
+    pub fn src_dwords(&self, i: usize) -> u8 {
+        let both = flag::OFFEN | flag::IDXEN;
+        match self.format {
+            Format::Mubuf if i == 0 => match self.flags & both {
+                0 => 0,
+                f if f == both => 2,
+                _ => 1,
+            },
+            Format::Mimg if i == 1 && self.has(flag::R128) => 4,
+            _ => self.entry().src[i].dwords(),
+        }
+    }
+
+    /// Every register operand with its width and direction, implicit ones included.
+    pub fn uses(&self) -> Vec<Use> {
+        let entry = self.entry();
+        let mut out = Vec::with_capacity(6);
+        let mut push = |operand, dwords, read, write| {
+            if matches!(operand, Operand::Vgpr(_) | Operand::Sgpr(_) | Operand::Scc) && dwords > 0 {
+                out.push(Use { operand, dwords, read, write });
+            }
+        };
+        let (mut read, mut write) = (entry.dst_read, entry.dst_written);
+        if matches!(self.format, Format::Mubuf | Format::Flat | Format::Mimg) && entry.atomic {
+            (read, write) = (read, self.has(flag::GLC));
+        }
+        if self.has(flag::LDS) {
+            (read, write) = (false, false);
+        }
+        let partial = self.sdwa().is_some_and(|s| s.unused == Unused::Preserve) || self.format == Format::Dpp;
+        push(self.dst, self.dst_dwords(), read || partial, write);
+        if self.sdst != NO_SDST {
+            push(Operand::Sgpr(self.sdst), 2, false, true);
+        }
+        for i in 0..3 {
+            push(self.src[i], self.src_dwords(i), true, false);
+        }
+        if self.src.contains(&Operand::LdsDirect) {
+            push(Operand::M0, 1, true, false);
+        }
+        if self.src.contains(&Operand::VccZ) {
+            push(Operand::VCC, 2, true, false);
+        }
+        if self.src.contains(&Operand::ExecZ) {
+            push(Operand::EXEC, 2, true, false);
+        }
+        let registers = [
+            (implicit::SCC, Operand::Scc, 1),
+            (implicit::VCC, Operand::VCC, 2),
+            (implicit::EXEC, Operand::EXEC, 2),
+            (implicit::M0, Operand::M0, 1),
+            (implicit::FLAT_SCRATCH, Operand::Sgpr(sreg::FLAT_SCRATCH), 2),
+        ];
+        for (bit, operand, dwords) in registers {
+            let (read, write) = (entry.reads & bit != 0, entry.writes & bit != 0);
+            if read || write {
+                push(operand, dwords, read, write);
+            }
+        }
+        out
+    }
+
+    /// Word offset of a SOPP branch target from the next instruction.
+    pub fn branch_words(&self) -> Option<i32> {
+        self.entry().flow.relative().then_some(self.imm)
+    }
+
+    /// Type of `src[i]`.
+    #[inline(always)]
+    pub fn src_ty(&self, i: usize) -> Ty {
+        self.entry().src[i]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compact() {
+        assert!(size_of::<Inst>() <= 48, "{}", size_of::<Inst>());
+    }
+}

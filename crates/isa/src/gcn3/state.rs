@@ -1,0 +1,78 @@
+//! Architectural state of a wave: vector rows, scalar registers by encoding number, SCC, MODE, and where the
+//! wave's local and private memory lie. EXEC is ordinary state here; a path's split mask is not.
+
+use super::operand::sreg;
+use crate::Mask;
+use crate::lanes::Rows;
+
+/// High dword of flat addresses that mean local memory (LDS) and private memory (scratch).
+pub const SHARED_APERTURE: u32 = 1;
+pub const PRIVATE_APERTURE: u32 = 2;
+
+/// Bits of MODE.
+pub mod mode {
+    /// Round mode f32 in 1:0, f64/f16 in 3:2; denormals kept f32 in 5:4, f64/f16 in 7:6.
+    pub const F32_DENORMALS: u32 = 3 << 4;
+    pub const F64_DENORMALS: u32 = 3 << 6;
+    pub const DX10_CLAMP: u32 = 1 << 8;
+    pub const IEEE: u32 = 1 << 9;
+}
+
+#[derive(Clone, Debug)]
+pub struct Regs {
+    /// Vector registers: row = register number.
+    pub v: Rows<u32>,
+    /// Scalar registers by encoding number: s0–s101, flat_scratch, xnack_mask, vcc, ttmp, m0, exec.
+    pub s: [u32; 128],
+    pub scc: bool,
+    pub mode: u32,
+    /// Local memory of the group: first byte and size.
+    pub lds_base: u64,
+    pub lds_bytes: u32,
+    /// Private memory of the wave: first byte, and bytes per lane.
+    pub scratch_base: u64,
+    pub scratch_per_lane: u32,
+    pub group: u32,
+    pub waves_in_group: u32,
+}
+
+impl Regs {
+    pub fn new(vgprs: u32, lanes: u32) -> Regs {
+        Regs {
+            v: Rows::new(vgprs as usize, lanes),
+            s: [0; 128],
+            scc: false,
+            mode: 0,
+            lds_base: 0,
+            lds_bytes: 0,
+            scratch_base: 0,
+            scratch_per_lane: 0,
+            group: 0,
+            waves_in_group: 1,
+        }
+    }
+
+    /// A scalar pair as 64 bits.
+    #[inline(always)]
+    pub fn pair(&self, first: u8) -> u64 {
+        let i = (first & 127) as usize;
+        u64::from(self.s[i]) | u64::from(self.s[(i + 1) & 127]) << 32
+    }
+
+    #[inline(always)]
+    pub fn set_pair(&mut self, first: u8, value: u64) {
+        let i = (first & 127) as usize;
+        self.s[i] = value as u32;
+        self.s[(i + 1) & 127] = (value >> 32) as u32;
+    }
+
+    #[inline(always)]
+    pub fn exec(&self) -> Mask {
+        self.pair(sreg::EXEC)
+    }
+
+    #[inline(always)]
+    pub fn vcc(&self) -> Mask {
+        self.pair(sreg::VCC)
+    }
+}

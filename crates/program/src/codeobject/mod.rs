@@ -1,0 +1,145 @@
+//! AMD GPU code objects: what clang and hipcc emit, as far as running needs it – kernels with descriptor and
+//! arguments, loadable bytes, symbols, source lines. Versions 2 to 5, alone or in an offload bundle.
+
+mod bundle;
+mod descriptor;
+mod lines;
+mod metadata;
+
+pub use descriptor::Descriptor;
+pub use metadata::{ArgKind, KernelArg};
+
+use crate::Segment;
+use object::read::elf::{ElfFile64, FileHeader};
+use object::{Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol};
+use std::ops::Range;
+use thiserror::Error;
+
+/// Why a file is not a code object we can run; names the place and what would be right.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum CodeObjectError {
+    #[error("not an ELF file: {0}")]
+    Elf(String),
+    #[error("an ELF file for machine {0:#x}, not an AMD GPU code object (machine 0xe0)")]
+    Machine(u16),
+    #[error("the offload bundle is damaged: {0}")]
+    Bundle(String),
+    #[error("the bundle has no entry for gfx803; it has: {0}")]
+    NoEntry(String),
+    #[error("the metadata note is damaged: {0}")]
+    Metadata(String),
+    #[error("kernel {kernel}: {what}")]
+    Kernel { kernel: String, what: String },
+    #[error("the object has no kernels")]
+    Empty,
+}
+
+/// A kernel and how to launch it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    pub name: String,
+    /// Address of the first instruction.
+    pub entry: u64,
+    pub descriptor: Descriptor,
+    /// Bytes of the argument segment, hidden arguments included.
+    pub kernarg_size: u32,
+    pub args: Vec<KernelArg>,
+    pub lds_bytes: u32,
+    pub scratch_bytes: u32,
+    /// Code object version 2 to 5.
+    pub version: u8,
+}
+
+/// A loaded code object; addresses are as linked, the loader may add a base.
+#[derive(Clone, Debug)]
+pub struct CodeObject {
+    pub kernels: Vec<Kernel>,
+    pub segments: Vec<Segment>,
+    pub text: Range<u64>,
+    pub symbols: Vec<(String, u64)>,
+    /// (address, file index, line), sorted by address.
+    pub lines: Vec<(u64, u32, u32)>,
+    pub files: Vec<String>,
+    pub version: u8,
+}
+
+const EM_AMDGPU: u16 = 0xe0;
+/// A code object larger than this is taken for damage.
+const MAX_IMAGE: u64 = 1 << 30;
+
+impl CodeObject {
+    pub fn parse(bytes: &[u8]) -> Result<CodeObject, CodeObjectError> {
+        let bytes = bundle::unwrap(bytes)?;
+        let elf = ElfFile64::<Endianness>::parse(bytes).map_err(|e| CodeObjectError::Elf(e.to_string()))?;
+        let header = elf.elf_header();
+        let machine = header.e_machine(elf.endian());
+        if machine != EM_AMDGPU {
+            return Err(CodeObjectError::Machine(machine));
+        }
+        let version = match header.e_ident().abi_version {
+            0 => 2,
+            1 => 3,
+            2 => 4,
+            _ => 5,
+        };
+        let segments = segments(&elf)?;
+        let text = elf
+            .section_by_name(".text")
+            .map(|s| s.address()..s.address().saturating_add(s.size()))
+            .ok_or_else(|| CodeObjectError::Elf("there is no .text section".into()))?;
+        let symbols = symbols(&elf);
+        let kernels = if version == 2 {
+            descriptor::kernels_v2(&elf, &segments)?
+        } else {
+            metadata::kernels(&elf, &segments, &symbols, version)?
+        };
+        if kernels.is_empty() {
+            return Err(CodeObjectError::Empty);
+        }
+        let (lines, files) = lines::read(&elf);
+        Ok(CodeObject { kernels, segments, text, symbols, lines, files, version })
+    }
+
+    /// The kernel called `name`; without a name, the only one.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        match name {
+            "" if self.kernels.len() == 1 => self.kernels.first(),
+            name => self.kernels.iter().find(|k| k.name == name),
+        }
+    }
+}
+
+fn segments(elf: &ElfFile64<Endianness>) -> Result<Vec<Segment>, CodeObjectError> {
+    let bad = |e: object::Error| CodeObjectError::Elf(e.to_string());
+    let mut out: Vec<Segment> = Vec::new();
+    for segment in elf.segments() {
+        let (addr, size) = (segment.address(), segment.size());
+        if addr.checked_add(size).is_none_or(|end| end > MAX_IMAGE) {
+            return Err(CodeObjectError::Elf(format!("a segment of {size} bytes at {addr:#x} cannot be loaded")));
+        }
+        let mut bytes = segment.data().map_err(bad)?.to_vec();
+        bytes.resize(size as usize, 0);
+        out.push(Segment { addr, bytes });
+    }
+    Ok(out)
+}
+
+fn symbols(elf: &ElfFile64<Endianness>) -> Vec<(String, u64)> {
+    let mut out: Vec<(String, u64)> = elf
+        .symbols()
+        .chain(elf.dynamic_symbols())
+        .filter_map(|s| Some((s.name().ok()?.to_owned(), s.address())))
+        .filter(|s| !s.0.is_empty())
+        .collect();
+    out.sort();
+    out.dedup();
+    out
+}
+
+/// Loaded bytes at an address.
+fn at(segments: &[Segment], addr: u64, len: usize) -> Option<&[u8]> {
+    segments.iter().find_map(|s| {
+        let offset = addr.checked_sub(s.addr)? as usize;
+        s.bytes.get(offset..offset.checked_add(len)?)
+    })
+}

@@ -1,0 +1,170 @@
+//! The command line as a user sees it: output, JSON, files, exit codes.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn wavebound(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wavebound")).args(args).output().expect("the binary runs")
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "failed: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&stdout(&wavebound(args))).expect("valid JSON")
+}
+
+fn failure(args: &[&str]) -> String {
+    let output = wavebound(args);
+    assert_eq!(output.status.code(), Some(1), "{args:?} should fail with 1");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn program(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(name).display().to_string()
+}
+
+/// A fresh folder per test.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&path).expect("folder");
+    path
+}
+
+const GUPPY: &[&str] = &["--grid", "128", "--view", "t0=buf:u32:128:iota", "--view", "u0=buf:u32:128"];
+
+fn run_guppy(extra: &[&str]) -> Value {
+    let file = program("demo.guppy");
+    let args: Vec<&str> = ["run", &file, "--json"].iter().chain(GUPPY).chain(extra).copied().collect();
+    json(&args)
+}
+
+#[test]
+fn run_json_is_stable_and_complete() {
+    let v = run_guppy(&["--show", "u0:4", "--show", "t0:3"]);
+    assert_eq!(v["version"], 1);
+    assert_eq!(v["memory"]["u0"], serde_json::json!(["0", "1", "2", "3"]));
+    assert_eq!(v["totals"]["waves"], 4);
+    for field in ["cycles", "wave_instructions", "lane_instructions", "max_stack_depth"] {
+        assert!(v["totals"][field].as_u64().is_some_and(|n| n > 0), "totals.{field}");
+    }
+    for field in ["ipc", "lane_utilisation", "stall_cycles", "branches", "pcs", "units", "memory"] {
+        assert!(!v["stats"][field].is_null(), "stats.{field}");
+    }
+    assert_eq!(v["stats"]["cycles"], v["totals"]["cycles"]);
+    let again = run_guppy(&["--show", "u0:4", "--show", "t0:3"]);
+    assert_eq!(v, again, "same run, same bytes");
+}
+
+#[test]
+fn statistics_do_not_change_the_run() {
+    let observed = run_guppy(&[]);
+    let quiet = run_guppy(&["--no-stats"]);
+    assert_eq!(observed["totals"], quiet["totals"]);
+    assert!(quiet["stats"].is_null());
+    let untimed = run_guppy(&["--untimed"]);
+    assert_eq!(untimed["totals"]["wave_instructions"], observed["totals"]["wave_instructions"]);
+}
+
+#[test]
+fn trace_written_and_drawn() {
+    let dir = folder("trace");
+    let (trace, png, svg) = (dir.join("run.wbt"), dir.join("a.png"), dir.join("b.svg"));
+    let path = |p: &Path| p.display().to_string();
+    let v = run_guppy(&["--trace", &path(&trace), "--picture", &path(&svg)]);
+    assert_eq!(v["trace"]["hash"].as_str().map(str::len), Some(16));
+    stdout(&wavebound(&["picture", &path(&trace), "-o", &path(&png), "--from", "10", "--to", "200"]));
+    assert!(std::fs::read(&png).expect("png").starts_with(b"\x89PNG"));
+    assert!(std::fs::read_to_string(&svg).expect("svg").contains("<svg"));
+    std::fs::write(&trace, &std::fs::read(&trace).expect("trace")[..500]).expect("cut");
+    assert!(failure(&["picture", &path(&trace), "-o", &path(&png)]).contains("offset"));
+}
+
+#[test]
+fn mechanisms_and_errors() {
+    let file = program("demo.harp");
+    let refused = failure(&["run", &file, "--machine", "harp-pdom"]);
+    assert!(refused.contains("disagree") && refused.contains("simt-stack") && refused.contains("demo.harp:18"));
+    let v = json(&["run", &file, "--machine", "harp-pdom", "--mechanism", "simt-stack", "--json", "--show", "out"]);
+    assert_eq!(v["memory"]["out"], serde_json::json!(["200", "201", "102", "103"]));
+    assert!(failure(&["run", &file, "--mechanism", "mask-stack"]).contains("does not run on harp"));
+    assert!(failure(&["run", &file, "--set", "core.wavs=3"]).contains("did you mean `waves`"));
+    assert!(failure(&["run", &file, "--set", "core.lanes=99"]).contains("core.lanes"));
+    assert!(failure(&["run", &file, "--machine", "harq"]).contains("harp"));
+    assert!(failure(&["run", "nowhere.harp"]).contains("nowhere.harp"));
+    assert!(failure(&["run", &file, "--machine", "harp-pdom", "--mechanism", "simt-stack", "--max-cycles", "5"])
+        .contains("not done after 5 cycles"));
+    assert_eq!(wavebound(&["run"]).status.code(), Some(2), "usage errors exit with 2");
+}
+
+#[test]
+fn log_shows_the_masks() {
+    let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/programs/pdom-2.harp").display().to_string();
+    let text = stdout(&wavebound(&["run", &lab, "--machine", "harp-pdom", "--log"]));
+    for line in ["Current Mask: 1111", "Mask after split: 1100", "Mask after split invert: 0011", "New Mask: 0100"] {
+        assert!(text.contains(line), "{line} in\n{text}");
+    }
+}
+
+#[test]
+fn assembled_objects_run_like_their_source() {
+    let dir = folder("asm");
+    let object = dir.join("demo.hof").display().to_string();
+    let source = program("demo.harp");
+    stdout(&wavebound(&["asm", &source, "--arch", "4w8/1", "-o", &object]));
+    let args = ["--machine", "harp-pdom", "--mechanism", "simt-stack", "--json", "--show", "out:4", "--no-stats"];
+    let run = |file: &str| json(&[&["run", file], &args[..]].concat());
+    assert_eq!(run(&object), run(&source));
+    let listing = stdout(&wavebound(&["disasm", &object]));
+    assert!(listing.contains("jalis") && listing.contains("work:"));
+    let module = dir.join("demo.gupm").display().to_string();
+    stdout(&wavebound(&["asm", &program("demo.guppy"), "-o", &module]));
+    assert!(stdout(&wavebound(&["disasm", &module])).contains("mask_nz r1.z"));
+}
+
+#[test]
+fn machines_mechanisms_policies() {
+    let list = stdout(&wavebound(&["machines"]));
+    assert!(list.contains("harp-pdom") && list.contains("guppy-fig3"));
+    let shown = stdout(&wavebound(&["machines", "show", "guppy", "--set", "core.waves=8"]));
+    assert!(shown.contains("waves = 8"));
+    let dir = folder("machines");
+    let own = dir.join("own.toml");
+    std::fs::write(&own, shown.replace("name = \"guppy\"", "name = \"own\"")).expect("write");
+    let v = run_guppy(&["--machine", &own.display().to_string()]);
+    assert_eq!(v["stats"]["machine"], "own");
+    assert!(stdout(&wavebound(&["machines", "policies"])).contains("owner-dispatch"));
+    assert!(stdout(&wavebound(&["machines", "fields"])).contains("units.NAME.latency"));
+    let table = stdout(&wavebound(&["mechanisms"]));
+    assert!(table.contains("reconvergence at any post-dominator"));
+    assert_eq!(json(&["mechanisms", "--json"]).as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn bench_json_has_the_documented_fields() {
+    let v = json(&["bench", "guppy-alu", "--json", "--seconds", "0.01"]);
+    let all = v.as_array().expect("list");
+    assert_eq!(all.len(), 2);
+    for field in ["name", "isa", "machine", "timed", "wave_instructions", "seconds", "wave_instructions_per_second"] {
+        assert!(!all[0][field].is_null(), "{field}");
+    }
+    assert!(failure(&["bench", "no-such-bench"]).contains("guppy-alu"));
+}
+
+#[test]
+fn demo_runs() {
+    let dir = folder("demo");
+    let text = stdout(&wavebound(&["demo", "--out", &dir.display().to_string()]));
+    assert!(text.contains("times as long as sorted"));
+    assert!(!text.contains("unexpected"));
+    assert!(dir.join("random.png").exists() && dir.join("simt-stack.png").exists());
+}
+
+#[test]
+fn unknown_experiment_names_the_nearest() {
+    assert!(failure(&["reproduce", "pdom-9"]).contains("pdom-"));
+    assert!(stdout(&wavebound(&["reproduce"])).contains("guppy-9"));
+}
