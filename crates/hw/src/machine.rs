@@ -166,7 +166,7 @@ pub struct Issue {
     pub width: u32,
 }
 
-/// Divergence mechanism and the parameters stack mechanisms share (mechanisms.md 2–5).
+/// Divergence mechanism and the parameters stack mechanisms share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Divergence {

@@ -60,8 +60,10 @@ pub enum Flow {
 pub enum EnterWhy {
     /// The program chose how many lanes run (HARP `jalis`, `jalrs`, `jmprt`).
     Lanes,
-    /// An interrupt handler starts, or returns to what it interrupted (HARP `trap`, faults, `reti`).
+    /// An interrupt handler starts (HARP `trap`, faults).
     Interrupt,
+    /// It returns to what it interrupted (HARP `reti`).
+    Return,
 }
 
 /// The same, known before execution; feeds the control-flow graph.
@@ -118,7 +120,7 @@ pub enum Trap {
     Divergent,
     #[error("interrupt {number} ({name}) and no handler can take it")]
     Interrupt { number: u32, name: &'static str },
-    #[error("jump to address {addr:#x}, which is not an instruction")]
+    #[error("the program goes on at address {addr:#x}, where there is no instruction")]
     BadTarget { addr: u64 },
     #[error("{0}")]
     Other(String),
@@ -128,10 +130,10 @@ impl Trap {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Trap::Memory(_) => "check the address computation, or give the run more memory (--set limits.memory=…)".into(),
+            Trap::Memory(_) => "check the address computation; device memory can be enlarged with --set limits.memory=…".into(),
             Trap::Divergent => "put split/join around the branch, or run with --mechanism simt-stack, where lanes may disagree".into(),
             Trap::Interrupt { .. } => "install a handler with skep and enable interrupts with ei, or end the program with halt".into(),
-            Trap::BadTarget { .. } => "the register holds no code address: was the link register overwritten?".into(),
+            Trap::BadTarget { .. } => "a jump into data, an overwritten return address, or the end of the program without ret or halt".into(),
             Trap::Other(_) => return None,
         })
     }

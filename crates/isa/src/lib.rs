@@ -40,6 +40,8 @@ pub struct At {
     /// Cycle in a timed run, instructions issued so far by the wave in an untimed one.
     pub clock: u64,
     pub core: u32,
+    /// Lanes may disagree about a plain branch; otherwise the ISA raises what it has for that.
+    pub may_diverge: bool,
 }
 
 /// Who a new wave is; [`Isa::start`] turns it into initial register contents.
@@ -60,13 +62,6 @@ pub struct WaveStart {
     pub scratch_base: u64,
     /// For a wave started by another wave: a register and the value it is born with.
     pub spawned: Option<(u16, u64)>,
-}
-
-/// Why the machine interrupts a path on behalf of a mechanism or the memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interrupt {
-    /// A control instruction whose lanes disagree under a mechanism that forbids it.
-    Divergent,
 }
 
 /// One instruction set. Implementations are small values (architecture parameters) shared by all waves.
@@ -103,13 +98,6 @@ pub trait Isa: Send + Sync + 'static {
         regs: &mut Self::Regs,
         bus: &mut B,
     ) -> Result<Flow, Trap>;
-    /// Called when the mechanism refuses what `exec` returned; the default ends the run.
-    fn interrupt(&self, why: Interrupt, at: &At, _regs: &mut Self::Regs) -> Result<Flow, Trap> {
-        let _ = at;
-        Err(match why {
-            Interrupt::Divergent => Trap::Divergent,
-        })
-    }
     /// Disassembly text; `label` names a pc where the program has a symbol for it.
     fn show(&self, inst: &Self::Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String;
     /// Address of a pc as the program sees it (link registers, listings).

@@ -49,7 +49,7 @@ pub struct Job {
 
 /// All that is wrong in one source file.
 #[derive(Debug, Error, Diagnostic)]
-#[error("{count} error(s) in {name}")]
+#[error("{count} error{} in {name}", if *count == 1 { "" } else { "s" })]
 pub struct AsmErrors {
     name: String,
     count: usize,

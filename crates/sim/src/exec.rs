@@ -3,7 +3,7 @@
 
 use crate::divergence::{Change, Divergence, Notes, PathView, Refusal};
 use crate::error::{ErrorKind, SimError};
-use wb_isa::{At, Bus, Flow, Interrupt, Isa, Mask, NO_PC, Pc, Trap, WaveStart};
+use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Pc, Trap, WaveStart};
 use wb_program::Program;
 use wb_trace::{Kind, MaskCause};
 
@@ -18,8 +18,16 @@ pub struct Wave<I: Isa, D: Divergence> {
     pub issued: u64,
     /// Most stack entries the wave ever had.
     pub max_depth: usize,
-    /// An interrupt handler runs on lane 0: masks on the stack belong to what it interrupted.
-    pub interrupted: bool,
+    pub interrupted: Interrupted,
+}
+
+/// Whether a handler runs on lane 0: then masks on the stack belong to what it interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupted {
+    No,
+    Handler,
+    /// An interrupt inside a handler: the machine keeps one context, the first one is lost for good.
+    Nested,
 }
 
 /// A schedulable (pc, lanes) of a wave.
@@ -31,6 +39,8 @@ pub struct Path {
     pub watch: Pc,
     /// What narrowed the mask.
     pub origin: Pc,
+    /// The instruction executed last, for messages.
+    pub from: Pc,
 }
 
 /// What the core must do after an instruction.
@@ -63,9 +73,9 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             live,
             issued: 0,
             max_depth: 0,
-            interrupted: false,
+            interrupted: Interrupted::No,
         };
-        (wave, Path { pc, mask: live, watch: NO_PC, origin: NO_PC })
+        (wave, Path { pc, mask: live, watch: NO_PC, origin: NO_PC, from: pc })
     }
 
     /// Executes the instruction at the path's pc. `notes` receives what happened to masks, if it is on.
@@ -83,10 +93,12 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let Some((op, inst)) =
             self.program.ops.get(pc as usize).and_then(|op| Some((op, op.inst.as_ref()?)))
         else {
-            return Err(self.fault(wave, path, Trap::BadTarget { addr: self.program.isa.addr_of(pc) }));
+            let at = Path { pc: path.from, ..*path };
+            return Err(self.fault(wave, &at, Trap::BadTarget { addr: self.program.isa.addr_of(pc) }));
         };
-        let at = At { pc, next: op.next, mask: path.mask, live: wave.live, clock, core };
+        let at = At { pc, next: op.next, mask: path.mask, live: wave.live, clock, core, may_diverge: D::MAY_DIVERGE };
         wave.issued += 1;
+        path.from = pc;
         let flow = match self.program.isa.exec(inst, &at, &mut wave.regs, bus) {
             Ok(flow) => flow,
             Err(trap) => return Err(self.fault(wave, path, trap)),
@@ -119,23 +131,23 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         };
         let view = PathView { pc: at.pc, next: at.next, mask: at.mask, origin: path.origin };
         let map = &self.program.flow;
-        let mut change = self.mechanism.step(&mut wave.state, &mut wave.live, view, flow, map, notes);
-        if change == Err(Refusal::Divergent) {
-            let flow = self
-                .program
-                .isa
-                .interrupt(Interrupt::Divergent, &at, &mut wave.regs)
-                .map_err(|trap| self.fault(wave, path, trap))?;
-            change = self.mechanism.step(&mut wave.state, &mut wave.live, view, flow, map, notes);
+        let interrupt = match flow {
+            Flow::Enter { why, .. } => Some(why),
+            _ => None,
+        };
+        let mut change = self
+            .mechanism
+            .step(&mut wave.state, &mut wave.live, view, flow, map, notes)
+            .map_err(|refusal| self.refused(wave, path, refusal))?;
+        if let Some(why) = interrupt {
+            self.enter(wave, path, change, why)?;
         }
-        let mut change = change.map_err(|refusal| self.refused(wave, path, refusal))?;
         loop {
             let Change::Go { pc, mask, origin, cause } = change else {
                 return Ok(Effect::End);
             };
             self.narrate(wave, mask, origin, cause, notes);
-            self.enter(wave, path, mask, cause)?;
-            *path = Path { pc, mask, origin, watch: self.mechanism.watch(&wave.state) };
+            *path = Path { pc, mask, origin, watch: self.mechanism.watch(&wave.state), from: at.pc };
             if pc != path.watch {
                 break;
             }
@@ -163,21 +175,23 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         &self,
         wave: &mut Wave<I, D>,
         path: &Path,
-        mask: Mask,
-        cause: Option<MaskCause>,
+        change: Change,
+        why: EnterWhy,
     ) -> Result<(), Box<SimError>> {
-        match cause {
-            Some(MaskCause::Interrupt) => wave.interrupted = !wave.interrupted,
-            Some(MaskCause::Lanes) => {
-                if self.mechanism.depth(&wave.state) > 0 {
-                    let message = "the number of lanes changes inside a divergent region";
-                    let hint = Some("join first: lanes that wait on the divergence stack would run twice");
-                    let error = SimError::new(ErrorKind::Divergence, message).hint(hint);
-                    return Err(Box::new(error.at(self.program, wave.id, path.pc, path.mask, self.lanes)));
-                }
-                wave.live = mask;
+        wave.interrupted = match (why, wave.interrupted) {
+            (EnterWhy::Interrupt, Interrupted::No) => Interrupted::Handler,
+            (EnterWhy::Interrupt, _) => Interrupted::Nested,
+            (EnterWhy::Return, Interrupted::Handler) => Interrupted::No,
+            (_, same) => same,
+        };
+        if let (EnterWhy::Lanes, Change::Go { mask, .. }) = (why, change) {
+            if self.mechanism.depth(&wave.state) > 0 {
+                let message = "the number of lanes changes inside a divergent region";
+                let hint = Some("join first: lanes that wait on the divergence stack would run twice");
+                let error = SimError::new(ErrorKind::Divergence, message).hint(hint);
+                return Err(Box::new(error.at(self.program, wave.id, path.pc, path.mask, self.lanes)));
             }
-            _ => {}
+            wave.live = mask;
         }
         Ok(())
     }
@@ -189,7 +203,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         if path.mask == 0 {
             wrong = Some("a path without lanes");
         }
-        if !wave.interrupted {
+        if wave.interrupted == Interrupted::No {
             if path.mask & !wave.live != 0 {
                 wrong = Some("a path with lanes that are not live");
             }

@@ -211,7 +211,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
             .slots
             .iter()
             .flatten()
-            .map(|r| format!("wave {} at {}", r.wave.id, self.exec.program.place(r.path.pc)))
+            .map(|r| format!("wave {} at {}", r.wave.id, self.exec.program.place(r.path.from)))
             .collect();
         Box::new(deadlock(&self.barriers, &waves))
     }

@@ -74,7 +74,7 @@ pub mod omod {
 pub struct Inst {
     pub op: Op,
     pub format: Format,
-    /// Bytes: 4, 8 or 12.
+    /// Bytes: 4 or 8.
     pub size: u8,
     /// Bit i: absolute value of `src[i]`, taken before negation.
     pub abs: u8,
@@ -190,7 +190,8 @@ pub struct Use {
 }
 
 impl Inst {
-    pub(super) fn new(op: Op, format: Format) -> Inst {
+    /// An instruction without operands, to be filled in.
+    pub fn new(op: Op, format: Format) -> Inst {
         Inst {
             op,
             format,

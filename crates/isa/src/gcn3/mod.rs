@@ -1,12 +1,20 @@
 //! GCN3 (gfx803, "VI"): instruction table, decoder, disassembler and assembler.
 //! LLVM 19 is the outside witness for text and bytes (docs/gcn3.md, tests/gcn3_llvm.rs).
 
+pub mod decode;
+pub mod disasm;
+pub mod encode;
 pub mod inst;
 pub mod op;
 pub mod operand;
+pub mod symbols;
 pub mod table;
 
+pub use decode::{DecodeError, decode};
+pub use disasm::{disassemble, disassemble_to};
+pub use encode::encode;
 pub use inst::{Dpp, DppCtrl, Format, Inst, NO_SDST, Sdwa, Sel, Unused, Use, flag, omod};
 pub use op::Op;
 pub use operand::{InlineFloat, Operand, Ty, sreg};
+pub use symbols::{Waitcnt, hwreg_fields};
 pub use table::{CLASSES, Class, Compare, Ctl, Entry, TABLE};

@@ -138,7 +138,7 @@ impl Harp {
     fn control(&self, inst: &Inst, at: &At, on: Mask, regs: &mut Regs) -> Result<Flow, Trap> {
         let [d, a, b] = inst.r.map(usize::from);
         let jump = matches!(inst.op, Op::JmpI | Op::JalI | Op::JmpR | Op::JalR);
-        if on != at.mask && inst.entry().control && !jump {
+        if on != at.mask && inst.entry().control && !(jump && at.may_diverge) {
             return self.raise(DIVERGENT, at, regs);
         }
         let first = on.trailing_zeros();
@@ -199,7 +199,7 @@ impl Harp {
             Op::Halt => Ok(Flow::Exit { lanes: on }),
             Op::Trap => self.raise(TRAP, at, regs),
             Op::RetI => match regs.restore() {
-                Some((pc, mask)) => Ok(Flow::Enter { pc, mask, why: EnterWhy::Interrupt }),
+                Some((pc, mask)) => Ok(Flow::Enter { pc, mask, why: EnterWhy::Return }),
                 None => Err(Trap::Other("`reti` without an interrupt to return from".into())),
             },
             Op::Di | Op::Ei => {

@@ -34,7 +34,7 @@ pub use object::{Chunk, MAX_IMAGE, Object, ObjectError, Perms, Ref};
 pub use regs::Regs;
 pub use table::{Class, Entry, Op, Slot, TABLE};
 
-use crate::{At, Bus, Facts, Flow, FlowKind, Interrupt, Isa, NO_PC, Pc, Trap, WaveStart};
+use crate::{At, Bus, Facts, Flow, FlowKind, Isa, NO_PC, Pc, Trap, WaveStart};
 
 /// One HARP architecture: what the machine needs to decode and execute its programs.
 #[derive(Clone, Copy, Debug)]
@@ -155,12 +155,6 @@ impl Isa for Harp {
     #[inline]
     fn exec<B: Bus>(&self, inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {
         self.execute(inst, at, regs, bus)
-    }
-
-    fn interrupt(&self, why: Interrupt, at: &At, regs: &mut Regs) -> Result<Flow, Trap> {
-        match why {
-            Interrupt::Divergent => self.raise(exec::DIVERGENT, at, regs),
-        }
     }
 
     fn show(&self, inst: &Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String {

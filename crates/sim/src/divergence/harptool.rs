@@ -1,4 +1,4 @@
-//! HARP's split/join as harptool defines it (isa-harp.md, first join rule): the false side resumes at the
+//! HARP's split/join as harptool defines it (docs/harp.md, first join rule): the false side resumes at the
 //! instruction after the split and takes the predicated jump's other way itself.
 
 use super::{Change, Divergence, MechanismInfo, Notes, PathView, Reconvergence, Refusal, plain, push, unsupported};
@@ -31,7 +31,7 @@ impl Divergence for Harptool {
     const INFO: MechanismInfo = MechanismInfo {
         name: "harptool",
         summary: "split/join with a uniform, a fall-through and a side entry",
-        source: "harptool, isa-harp.md",
+        source: "harptool, docs/harp.md",
         isas: &["harp"],
         separate_entities: false,
         parallel: false,

@@ -51,7 +51,7 @@ impl Divergence for MaskStack {
     const INFO: MechanismInfo = MechanismInfo {
         name: "mask-stack",
         summary: "explicit stack of execution masks with reconvergence addresses",
-        source: "GUPPY document, isa-guppy.md",
+        source: "GUPPY document, docs/guppy.md",
         isas: &["guppy"],
         separate_entities: false,
         parallel: false,

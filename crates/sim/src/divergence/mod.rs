@@ -48,7 +48,7 @@ pub enum Refusal {
     Divergent,
     #[error("{what} is not something the mechanism {mechanism} understands")]
     Unsupported { what: &'static str, mechanism: &'static str },
-    #[error("the divergence stack is full ({0} entries)")]
+    #[error("the divergence stack is full (limit {0})")]
     Overflow(usize),
     #[error("{0}")]
     Malformed(&'static str),
@@ -111,7 +111,7 @@ pub struct MechanismInfo {
     pub two_level_scheduling: bool,
 }
 
-/// Every mechanism of this build, in the order of mechanisms.md.
+/// Every mechanism of this build, in the order of docs/mechanisms.md.
 pub const MECHANISMS: &[MechanismInfo] = &[Pdom::INFO, Harptool::INFO, MaskStack::INFO, SimtStack::INFO];
 
 /// Which paths a wave has; one implementation per mechanism.
@@ -119,6 +119,8 @@ pub trait Divergence: Send + Sync + 'static {
     /// Stacks and tables of one wave.
     type State: Default + Send + std::fmt::Debug;
     const INFO: MechanismInfo;
+    /// Lanes may disagree about plain branches.
+    const MAY_DIVERGE: bool = false;
 
     /// What `flow` does to the path. Lanes that exit are taken out of `live`.
     fn step(
@@ -198,6 +200,6 @@ fn plain(at: PathView, flow: Flow) -> Option<Change> {
 fn enter_cause(why: EnterWhy) -> MaskCause {
     match why {
         EnterWhy::Lanes => MaskCause::Lanes,
-        EnterWhy::Interrupt => MaskCause::Interrupt,
+        EnterWhy::Interrupt | EnterWhy::Return => MaskCause::Interrupt,
     }
 }

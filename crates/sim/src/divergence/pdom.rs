@@ -1,4 +1,4 @@
-//! The PDOM document's stack (isa-harp.md, second join rule). One level per split instead of the document's
+//! The PDOM document's stack (docs/harp.md, second join rule). One level per split instead of the document's
 //! one sibling counter per warp, so that nesting works; a split that guards a loop ("EXIT loop split" when
 //! no lane stays) is told from an if by the control-flow graph (design choice: the document is silent).
 
@@ -102,7 +102,7 @@ impl Divergence for Pdom {
     const INFO: MechanismInfo = MechanismInfo {
         name: "pdom",
         summary: "split/join with a post-dominator stack; loops close with an all-false split",
-        source: "PDOM document, isa-harp.md",
+        source: "PDOM document, docs/harp.md",
         isas: &["harp"],
         separate_entities: false,
         parallel: false,

@@ -1,4 +1,4 @@
-//! The SIMT stack on plain branches (mechanisms.md 5): entries {pc, rpc, mask}; lanes of one branch may
+//! The SIMT stack on plain branches (docs/mechanisms.md): entries {pc, rpc, mask}; lanes of one branch may
 //! disagree and meet again at its immediate post-dominator. Split and join instructions do nothing here.
 
 use super::{Change, Divergence, MechanismInfo, Notes, PathView, Reconvergence, Refusal, plain, push, unsupported};
@@ -102,7 +102,7 @@ impl Divergence for SimtStack {
     const INFO: MechanismInfo = MechanismInfo {
         name: "simt-stack",
         summary: "hardware stack on plain branches, reconverging at the static post-dominator",
-        source: "mechanisms.md 5",
+        source: "docs/mechanisms.md",
         isas: &["harp"],
         separate_entities: false,
         parallel: false,
@@ -110,6 +110,8 @@ impl Divergence for SimtStack {
         reconvergence: Reconvergence::PostDominator,
         two_level_scheduling: false,
     };
+
+    const MAY_DIVERGE: bool = true;
 
     fn step(
         &self,

@@ -1,4 +1,4 @@
-//! GUPPY's dispatch unit (isa-guppy.md, Machine): it owns its slots and looks at one wave per clock. A stalled
+//! GUPPY's dispatch unit (docs/guppy.md, Machine): it owns its slots and looks at one wave per clock. A stalled
 //! or empty slot makes it move on for the next clock; a wave that only lacks a free unit keeps it waiting.
 
 use super::{Policy, View};

@@ -474,7 +474,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             .cores
             .iter()
             .flat_map(Core::residents)
-            .map(|s| format!("wave {} at {}", s.wave.id, self.exec.program.place(s.path.pc)))
+            .map(|s| format!("wave {} at {}", s.wave.id, self.exec.program.place(s.path.from)))
             .collect();
         let barriers = self.cores.iter().find(|c| c.occupied > 0).map(|c| &c.barriers);
         Box::new(deadlock(barriers.unwrap_or(&Default::default()), &waves))

@@ -341,6 +341,14 @@ impl Entry {
         })
     }
 
+    /// Whether the 16-bit field of SOPK or SOPP is a signed number.
+    pub const fn signed_immediate(&self) -> bool {
+        match self.format {
+            Format::Sopk => matches!(self.dst, Ty::I32) || matches!(self.src[0], Ty::I32 | Ty::B64),
+            _ => self.flow.relative(),
+        }
+    }
+
     /// v_madmk and v_madak, whose last or middle source is always a literal.
     pub const fn literal_source(&self) -> Option<usize> {
         match self.op {

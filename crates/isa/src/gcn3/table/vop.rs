@@ -140,5 +140,5 @@ pub(super) const VOP2: &[Entry] = &[
     vop2(0x30, Op::VMaxI16, "v_max_i16", I16, [I16, I16, None]),
     vop2(0x31, Op::VMinU16, "v_min_u16", U16, [U16, U16, None]),
     vop2(0x32, Op::VMinI16, "v_min_i16", I16, [I16, I16, None]),
-    vop2(0x33, Op::VLdexpF16, "v_ldexp_f16", F16, [F16, I16, None]).mods(ABS0 | NEG0 | NEG1 | CLAMP | OMOD),
+    vop2(0x33, Op::VLdexpF16, "v_ldexp_f16", F16, [F16, I16, None]),
 ];

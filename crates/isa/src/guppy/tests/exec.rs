@@ -151,7 +151,7 @@ fn vectors() {
 #[test]
 fn builtins_and_masks() {
     let mut wave = Wave::new(33);
-    let start = WaveStart { wave: 9, group: 2, wave_in_group: 3, group_size: 100, lanes: 33, spawned: None };
+    let start = WaveStart { wave: 9, group: 2, wave_in_group: 3, group_size: 100, lanes: 33, ..WaveStart::default() };
     wave.isa.start(&mut wave.regs, &start);
     wave.clock = 0x1_0000_0007;
     wave.run("mov r0.xyzw, thread_id\n mov r1.xy, lane_id\n mov r1.z, wave_id\n mov r1.w, clock");
@@ -238,7 +238,7 @@ fn guppy_speed() {
             let mut wave = Wave::new(32);
             let inst = assembled(line).insts[0];
             let mask = mask & first_lanes(32);
-            let at = At { pc: 0, next: 1, mask, live: mask, clock: 0, core: 0 };
+            let at = At { pc: 0, next: 1, mask, live: mask, clock: 0, core: 0, may_diverge: true };
             let mut best = f64::MAX;
             for _ in 0..200 {
                 let start = std::time::Instant::now();

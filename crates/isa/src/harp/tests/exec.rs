@@ -3,7 +3,7 @@
 use super::*;
 use crate::harp::testing::TestBus;
 use crate::harp::{Op, Regs, TABLE};
-use crate::{At, EnterWhy, Flow, Interrupt, Isa, Mask, Trap, WaveStart};
+use crate::{At, EnterWhy, Flow, Isa, Mask, Trap, WaveStart};
 use std::collections::HashSet;
 
 const LANES: u32 = 4;
@@ -37,10 +37,15 @@ impl Bench {
     }
 
     fn run_in(&mut self, source: &str, mask: Mask) -> Result<Flow, Trap> {
+        self.run_under(source, mask, true)
+    }
+
+    /// As a mechanism would run it that lets lanes disagree about branches, or not.
+    fn run_under(&mut self, source: &str, mask: Mask, may_diverge: bool) -> Result<Flow, Trap> {
         let image = image(&self.harp.arch.to_string(), source);
         let (inst, size) = self.harp.decode_at(&image.segments[0].1).unwrap();
         let next = PC + size / self.harp.granule;
-        let at = At { pc: PC, next, mask, live: ALL, clock: 0, core: 0 };
+        let at = At { pc: PC, next, mask, live: ALL, clock: 0, core: 0, may_diverge };
         self.harp.exec(&inst, &at, &mut self.regs, &mut self.bus)
     }
 
@@ -334,6 +339,7 @@ fn waves_start_with_their_identity() {
 fn interrupts() {
     let mut bench = Bench::new("4w8/2");
     let enter = |pc, mask| Ok(Flow::Enter { pc, mask, why: EnterWhy::Interrupt });
+    let back = |pc, mask| Ok(Flow::Enter { pc, mask, why: EnterWhy::Return });
     assert_eq!(bench.run("trap"), Err(Trap::Interrupt { number: 0, name: "trap" }), "no handler yet");
     bench.row(1, [400; 4]).row(2, [0; 4]).row(4, [1, 2, 3, 4]);
     bench.run("skep %r1").unwrap();
@@ -348,7 +354,7 @@ fn interrupts() {
     // The handler may use lane 0 freely.
     bench.run_in("ldi %r4, #99", 1).unwrap();
     bench.run_in("notp @p1, @p1", 1).unwrap();
-    assert_eq!(bench.run_in("reti", 1), enter(9, ALL));
+    assert_eq!(bench.run_in("reti", 1), back(9, ALL));
     assert_eq!(bench.read(4), [1, 2, 3, 4]);
     assert_eq!(bench.regs.pred(1), 0b0101);
     assert_eq!(bench.read(0)[0], 4 << 16 | 3);
@@ -356,10 +362,12 @@ fn interrupts() {
 
     // A divergent control instruction returns to itself.
     assert_eq!(bench.run("@p1 ? jmprt %r1"), enter(100, 1));
-    assert_eq!(bench.run_in("reti", 1), enter(PC, ALL));
-    let at = At { pc: PC, next: PC + 1, mask: 0b0110, live: ALL, clock: 0, core: 0 };
-    assert_eq!(bench.harp.interrupt(Interrupt::Divergent, &at, &mut bench.regs), enter(100, 1));
-    assert_eq!(bench.run_in("reti", 1), enter(PC, 0b0110));
+    assert_eq!(bench.run_in("reti", 1), back(PC, ALL));
+    // A branch only where the mechanism forbids it, and then before the link is written.
+    bench.row(7, [99; 4]);
+    assert_eq!(bench.run_under("@p1 ? jali %r7, #8", 0b0110, false), enter(100, 1));
+    assert_eq!(bench.read(7), [99; 4]);
+    assert_eq!(bench.run_in("reti", 1), back(PC, 0b0110));
 
     // User mode: privileged instructions raise 3, the handler runs as supervisor.
     assert_eq!(bench.run("jmpru %r1"), Ok(Flow::Jump(100)));

@@ -1,0 +1,409 @@
+//! [`Inst`] to text, as llvm-objdump 19 prints it for gfx803.
+
+use super::inst::{DppCtrl, Format, Inst, NO_SDST, Sel, Unused, flag, omod};
+use super::op::Op;
+use super::operand::{InlineFloat, Operand, Ty, range, scalar_name};
+use super::symbols;
+use super::table::modifier;
+use std::fmt::Write;
+
+/// One instruction as text. Branch targets are the 16-bit field, in words after the next instruction.
+pub fn disassemble(inst: &Inst) -> String {
+    text(inst, None)
+}
+
+/// The same with the target of a relative branch named.
+pub fn disassemble_to(inst: &Inst, target: &str) -> String {
+    text(inst, Some(target))
+}
+
+fn text(inst: &Inst, target: Option<&str>) -> String {
+    let mut p = Printer { out: String::with_capacity(48), inst, first: true };
+    p.out.push_str(inst.entry().name);
+    p.out.push_str(suffix(inst));
+    match inst.format {
+        Format::Sop1 | Format::Sop2 | Format::Sopc => p.scalar_alu(),
+        Format::Sopk => p.sopk(),
+        Format::Sopp => p.sopp(target),
+        Format::Smem => p.smem(),
+        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Sdwa | Format::Dpp => p.vector(),
+        Format::Ds => p.ds(),
+        Format::Flat => p.flat(),
+        Format::Mubuf => p.mubuf(),
+        Format::Mimg => p.mimg(),
+    }
+    p.out
+}
+
+/// The encoding's suffix, where the operation has more than one encoding.
+pub(super) fn suffix(inst: &Inst) -> &'static str {
+    let entry = inst.entry();
+    let short = matches!(entry.format, Format::Vop1 | Format::Vop2 | Format::Vopc);
+    let named = short && entry.forms & modifier::E64 != 0 && entry.src[0] != Ty::None;
+    match inst.format {
+        Format::Vop1 | Format::Vop2 | Format::Vopc if named => "_e32",
+        Format::Vop3 if named => "_e64",
+        Format::Sdwa if entry.format != Format::Vopc => "_sdwa",
+        Format::Dpp => "_dpp",
+        _ => "",
+    }
+}
+
+struct Printer<'a> {
+    out: String,
+    inst: &'a Inst,
+    first: bool,
+}
+
+impl Printer<'_> {
+    /// Starts the next operand.
+    fn next(&mut self) {
+        self.out.push_str(if self.first { " " } else { ", " });
+        self.first = false;
+    }
+
+    fn register(&mut self, operand: Operand, dwords: u8) {
+        self.next();
+        let _ = match operand {
+            Operand::Vgpr(n) => range(&mut self.out, "v", n.into(), dwords),
+            Operand::Sgpr(n) => scalar_name(&mut self.out, n, dwords),
+            _ => self.out.write_str("off"),
+        };
+    }
+
+    fn value(&mut self, operand: Operand, ty: Ty) {
+        let out = &mut self.out;
+        let _ = match operand {
+            Operand::None => out.write_str("off"),
+            Operand::Vgpr(n) => range(out, "v", n.into(), ty.dwords()),
+            Operand::Sgpr(n) => scalar_name(out, n, ty.dwords()),
+            Operand::InlineInt(n) => write!(out, "{n}"),
+            Operand::InlineFloat(f) => out.write_str(float_text(f, ty)),
+            Operand::Literal(n) => literal(out, n, ty),
+            Operand::VccZ => out.write_str("src_vccz"),
+            Operand::ExecZ => out.write_str("src_execz"),
+            Operand::Scc => out.write_str("src_scc"),
+            Operand::LdsDirect => out.write_str("src_lds_direct"),
+        };
+    }
+
+    /// A source with its modifiers.
+    fn source(&mut self, i: usize) {
+        let inst = self.inst;
+        self.next();
+        if inst.entry().literal_source() == Some(i) {
+            if let Operand::Literal(n) = inst.src[i] {
+                let _ = write!(self.out, "{n:#x}");
+            }
+            return;
+        }
+        let (neg, abs) = (inst.neg >> i & 1 == 1, inst.abs >> i & 1 == 1);
+        let sext = inst.sdwa().is_some_and(|s| i < 2 && s.sext[i]);
+        let wrap = neg && !abs && inst.src[i].is_constant();
+        self.out.push_str(match (neg, wrap) {
+            (false, _) => "",
+            (true, false) => "-",
+            (true, true) => "neg(",
+        });
+        self.out.push_str(if sext { "sext(" } else { "" });
+        self.out.push_str(if abs { "|" } else { "" });
+        self.value(inst.src[i], inst.src_ty(i));
+        self.out.push_str(if abs { "|" } else { "" });
+        self.out.push_str(if sext { ")" } else { "" });
+        self.out.push_str(if wrap { ")" } else { "" });
+    }
+
+    fn flag(&mut self, flag: u16, name: &str) {
+        if self.inst.has(flag) {
+            self.out.push(' ');
+            self.out.push_str(name);
+        }
+    }
+
+    fn scalar_alu(&mut self) {
+        let inst = self.inst;
+        let entry = inst.entry();
+        if entry.dst != Ty::None {
+            self.register(inst.dst, entry.dst.dwords());
+        }
+        for i in 0..2 {
+            match entry.src[i] {
+                Ty::None => {}
+                Ty::Imm16 => {
+                    self.next();
+                    symbols::index_mode(&mut self.out, inst.imm as u32);
+                }
+                _ => self.source(i),
+            }
+        }
+    }
+
+    fn sopk(&mut self) {
+        let inst = self.inst;
+        let entry = inst.entry();
+        let field = inst.imm as u32 & 0xffff;
+        match entry.op {
+            Op::SSetregB32 | Op::SSetregImm32B32 => {
+                self.next();
+                symbols::hwreg(&mut self.out, field);
+                self.source(1);
+                return;
+            }
+            _ if entry.dst != Ty::None => self.register(inst.dst, entry.dst.dwords()),
+            _ => self.source(0),
+        }
+        self.next();
+        let _ = match entry.op {
+            Op::SGetregB32 => {
+                symbols::hwreg(&mut self.out, field);
+                Ok(())
+            }
+            Op::SCbranchIFork => write!(self.out, "{field}"),
+            _ => write!(self.out, "{field:#x}"),
+        };
+    }
+
+    fn sopp(&mut self, target: Option<&str>) {
+        let inst = self.inst;
+        let entry = inst.entry();
+        let field = inst.imm as u32 & 0xffff;
+        if entry.src[0] == Ty::None || (inst.op == Op::SEndpgm && field == 0) {
+            return;
+        }
+        self.next();
+        let out = &mut self.out;
+        match inst.op {
+            Op::SWaitcnt => symbols::waitcnt(out, field),
+            Op::SSendmsg | Op::SSendmsghalt => symbols::sendmsg(out, field),
+            Op::SSetGprIdxMode => symbols::index_mode(out, field),
+            _ => {
+                let _ = match target {
+                    Some(name) if entry.flow.relative() => out.write_str(name),
+                    _ if entry.flow.relative() || inst.op == Op::SEndpgm => write!(out, "{field}"),
+                    _ if field <= 64 => write!(out, "{field}"),
+                    _ => write!(out, "{field:#x}"),
+                };
+            }
+        }
+    }
+
+    fn smem(&mut self) {
+        let inst = self.inst;
+        let entry = inst.entry();
+        if entry.dst != Ty::None {
+            self.register(inst.dst, entry.dst.dwords());
+        }
+        if entry.src[0] != Ty::None {
+            self.register(inst.src[0], entry.src[0].dwords());
+            if inst.src[1] == Operand::None {
+                self.next();
+                let _ = write!(self.out, "{:#x}", inst.imm);
+            } else {
+                self.source(1);
+            }
+            self.flag(flag::GLC, "glc");
+        }
+    }
+
+    fn vector(&mut self) {
+        let inst = self.inst;
+        let entry = inst.entry();
+        if entry.dst != Ty::None {
+            self.register(inst.dst, entry.dst.dwords());
+        }
+        if inst.sdst != NO_SDST {
+            self.register(Operand::Sgpr(inst.sdst), 2);
+        }
+        for i in 0..3 {
+            if entry.src[i] != Ty::None {
+                self.source(i);
+            }
+        }
+        self.flag(flag::CLAMP, "clamp");
+        self.out.push_str(match inst.omod {
+            omod::MUL2 => " mul:2",
+            omod::MUL4 => " mul:4",
+            omod::DIV2 => " div:2",
+            _ => "",
+        });
+        self.sdwa();
+        self.dpp();
+    }
+
+    fn sdwa(&mut self) {
+        let Some(sdwa) = self.inst.sdwa() else { return };
+        let format = self.inst.entry().format;
+        if format != Format::Vopc {
+            let unused = match sdwa.unused {
+                Unused::Pad => "UNUSED_PAD",
+                Unused::Sext => "UNUSED_SEXT",
+                Unused::Preserve => "UNUSED_PRESERVE",
+            };
+            let _ = write!(self.out, " dst_sel:{} dst_unused:{unused}", sel_name(sdwa.dst_sel));
+        }
+        let _ = write!(self.out, " src0_sel:{}", sel_name(sdwa.src_sel[0]));
+        if format != Format::Vop1 {
+            let _ = write!(self.out, " src1_sel:{}", sel_name(sdwa.src_sel[1]));
+        }
+    }
+
+    fn dpp(&mut self) {
+        let Some(dpp) = self.inst.dpp() else { return };
+        let out = &mut self.out;
+        let _ = match dpp.ctrl {
+            DppCtrl::QuadPerm(p) => {
+                write!(out, " quad_perm:[{},{},{},{}]", p & 3, p >> 2 & 3, p >> 4 & 3, p >> 6)
+            }
+            DppCtrl::RowShl(n) => write!(out, " row_shl:{n}"),
+            DppCtrl::RowShr(n) => write!(out, " row_shr:{n}"),
+            DppCtrl::RowRor(n) => write!(out, " row_ror:{n}"),
+            DppCtrl::WaveShl => out.write_str(" wave_shl:1"),
+            DppCtrl::WaveRol => out.write_str(" wave_rol:1"),
+            DppCtrl::WaveShr => out.write_str(" wave_shr:1"),
+            DppCtrl::WaveRor => out.write_str(" wave_ror:1"),
+            DppCtrl::RowMirror => out.write_str(" row_mirror"),
+            DppCtrl::RowHalfMirror => out.write_str(" row_half_mirror"),
+            DppCtrl::RowBcast15 => out.write_str(" row_bcast:15"),
+            DppCtrl::RowBcast31 => out.write_str(" row_bcast:31"),
+        };
+        let _ = write!(out, " row_mask:{:#x} bank_mask:{:#x}", dpp.row_mask, dpp.bank_mask);
+        out.push_str(if dpp.bound_ctrl { " bound_ctrl:1" } else { "" });
+    }
+
+    fn ds(&mut self) {
+        let inst = self.inst;
+        let entry = inst.entry();
+        if entry.dst != Ty::None {
+            self.register(inst.dst, entry.dst.dwords());
+        }
+        for i in 0..3 {
+            if entry.src[i] != Ty::None {
+                self.register(inst.src[i], entry.src[i].dwords());
+            }
+        }
+        let offset = inst.imm as u32 & 0xffff;
+        if entry.two_offsets {
+            for (name, value) in [("offset0", offset & 0xff), ("offset1", offset >> 8)] {
+                if value != 0 {
+                    let _ = write!(self.out, " {name}:{value}");
+                }
+            }
+        } else if offset != 0 {
+            self.out.push_str(" offset:");
+            if inst.op == Op::DsSwizzleB32 {
+                symbols::swizzle(&mut self.out, offset);
+            } else {
+                let _ = write!(self.out, "{offset}");
+            }
+        }
+        self.flag(flag::GDS, "gds");
+    }
+
+    fn flat(&mut self) {
+        let inst = self.inst;
+        let entry = inst.entry();
+        if entry.dst != Ty::None && (!entry.atomic || inst.has(flag::GLC)) {
+            self.register(inst.dst, entry.dst.dwords());
+        }
+        for i in 0..2 {
+            if entry.src[i] != Ty::None {
+                self.register(inst.src[i], entry.src[i].dwords());
+            }
+        }
+        self.flag(flag::GLC, "glc");
+        self.flag(flag::SLC, "slc");
+        self.flag(flag::TFE, "tfe");
+    }
+
+    fn mubuf(&mut self) {
+        let inst = self.inst;
+        let entry = inst.entry();
+        if entry.src[1] == Ty::None {
+            return;
+        }
+        if entry.dst != Ty::None && !inst.has(flag::LDS) {
+            self.register(inst.dst, inst.dst_dwords());
+        }
+        if entry.src[0] != Ty::None {
+            self.register(inst.src[0], inst.src_dwords(0));
+        }
+        self.register(inst.src[1], 4);
+        self.source(2);
+        self.flag(flag::IDXEN, "idxen");
+        self.flag(flag::OFFEN, "offen");
+        if inst.imm != 0 {
+            let _ = write!(self.out, " offset:{}", inst.imm);
+        }
+        self.flag(flag::GLC, "glc");
+        self.flag(flag::SLC, "slc");
+        self.flag(flag::TFE, "tfe");
+        self.flag(flag::LDS, "lds");
+    }
+
+    fn mimg(&mut self) {
+        let inst = self.inst;
+        self.register(inst.dst, inst.dst_dwords());
+        self.register(inst.src[0], inst.src_dwords(0));
+        self.register(inst.src[1], inst.src_dwords(1));
+        if inst.src_ty(2) != Ty::None {
+            self.register(inst.src[2], 4);
+        }
+        if inst.imm != 0 {
+            let _ = write!(self.out, " dmask:{:#x}", inst.imm);
+        }
+        let names = [
+            (flag::UNORM, "unorm"),
+            (flag::GLC, "glc"),
+            (flag::SLC, "slc"),
+            (flag::R128, "r128"),
+            (flag::TFE, "tfe"),
+            (flag::LWE, "lwe"),
+            (flag::DA, "da"),
+            (flag::D16, "d16"),
+        ];
+        for (flag, name) in names {
+            self.flag(flag, name);
+        }
+    }
+}
+
+fn sel_name(sel: Sel) -> &'static str {
+    match sel {
+        Sel::Byte(n) => ["BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3"][usize::from(n & 3)],
+        Sel::Word(n) => ["WORD_0", "WORD_1"][usize::from(n & 1)],
+        Sel::Dword => "DWORD",
+    }
+}
+
+fn float_text(f: InlineFloat, ty: Ty) -> &'static str {
+    match f {
+        InlineFloat::Half => "0.5",
+        InlineFloat::MinusHalf => "-0.5",
+        InlineFloat::One => "1.0",
+        InlineFloat::MinusOne => "-1.0",
+        InlineFloat::Two => "2.0",
+        InlineFloat::MinusTwo => "-2.0",
+        InlineFloat::Four => "4.0",
+        InlineFloat::MinusFour => "-4.0",
+        InlineFloat::InvTwoPi if ty.dwords() == 2 => "0.15915494309189532",
+        InlineFloat::InvTwoPi if ty.bits() == 16 => "0.15915494",
+        InlineFloat::InvTwoPi => "0.15915494",
+    }
+}
+
+/// A literal whose value an inline constant has is printed like that constant.
+fn literal(out: &mut String, n: u32, ty: Ty) -> std::fmt::Result {
+    let small = n as i32;
+    if (-16..=64).contains(&small) && ty != Ty::F64 {
+        return write!(out, "{small}");
+    }
+    let same = |f: &&InlineFloat| match ty.bits() {
+        16 => u32::from(f.bits16()) == n,
+        32 => f.bits32() == n,
+        _ => false,
+    };
+    match InlineFloat::ALL.iter().find(same) {
+        Some(&f) => out.write_str(float_text(f, ty)),
+        None => write!(out, "{n:#x}"),
+    }
+}

@@ -1,0 +1,84 @@
+//! LLVM 19 as a witness: whole files through llvm-mc and llvm-objdump.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use wb_isa::gcn3::*;
+
+const MC: &str = "llvm-mc-19";
+const OBJDUMP: &str = "llvm-objdump-19";
+
+/// Whether LLVM is installed; in CI it must be.
+pub fn available() -> bool {
+    let there = [MC, OBJDUMP].iter().all(|tool| Command::new(tool).arg("--version").output().is_ok());
+    if !there {
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "{MC} and {OBJDUMP} must be installed in CI");
+        println!("skipped: {MC} or {OBJDUMP} is not installed; the goldens are checked instead");
+    }
+    there
+}
+
+/// Operations LLVM does not know: ours by design.
+pub fn unknown_to_llvm(inst: &Inst) -> bool {
+    matches!(inst.op, Op::Split | Op::Merge)
+}
+
+pub struct TempDir(pub PathBuf);
+
+impl TempDir {
+    pub fn new() -> TempDir {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("wb-gcn3-{}-{n}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        TempDir(path)
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Text of each instruction as llvm-objdump prints it; empty where it saw none at that address.
+pub fn objdump<'a>(instructions: impl Iterator<Item = &'a [u32]>) -> Vec<String> {
+    let dir = TempDir::new();
+    let (source, object) = (dir.0.join("a.s"), dir.0.join("a.o"));
+    let mut text = String::from(".text\n");
+    let mut starts = Vec::new();
+    let mut address = 0u64;
+    for words in instructions {
+        starts.push(address);
+        for w in words {
+            let _ = writeln!(text, ".long {w:#x}");
+            address += 4;
+        }
+    }
+    std::fs::write(&source, text).unwrap();
+    let out = Command::new(MC)
+        .args(["-triple=amdgcn-amd-amdhsa", "-mcpu=fiji", "-filetype=obj", "-o"])
+        .arg(&object)
+        .arg(&source)
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let lines = dump(&object);
+    starts.iter().map(|a| lines.get(a).cloned().unwrap_or_default()).collect()
+}
+
+/// The disassembly of an object's .text by address.
+pub fn dump(object: &std::path::Path) -> std::collections::HashMap<u64, String> {
+    let out = Command::new(OBJDUMP).args(["-d", "--mcpu=gfx803", "-j", ".text"]).arg(object).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let mut lines = std::collections::HashMap::new();
+    for line in String::from_utf8_lossy(&out.stdout).lines() {
+        let Some((text, rest)) = line.split_once("// ") else { continue };
+        let Some((address, _)) = rest.split_once(':') else { continue };
+        if let Ok(address) = u64::from_str_radix(address.trim(), 16) {
+            lines.insert(address, text.trim().to_string());
+        }
+    }
+    lines
+}
