@@ -37,7 +37,11 @@ pub enum Flow {
         reconverge: Pc,
     },
     /// Continue at `pc` with exactly these lanes (HARP `jalis`, `jmprt`, interrupts, `reti`).
-    Enter { pc: Pc, mask: Mask, why: EnterWhy },
+    Enter {
+        pc: Pc,
+        mask: Mask,
+        why: EnterWhy,
+    },
     /// Start another wave at `pc` with one lane, register `reg` holding `value`; then continue.
     Spawn {
         pc: Pc,

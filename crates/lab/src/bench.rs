@@ -96,7 +96,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Runs the benches whose name contains `filter`, each for about `seconds`; the best run counts.
-pub fn run(filter: &str, seconds: f64, mut done: impl FnMut(&Measurement)) -> Result<Vec<Measurement>, Report> {
+pub fn run(
+    filter: &str,
+    seconds: f64,
+    mut done: impl FnMut(&Measurement),
+) -> Result<Vec<Measurement>, Report> {
     let mut all = Vec::new();
     for bench in BENCHES.iter().filter(|b| b.name.contains(filter)) {
         for timed in [false, true] {

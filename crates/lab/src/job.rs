@@ -74,7 +74,9 @@ pub fn isa_of(path: &Path) -> Option<&'static str> {
 
 impl Job {
     pub fn from_file(path: &Path, spec: &JobSpec) -> Result<Job, Report> {
-        let bytes = std::fs::read(path).into_diagnostic().wrap_err_with(|| format!("cannot read {}", path.display()))?;
+        let bytes = std::fs::read(path)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot read {}", path.display()))?;
         let isa = match (spec.isa.as_str(), isa_of(path)) {
             ("", Some(isa)) => isa.to_owned(),
             ("", None) => {
@@ -113,7 +115,11 @@ impl Job {
         if !spec.arch.is_empty() {
             machine.arch.clone_from(&spec.arch);
         }
-        let object = bytes.starts_with(b"HARP").then(|| harp::Object::from_bytes(bytes)).transpose().into_diagnostic()?;
+        let object = bytes
+            .starts_with(b"HARP")
+            .then(|| harp::Object::from_bytes(bytes))
+            .transpose()
+            .into_diagnostic()?;
         let mut arch: Arch = match &object {
             Some(object) if spec.arch.is_empty() => object.arch.clone(),
             _ => machine.arch.parse().map_err(|e| miette!("arch: {e}"))?,
@@ -166,7 +172,8 @@ impl Job {
         spec.samplers.iter().try_for_each(|s| views.add_sampler(s))?;
         let threads = if spec.grid == 0 { machine.core.lanes } else { spec.grid };
         let group = if spec.group == 0 { threads } else { spec.group };
-        let program = guppy_program(module, Guppy::new(registers, views.bindings), name, source).into_diagnostic()?;
+        let program =
+            guppy_program(module, Guppy::new(registers, views.bindings), name, source).into_diagnostic()?;
         Ok(Job {
             program: AnyProgram::Guppy(program),
             machine,
@@ -180,9 +187,9 @@ impl Job {
     pub fn memory(&self) -> Result<DeviceMemory, Report> {
         let mut memory = DeviceMemory::new(self.machine.limits.memory);
         for (addr, bytes) in &self.init {
-            memory
-                .write(*addr, bytes)
-                .map_err(|fault| miette!(help = "raise limits.memory with --set", "the views do not fit: {fault}"))?;
+            memory.write(*addr, bytes).map_err(|fault| {
+                miette!(help = "raise limits.memory with --set", "the views do not fit: {fault}")
+            })?;
         }
         Ok(memory)
     }
@@ -226,10 +233,14 @@ impl Job {
     pub fn find_buffer(&self, what: &str) -> Result<Buffer, Report> {
         let mut parts = what.split(':');
         let name = parts.next().unwrap_or("");
-        let count: Option<u64> = parts.next().filter(|c| !c.is_empty()).map(str::parse).transpose().into_diagnostic()?;
+        let count: Option<u64> =
+            parts.next().filter(|c| !c.is_empty()).map(str::parse).transpose().into_diagnostic()?;
         let element = match parts.next() {
             None => None,
-            Some(t) => Some(Element::parse(t).ok_or_else(|| miette!(help = "u32, i32 or f32", "no element type `{t}`"))?),
+            Some(t) => Some(
+                Element::parse(t)
+                    .ok_or_else(|| miette!(help = "u32, i32 or f32", "no element type `{t}`"))?,
+            ),
         };
         let mut buffer = match self.buffers.iter().find(|b| b.name == name) {
             Some(b) => b.clone(),
@@ -250,12 +261,17 @@ impl Job {
         {
             let word = p.isa.arch.bytes;
             let end = p.symbols.iter().map(|s| s.1).filter(|a| a > addr).min();
-            let end = end.unwrap_or_else(|| p.segments.iter().map(|s| s.addr + s.bytes.len() as u64).max().unwrap_or(0));
+            let end = end.unwrap_or_else(|| {
+                p.segments.iter().map(|s| s.addr + s.bytes.len() as u64).max().unwrap_or(0)
+            });
             let bytes = end.saturating_sub(*addr).max(u64::from(word));
             return Ok(Buffer { name: name.to_owned(), addr: *addr, bytes, element: Element::Word(word) });
         }
         let names: Vec<&str> = self.buffers.iter().map(|b| b.name.as_str()).collect();
-        Err(miette!(help = format!("views of this launch: {}", names.join(" ")), "there is no view or label `{name}`"))
+        Err(miette!(
+            help = format!("views of this launch: {}", names.join(" ")),
+            "there is no view or label `{name}`"
+        ))
     }
 
     /// The elements of a buffer after a run, as text.

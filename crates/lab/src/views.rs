@@ -75,11 +75,13 @@ impl Views {
     pub fn add(&mut self, text: &str) -> Result<(), Report> {
         let bad = |why: String| miette!(help = VIEW_HELP, "view `{text}`: {why}");
         let (name, spec) = text.split_once('=').ok_or_else(|| bad("`=` is missing".into()))?;
-        let (writable, index) = parse_name(name).ok_or_else(|| bad(format!("`{name}` is not t0…t63 or u0…u63")))?;
+        let (writable, index) =
+            parse_name(name).ok_or_else(|| bad(format!("`{name}` is not t0…t63 or u0…u63")))?;
         let parts: Vec<&str> = spec.split(':').collect();
         let view = match parts.as_slice() {
             ["buf", element, count, fill @ ..] => {
-                let element = Element::parse(element).ok_or_else(|| bad(format!("no element type `{element}`")))?;
+                let element =
+                    Element::parse(element).ok_or_else(|| bad(format!("no element type `{element}`")))?;
                 let count: u64 = count.parse().map_err(|_| bad(format!("`{count}` is not a number")))?;
                 let data = fill_buffer(element, count, fill.first().copied().unwrap_or("zero"))
                     .ok_or_else(|| bad("unknown fill or too large".into()))?;
@@ -98,9 +100,13 @@ impl Views {
                 View::Texture { base, width: w, height: h, pitch: w * 4 }
             }
             [other] => {
-                let (w, i) = parse_name(other).ok_or_else(|| bad(format!("`{other}` is not a view or a kind")))?;
+                let (w, i) =
+                    parse_name(other).ok_or_else(|| bad(format!("`{other}` is not a view or a kind")))?;
                 let list = if w { &self.bindings.u } else { &self.bindings.t };
-                list.get(i).cloned().flatten().ok_or_else(|| bad(format!("{other} is not bound before it")))?
+                list.get(i)
+                    .cloned()
+                    .flatten()
+                    .ok_or_else(|| bad(format!("{other} is not bound before it")))?
             }
             _ => return Err(bad("unknown kind".into())),
         };
@@ -114,9 +120,11 @@ impl Views {
 
     /// Adds `sN=linear|nearest[:repeat|clamp]`.
     pub fn add_sampler(&mut self, text: &str) -> Result<(), Report> {
-        let bad = || miette!(help = "samplers look like s0=linear:repeat or s1=nearest:clamp", "sampler `{text}`");
+        let bad =
+            || miette!(help = "samplers look like s0=linear:repeat or s1=nearest:clamp", "sampler `{text}`");
         let (name, spec) = text.split_once('=').ok_or_else(bad)?;
-        let index: usize = name.strip_prefix('s').and_then(|n| n.parse().ok()).filter(|&i| i < 64).ok_or_else(bad)?;
+        let index: usize =
+            name.strip_prefix('s').and_then(|n| n.parse().ok()).filter(|&i| i < 64).ok_or_else(bad)?;
         let (filter, wrap) = spec.split_once(':').unwrap_or((spec, "repeat"));
         let sampler = Sampler {
             filter: match filter {

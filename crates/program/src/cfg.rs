@@ -150,7 +150,6 @@ impl Cfg {
             l.blocks.contains(&s) && l.blocks.contains(&t) && !f.is_some_and(|f| l.blocks.contains(&f))
         })
     }
-
 }
 
 fn is_code(valid: &[bool], pc: Pc) -> bool {
@@ -234,7 +233,9 @@ fn split_blocks(flow: &FlowMap, succs: &BTreeMap<Pc, BTreeSet<Pc>>, roots: &BTre
             loop {
                 let to = &succs[&last];
                 match to.first() {
-                    Some(&n) if to.len() == 1 && flow.next[last as usize] == n && !leaders.contains(&n) => last = n,
+                    Some(&n) if to.len() == 1 && flow.next[last as usize] == n && !leaders.contains(&n) => {
+                        last = n
+                    }
                     _ => break,
                 }
             }
@@ -314,7 +315,8 @@ mod tests {
         assert_eq!(flow.rpc[1], 5);
         assert_eq!(cfg.block_at(4), None, "unreachable");
         // br_push: 0 br 3,5 | 1 next 2 pop | 3 next 4 pop | 5 exit
-        let (_, flow) = self::cfg(&[BranchPush { other: 3, reconverge: 5 }, Next, PopMask, Next, PopMask, EXIT]);
+        let (_, flow) =
+            self::cfg(&[BranchPush { other: 3, reconverge: 5 }, Next, PopMask, Next, PopMask, EXIT]);
         assert_eq!(flow.rpc[0], 5);
     }
 

@@ -17,12 +17,18 @@ pub enum LoadError {
     Entry(u64),
     #[error("the program is empty")]
     Empty,
-    #[error("code reaches to address {0:#x}; {MAX_TEXT:#x} is possible: move code to lower addresses, data behind it")]
+    #[error(
+        "code reaches to address {0:#x}; {MAX_TEXT:#x} is possible: move code to lower addresses, data behind it"
+    )]
     TooLarge(u64),
 }
 
 /// Decodes the text of a linked HARP image; data stays data, jumping into it is an error at run time.
-pub fn harp_program(image: &Image, name: &str, source: Option<SourceFile>) -> Result<Program<Harp>, LoadError> {
+pub fn harp_program(
+    image: &Image,
+    name: &str,
+    source: Option<SourceFile>,
+) -> Result<Program<Harp>, LoadError> {
     let isa = Harp::new(image.arch.clone()).map_err(LoadError::Arch)?;
     let end = image.text.iter().map(|t| t.end).max().unwrap_or(0);
     if end > MAX_TEXT {
@@ -62,7 +68,11 @@ pub fn harp_program(image: &Image, name: &str, source: Option<SourceFile>) -> Re
         name: name.to_owned(),
         insts,
         entry,
-        segments: image.segments.iter().map(|(addr, bytes)| Segment { addr: *addr, bytes: bytes.clone() }).collect(),
+        segments: image
+            .segments
+            .iter()
+            .map(|(addr, bytes)| Segment { addr: *addr, bytes: bytes.clone() })
+            .collect(),
         text: image.text.clone(),
         labels,
         symbols: image.symbols.clone(),

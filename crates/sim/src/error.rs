@@ -40,7 +40,15 @@ pub struct SimError {
 
 impl SimError {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        SimError { kind, message: message.into(), wave: None, pc: None, source_code: None, span: None, hint: None }
+        SimError {
+            kind,
+            message: message.into(),
+            wave: None,
+            pc: None,
+            source_code: None,
+            span: None,
+            hint: None,
+        }
     }
 
     #[must_use]

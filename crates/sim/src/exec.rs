@@ -1,11 +1,11 @@
 //! One instruction of one path: decoded instruction, lane semantics, divergence mechanism. Shared by the
 //! functional and the timed run, so an instruction's meaning exists once.
 
-use crate::divergence::{Change, Divergence, Notes, PathView, Refusal};
+use crate::divergence::{Change, Context, Divergence, Notes, PathView, Refusal};
 use crate::error::{ErrorKind, SimError};
 use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Pc, Trap, WaveStart};
 use wb_program::Program;
-use wb_trace::{Kind, MaskCause};
+use wb_trace::Kind;
 
 /// Lanes launched together: registers shared by its paths, mechanism state, who is left.
 pub struct Wave<I: Isa, D: Divergence> {
@@ -90,13 +90,20 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         notes: &mut Notes,
     ) -> Result<Effect, Box<SimError>> {
         let pc = path.pc;
-        let Some((op, inst)) =
-            self.program.ops.get(pc as usize).and_then(|op| Some((op, op.inst.as_ref()?)))
+        let Some((op, inst)) = self.program.ops.get(pc as usize).and_then(|op| Some((op, op.inst.as_ref()?)))
         else {
             let at = Path { pc: path.from, ..*path };
             return Err(self.fault(wave, &at, Trap::BadTarget { addr: self.program.isa.addr_of(pc) }));
         };
-        let at = At { pc, next: op.next, mask: path.mask, live: wave.live, clock, core, may_diverge: D::MAY_DIVERGE };
+        let at = At {
+            pc,
+            next: op.next,
+            mask: path.mask,
+            live: wave.live,
+            clock,
+            core,
+            may_diverge: D::MAY_DIVERGE,
+        };
         wave.issued += 1;
         path.from = pc;
         let flow = match self.program.isa.exec(inst, &at, &mut wave.regs, bus) {
@@ -129,32 +136,35 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             Flow::Spawn { pc, reg, value } => (Flow::Next, Effect::Spawn { pc, reg, value }),
             flow => (flow, Effect::Go),
         };
-        let view = PathView { pc: at.pc, next: at.next, mask: at.mask, origin: path.origin };
-        let map = &self.program.flow;
-        let interrupt = match flow {
+        let entered = match flow {
             Flow::Enter { why, .. } => Some(why),
             _ => None,
         };
+        let view = PathView { pc: at.pc, next: at.next, mask: at.mask, origin: path.origin };
+        let mut cx = Context { at: view, live: &mut wave.live, map: &self.program.flow, notes };
         let mut change = self
             .mechanism
-            .step(&mut wave.state, &mut wave.live, view, flow, map, notes)
+            .step(&mut wave.state, flow, &mut cx)
             .map_err(|refusal| self.refused(wave, path, refusal))?;
-        if let Some(why) = interrupt {
+        if let Some(why) = entered {
             self.enter(wave, path, change, why)?;
         }
         loop {
             let Change::Go { pc, mask, origin, cause } = change else {
                 return Ok(Effect::End);
             };
-            self.narrate(wave, mask, origin, cause, notes);
+            if let (true, Some(cause)) = (notes.on, cause) {
+                notes.list.push(Kind::Mask { new: mask, live: wave.live | mask, origin, cause });
+            }
             *path = Path { pc, mask, origin, watch: self.mechanism.watch(&wave.state), from: at.pc };
             if pc != path.watch {
                 break;
             }
             let view = PathView { pc, next: at.next, mask, origin };
+            let mut cx = Context { at: view, live: &mut wave.live, map: &self.program.flow, notes };
             change = self
                 .mechanism
-                .arrive(&mut wave.state, wave.live, view, notes)
+                .arrive(&mut wave.state, &mut cx)
                 .map_err(|refusal| self.refused(wave, path, refusal))?;
         }
         wave.max_depth = wave.max_depth.max(self.mechanism.depth(&wave.state));
@@ -162,12 +172,6 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             self.check(wave, path)?;
         }
         Ok(effect)
-    }
-
-    fn narrate(&self, wave: &Wave<I, D>, new: Mask, origin: Pc, cause: Option<MaskCause>, notes: &mut Notes) {
-        if let (true, Some(cause)) = (notes.on, cause) {
-            notes.list.push(Kind::Mask { new, live: wave.live | new, origin, cause });
-        }
     }
 
     /// Lanes chosen by the program or by an interrupt rather than by the mechanism.

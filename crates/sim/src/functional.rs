@@ -167,7 +167,8 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
                         return Err(Box::new(error.at(self.exec.program, id, pc, mask, self.exec.lanes)));
                     }
                     let lanes = machine.core.lanes;
-                    let start = WaveStart { wave, lanes, spawned: Some((reg, value)), ..WaveStart::default() };
+                    let start =
+                        WaveStart { wave, lanes, spawned: Some((reg, value)), ..WaveStart::default() };
                     self.start(start, 1, target);
                 }
                 Effect::End => {

@@ -28,27 +28,44 @@ pub trait Runnable {
     ) -> Result<Outcome, Box<SimError>>;
 }
 
-impl Runnable for Program<Harp> {
-    fn run(
-        &self,
-        machine: &Machine,
-        launch: Launch,
-        memory: DeviceMemory,
-        options: RunOptions,
-        observer: Option<&mut dyn Observer>,
-    ) -> Result<Outcome, Box<SimError>> {
-        let depth = machine.limits.stack_depth as usize;
-        let first = machine.divergence.first;
-        match machine.divergence.mechanism.as_str() {
-            "harptool" => start(self, &Harptool { depth }, machine, launch, memory, options, observer),
-            "pdom" => start(self, &Pdom { depth }, machine, launch, memory, options, observer),
-            "simt-stack" => start(self, &SimtStack { depth, first }, machine, launch, memory, options, observer),
-            other => Err(Box::new(wrong_mechanism(other, machine, "harp"))),
+/// What [`Runnable::run`] was asked, on its way to the right instantiation.
+struct Request<'m, 'a, 'o> {
+    machine: &'m Machine,
+    launch: Launch,
+    memory: DeviceMemory,
+    options: RunOptions<'o>,
+    observer: Option<&'a mut dyn Observer>,
+}
+
+/// The mechanisms an ISA runs with; each arm is one instantiation of the simulator.
+trait Pairs: Isa + Sized {
+    fn run_with_mechanism(program: &Program<Self>, request: Request) -> Result<Outcome, Box<SimError>>;
+}
+
+impl Pairs for Harp {
+    fn run_with_mechanism(program: &Program<Harp>, request: Request) -> Result<Outcome, Box<SimError>> {
+        let depth = request.machine.limits.stack_depth as usize;
+        let first = request.machine.divergence.first;
+        match request.machine.divergence.mechanism.as_str() {
+            "harptool" => start(program, &Harptool { depth }, request),
+            "pdom" => start(program, &Pdom { depth }, request),
+            "simt-stack" => start(program, &SimtStack { depth, first }, request),
+            other => Err(Box::new(wrong_mechanism(other, request.machine, "harp"))),
         }
     }
 }
 
-impl Runnable for Program<Guppy> {
+impl Pairs for Guppy {
+    fn run_with_mechanism(program: &Program<Guppy>, request: Request) -> Result<Outcome, Box<SimError>> {
+        let depth = request.machine.limits.stack_depth as usize;
+        match request.machine.divergence.mechanism.as_str() {
+            "mask-stack" => start(program, &MaskStack { depth }, request),
+            other => Err(Box::new(wrong_mechanism(other, request.machine, "guppy"))),
+        }
+    }
+}
+
+impl<I: Pairs> Runnable for Program<I> {
     fn run(
         &self,
         machine: &Machine,
@@ -57,11 +74,7 @@ impl Runnable for Program<Guppy> {
         options: RunOptions,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Outcome, Box<SimError>> {
-        let depth = machine.limits.stack_depth as usize;
-        match machine.divergence.mechanism.as_str() {
-            "mask-stack" => start(self, &MaskStack { depth }, machine, launch, memory, options, observer),
-            other => Err(Box::new(wrong_mechanism(other, machine, "guppy"))),
-        }
+        I::run_with_mechanism(self, Request { machine, launch, memory, options, observer })
     }
 }
 
@@ -81,7 +94,8 @@ fn wrong_mechanism(name: &str, machine: &Machine, isa: &str) -> SimError {
 
 fn wrong_isa(machine: &Machine, isa: &str) -> SimError {
     let message = format!("isa: machine {} runs {}, the program is {isa}", machine.name, machine.isa);
-    SimError::new(ErrorKind::Setup, message).hint(Some("choose a machine for the program's ISA with --machine"))
+    SimError::new(ErrorKind::Setup, message)
+        .hint(Some("choose a machine for the program's ISA with --machine"))
 }
 
 fn setup(error: HwError) -> SimError {
@@ -97,7 +111,10 @@ fn check<I: Isa>(program: &Program<I>, machine: &Machine, launch: Launch) -> Res
     }
     machine.check_classes(program.isa.classes()).map_err(setup)?;
     if machine.core.lanes > MAX_LANES {
-        return bad(format!("core.lanes: {} is more than {MAX_LANES}", machine.core.lanes), "use at most 64 lanes");
+        return bad(
+            format!("core.lanes: {} is more than {MAX_LANES}", machine.core.lanes),
+            "use at most 64 lanes",
+        );
     }
     if machine.core.waves / machine.core.partitions > 64 {
         return bad(
@@ -114,7 +131,10 @@ fn check<I: Isa>(program: &Program<I>, machine: &Machine, launch: Launch) -> Res
     if let Launch::Grid { threads, group } = launch
         && (group == 0 || threads == 0)
     {
-        return bad("a launch needs at least one thread and a group of at least one".into(), "see --grid and --group");
+        return bad(
+            "a launch needs at least one thread and a group of at least one".into(),
+            "see --grid and --group",
+        );
     }
     Ok(())
 }
@@ -122,12 +142,9 @@ fn check<I: Isa>(program: &Program<I>, machine: &Machine, launch: Launch) -> Res
 fn start<I: Isa, D: Divergence>(
     program: &Program<I>,
     mechanism: &D,
-    machine: &Machine,
-    launch: Launch,
-    mut memory: DeviceMemory,
-    options: RunOptions,
-    mut observer: Option<&mut dyn Observer>,
+    request: Request,
 ) -> Result<Outcome, Box<SimError>> {
+    let Request { machine, launch, mut memory, options, mut observer } = request;
     check(program, machine, launch)?;
     memory.load(&program.segments, &program.text).map_err(|fault| {
         SimError::new(ErrorKind::Setup, format!("the program does not fit: {fault}"))

@@ -9,7 +9,9 @@ use std::process::ExitCode;
 /// How long GPU kernels take: simulate SIMT machines cycle by cycle and see what divergence costs.
 #[derive(Parser)]
 #[command(name = "wavebound", version, about, max_term_width = 110)]
-#[command(after_help = "Start with `wavebound demo`. Exit codes: 0 success, 1 a run or experiment failed, 2 wrong usage.")]
+#[command(
+    after_help = "Start with `wavebound demo`. Exit codes: 0 success, 1 a run or experiment failed, 2 wrong usage."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

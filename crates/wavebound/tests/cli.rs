@@ -87,16 +87,30 @@ fn trace_written_and_drawn() {
 fn mechanisms_and_errors() {
     let file = program("demo.harp");
     let refused = failure(&["run", &file, "--machine", "harp-pdom"]);
-    assert!(refused.contains("disagree") && refused.contains("simt-stack") && refused.contains("demo.harp:18"));
-    let v = json(&["run", &file, "--machine", "harp-pdom", "--mechanism", "simt-stack", "--json", "--show", "out"]);
+    assert!(
+        refused.contains("disagree") && refused.contains("simt-stack") && refused.contains("demo.harp:18")
+    );
+    let v = json(&[
+        "run",
+        &file,
+        "--machine",
+        "harp-pdom",
+        "--mechanism",
+        "simt-stack",
+        "--json",
+        "--show",
+        "out",
+    ]);
     assert_eq!(v["memory"]["out"], serde_json::json!(["200", "201", "102", "103"]));
     assert!(failure(&["run", &file, "--mechanism", "mask-stack"]).contains("does not run on harp"));
     assert!(failure(&["run", &file, "--set", "core.wavs=3"]).contains("did you mean `waves`"));
     assert!(failure(&["run", &file, "--set", "core.lanes=99"]).contains("core.lanes"));
     assert!(failure(&["run", &file, "--machine", "harq"]).contains("harp"));
     assert!(failure(&["run", "nowhere.harp"]).contains("nowhere.harp"));
-    assert!(failure(&["run", &file, "--machine", "harp-pdom", "--mechanism", "simt-stack", "--max-cycles", "5"])
-        .contains("not done after 5 cycles"));
+    assert!(
+        failure(&["run", &file, "--machine", "harp-pdom", "--mechanism", "simt-stack", "--max-cycles", "5"])
+            .contains("not done after 5 cycles")
+    );
     assert_eq!(wavebound(&["run"]).status.code(), Some(2), "usage errors exit with 2");
 }
 
@@ -104,7 +118,9 @@ fn mechanisms_and_errors() {
 fn log_shows_the_masks() {
     let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/programs/pdom-2.harp").display().to_string();
     let text = stdout(&wavebound(&["run", &lab, "--machine", "harp-pdom", "--log"]));
-    for line in ["Current Mask: 1111", "Mask after split: 1100", "Mask after split invert: 0011", "New Mask: 0100"] {
+    for line in
+        ["Current Mask: 1111", "Mask after split: 1100", "Mask after split invert: 0011", "New Mask: 0100"]
+    {
         assert!(text.contains(line), "{line} in\n{text}");
     }
 }
@@ -115,7 +131,8 @@ fn assembled_objects_run_like_their_source() {
     let object = dir.join("demo.hof").display().to_string();
     let source = program("demo.harp");
     stdout(&wavebound(&["asm", &source, "--arch", "4w8/1", "-o", &object]));
-    let args = ["--machine", "harp-pdom", "--mechanism", "simt-stack", "--json", "--show", "out:4", "--no-stats"];
+    let args =
+        ["--machine", "harp-pdom", "--mechanism", "simt-stack", "--json", "--show", "out:4", "--no-stats"];
     let run = |file: &str| json(&[&["run", file], &args[..]].concat());
     assert_eq!(run(&object), run(&source));
     let listing = stdout(&wavebound(&["disasm", &object]));
@@ -148,7 +165,9 @@ fn bench_json_has_the_documented_fields() {
     let v = json(&["bench", "guppy-alu", "--json", "--seconds", "0.01"]);
     let all = v.as_array().expect("list");
     assert_eq!(all.len(), 2);
-    for field in ["name", "isa", "machine", "timed", "wave_instructions", "seconds", "wave_instructions_per_second"] {
+    for field in
+        ["name", "isa", "machine", "timed", "wave_instructions", "seconds", "wave_instructions_per_second"]
+    {
         assert!(!all[0][field].is_null(), "{field}");
     }
     assert!(failure(&["bench", "no-such-bench"]).contains("guppy-alu"));

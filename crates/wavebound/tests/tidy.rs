@@ -44,7 +44,9 @@ fn crate_dependencies_point_one_way() {
         let path = entry.expect("entry").path();
         let name = path.file_name().expect("name").to_string_lossy().into_owned();
         let manifest = fs::read_to_string(path.join("Cargo.toml")).expect("manifest");
-        let may = allowed.get(name.as_str()).unwrap_or_else(|| panic!("crate {name} is not in the table of tidy.rs"));
+        let may = allowed
+            .get(name.as_str())
+            .unwrap_or_else(|| panic!("crate {name} is not in the table of tidy.rs"));
         for dependency in own_dependencies(&manifest) {
             assert!(
                 may.contains(&dependency.as_str()),

@@ -113,7 +113,14 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn vgpr_source(&self, inst: &mut Inst, i: usize, field: &'static str, value: u32, dwords: u8) -> Decoded<()> {
+    fn vgpr_source(
+        &self,
+        inst: &mut Inst,
+        i: usize,
+        field: &'static str,
+        value: u32,
+        dwords: u8,
+    ) -> Decoded<()> {
         vgpr_range(inst.entry(), field, value & 0xff, dwords)?;
         inst.src[i] = Operand::Vgpr(value as u8);
         Ok(())
@@ -228,7 +235,12 @@ impl Decoder<'_> {
                 inst.dst = sgpr(entry, "vdst", w >> 17 & 0xff, 1)?;
                 if !matches!(inst.src[0], Operand::Vgpr(_) | Operand::LdsDirect) {
                     let why = "a vector register must stand here";
-                    return Err(DecodeError::Field { name: entry.name, field: "src0", value: w & 0x1ff, why });
+                    return Err(DecodeError::Field {
+                        name: entry.name,
+                        field: "src0",
+                        value: w & 0x1ff,
+                        why,
+                    });
                 }
             }
             _ if entry.dst != Ty::None => {
@@ -268,7 +280,12 @@ impl Decoder<'_> {
         };
         for &(shift, field) in selects {
             if c >> shift & 7 == 7 {
-                return Err(DecodeError::Field { name: entry.name, field, value: 7, why: "reserved selection" });
+                return Err(DecodeError::Field {
+                    name: entry.name,
+                    field,
+                    value: 7,
+                    why: "reserved selection",
+                });
             }
         }
         if entry.format != Format::Vopc && c >> 11 & 3 == 3 {

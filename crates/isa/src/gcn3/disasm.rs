@@ -78,6 +78,7 @@ impl Printer<'_> {
             Operand::Vgpr(n) => range(out, "v", n.into(), ty.dwords()),
             Operand::Sgpr(n) => scalar_name(out, n, ty.dwords()),
             Operand::InlineInt(n) => write!(out, "{n}"),
+            Operand::InlineFloat(f) if ty.bits() == 16 && !ty.is_float() => write!(out, "{:#x}", f.bits16()),
             Operand::InlineFloat(f) => out.write_str(float_text(f, ty)),
             Operand::Literal(n) => literal(out, n, ty),
             Operand::VccZ => out.write_str("src_vccz"),
@@ -334,10 +335,14 @@ impl Printer<'_> {
         if inst.imm != 0 {
             let _ = write!(self.out, " offset:{}", inst.imm);
         }
+        let last = inst.op != Op::BufferStoreLdsDword;
+        self.out.push_str(if last { "" } else { " lds" });
         self.flag(flag::GLC, "glc");
         self.flag(flag::SLC, "slc");
         self.flag(flag::TFE, "tfe");
-        self.flag(flag::LDS, "lds");
+        if last {
+            self.flag(flag::LDS, "lds");
+        }
     }
 
     fn mimg(&mut self) {
@@ -386,7 +391,6 @@ fn float_text(f: InlineFloat, ty: Ty) -> &'static str {
         InlineFloat::Four => "4.0",
         InlineFloat::MinusFour => "-4.0",
         InlineFloat::InvTwoPi if ty.dwords() == 2 => "0.15915494309189532",
-        InlineFloat::InvTwoPi if ty.bits() == 16 => "0.15915494",
         InlineFloat::InvTwoPi => "0.15915494",
     }
 }

@@ -16,6 +16,9 @@ pub mod mode {
     pub const F64_DENORMALS: u32 = 3 << 6;
     pub const DX10_CLAMP: u32 = 1 << 8;
     pub const IEEE: u32 = 1 << 9;
+    /// Vector register indexing (s_set_gpr_idx_on) and skipping of vector instructions (s_setvskip).
+    pub const GPR_IDX: u32 = 1 << 27;
+    pub const VSKIP: u32 = 1 << 28;
 }
 
 #[derive(Clone, Debug)]
@@ -33,13 +36,20 @@ pub struct Regs {
     pub scratch_base: u64,
     pub scratch_per_lane: u32,
     pub group: u32,
+    pub wave_in_group: u32,
     pub waves_in_group: u32,
+    /// Vector registers the kernel has; `v` has [`SLACK`] rows more, so that only the first register of an
+    /// operand need be checked.
+    pub vgprs: u32,
 }
+
+/// Rows behind the last vector register: a wide operand that starts in range never leaves the file.
+pub const SLACK: u32 = 4;
 
 impl Regs {
     pub fn new(vgprs: u32, lanes: u32) -> Regs {
         Regs {
-            v: Rows::new(vgprs as usize, lanes),
+            v: Rows::new((vgprs + SLACK) as usize, lanes),
             s: [0; 128],
             scc: false,
             mode: 0,
@@ -48,7 +58,9 @@ impl Regs {
             scratch_base: 0,
             scratch_per_lane: 0,
             group: 0,
+            wave_in_group: 0,
             waves_in_group: 1,
+            vgprs,
         }
     }
 

@@ -79,10 +79,6 @@ pub(super) fn hwreg(out: &mut String, imm: u32) {
 
 pub(super) fn sendmsg(out: &mut String, imm: u32) {
     let (id, op, stream) = (imm & 15, imm >> 4 & 7, imm >> 8 & 3);
-    if imm & !0x37f != 0 {
-        let _ = write!(out, "{imm}");
-        return;
-    }
     let name = MESSAGES.iter().find(|m| m.1 == id).map_or("", |m| m.0);
     let _ = match id {
         1 | 4 if op == 0 && stream == 0 => write!(out, "sendmsg({name})"),
@@ -91,6 +87,7 @@ pub(super) fn sendmsg(out: &mut String, imm: u32) {
         15 if (1..5).contains(&op) && stream == 0 => {
             write!(out, "sendmsg({name}, {})", SYSMSG_OPS[op as usize])
         }
+        _ if imm & !0x37f != 0 => write!(out, "{imm}"),
         _ => write!(out, "sendmsg({id}, {op}, {stream})"),
     };
 }

@@ -135,7 +135,9 @@ fn scalar(rng: &mut Lcg, inst: &mut Inst) {
     }
     let relative = matches!(inst.op, Op::SMovrelsB32 | Op::SMovrelsB64 | Op::SCbranchJoin);
     if relative && !matches!(inst.src[0], Operand::Sgpr(_))
-        || entry.flow == Ctl::Indirect && inst.src[0] != Operand::None && !matches!(inst.src[0], Operand::Sgpr(_))
+        || entry.flow == Ctl::Indirect
+            && inst.src[0] != Operand::None
+            && !matches!(inst.src[0], Operand::Sgpr(_))
     {
         inst.src[0] = sgpr(rng, entry.src[0].dwords());
     }
@@ -169,6 +171,7 @@ fn sopp(rng: &mut Lcg, inst: &mut Inst) {
         _ if entry.src[0] == Ty::None => 0,
         Op::SSetGprIdxMode => (field & 15) as i32,
         Op::SWaitcnt => (field & 0xf7f) as i32,
+        Op::SSendmsg | Op::SSendmsghalt => (field & 0x37f) as i32,
         _ if entry.signed_immediate() => i32::from(field as i16),
         _ => field as i32,
     };
@@ -178,6 +181,9 @@ fn smem(rng: &mut Lcg, inst: &mut Inst) {
     let entry = inst.entry();
     if entry.dst != Ty::None {
         inst.dst = sgpr(rng, entry.dst.dwords());
+        while matches!(inst.dst, Operand::Sgpr(124..)) {
+            inst.dst = sgpr(rng, entry.dst.dwords());
+        }
     }
     if entry.src[0] != Ty::None {
         inst.src[0] = sgpr(rng, entry.src[0].dwords());
@@ -207,7 +213,13 @@ fn short(rng: &mut Lcg, inst: &mut Inst) {
         let plain = entry.literal_source().is_none();
         inst.src[0] = match rng.below(20) {
             _ if only_vector => vgpr(rng, 1),
-            0 if entry.src[0].dwords() == 1 && plain && !matches!(entry.format, Format::Vopc) => lds(entry.op),
+            0 if entry.src[0].dwords() == 1 && plain && !matches!(entry.format, Format::Vopc) => {
+                lds(entry.op)
+            }
+            _ if entry.src[2] == Ty::Mask => match source(rng, entry.src[0], true, false) {
+                s if reads_scalar(s) => vgpr(rng, 1),
+                s => s,
+            },
             _ => source(rng, entry.src[0], true, plain),
         };
     }
@@ -312,7 +324,7 @@ fn vop3(rng: &mut Lcg, inst: &mut Inst) {
             _ if ty == Ty::None => continue,
             _ if ty == Ty::Mask => match scalar {
                 Some(_) => Operand::VCC,
-                None => sgpr(rng, 2),
+                None => lane_mask(rng),
             },
             (Op::VReadlaneB32 | Op::VMovrelsB32 | Op::VMovrelsdB32, 0) => vgpr(rng, 1),
             (Op::VReadlaneB32, 1) | (Op::VWritelaneB32, _) => match rng.below(2) {
@@ -349,6 +361,16 @@ fn vop3(rng: &mut Lcg, inst: &mut Inst) {
     }
     if entry.mods & modifier::OMOD != 0 && rng.one_in(4) {
         inst.omod = rng.below(4) as u8;
+    }
+}
+
+/// A scalar pair a carry is read from; LLVM does not want exec there.
+fn lane_mask(rng: &mut Lcg) -> Operand {
+    loop {
+        let pair = sgpr(rng, 2);
+        if pair != Operand::EXEC {
+            return pair;
+        }
     }
 }
 

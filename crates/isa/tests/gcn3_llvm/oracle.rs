@@ -70,7 +70,8 @@ pub fn objdump<'a>(instructions: impl Iterator<Item = &'a [u32]>) -> Vec<String>
 
 /// The disassembly of an object's .text by address.
 pub fn dump(object: &std::path::Path) -> std::collections::HashMap<u64, String> {
-    let out = Command::new(OBJDUMP).args(["-d", "--mcpu=gfx803", "-j", ".text"]).arg(object).output().unwrap();
+    let out =
+        Command::new(OBJDUMP).args(["-d", "--mcpu=gfx803", "-j", ".text"]).arg(object).output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     let mut lines = std::collections::HashMap::new();
     for line in String::from_utf8_lossy(&out.stdout).lines() {

@@ -1,9 +1,8 @@
 //! HARP's split/join as harptool defines it (docs/harp.md, first join rule): the false side resumes at the
 //! instruction after the split and takes the predicated jump's other way itself.
 
-use super::{Change, Divergence, MechanismInfo, Notes, PathView, Reconvergence, Refusal, plain, push, unsupported};
+use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, push, unsupported};
 use wb_isa::{Flow, Mask, Pc};
-use wb_program::FlowMap;
 use wb_trace::{Kind, MaskCause};
 
 #[derive(Debug)]
@@ -28,27 +27,16 @@ pub struct State {
 
 impl Divergence for Harptool {
     type State = State;
-    const INFO: MechanismInfo = MechanismInfo {
-        name: "harptool",
-        summary: "split/join with a uniform, a fall-through and a side entry",
-        source: "harptool, docs/harp.md",
-        isas: &["harp"],
-        separate_entities: false,
-        parallel: false,
-        across_waves: false,
-        reconvergence: Reconvergence::Marked,
-        two_level_scheduling: false,
-    };
+    const INFO: MechanismInfo = MechanismInfo::stack(
+        "harptool",
+        "split/join with a uniform, a fall-through and a side entry",
+        "harptool, docs/harp.md",
+        &["harp"],
+        Reconvergence::Marked,
+    );
 
-    fn step(
-        &self,
-        state: &mut State,
-        live: &mut Mask,
-        at: PathView,
-        flow: Flow,
-        _map: &FlowMap,
-        notes: &mut Notes,
-    ) -> Result<Change, Refusal> {
+    fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+        let at = cx.at;
         if let Some(change) = plain(at, flow) {
             return Ok(change);
         }
@@ -56,14 +44,14 @@ impl Divergence for Harptool {
             Flow::Branch { .. } => Err(Refusal::Divergent),
             Flow::Split { taken } => {
                 let other = at.mask & !taken;
-                notes.add(|| Kind::Split { taken, other });
+                cx.notes.add(|| Kind::Split { taken, other });
                 if taken == 0 || other == 0 {
                     push(&mut state.stack, self.depth, Entry::Uniform { mask: at.mask, origin: at.origin })?;
                     return Ok(Change::on(at, at.next));
                 }
                 push(&mut state.stack, self.depth, Entry::FallThrough { mask: at.mask, origin: at.origin })?;
                 push(&mut state.stack, self.depth, Entry::Side { pc: at.next, mask: other, origin: at.pc })?;
-                notes.add(|| Kind::PathNew { at: at.next, lanes: other });
+                cx.notes.add(|| Kind::PathNew { at: at.next, lanes: other });
                 Ok(Change::Go { pc: at.next, mask: taken, origin: at.pc, cause: Some(MaskCause::Diverge) })
             }
             Flow::Join => match state.stack.pop() {
@@ -73,7 +61,7 @@ impl Divergence for Harptool {
                     Ok(Change::Go { pc: at.next, mask, origin, cause })
                 }
                 Some(Entry::FallThrough { mask, origin }) => {
-                    notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+                    cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
                     Ok(Change::Go { pc: at.next, mask, origin, cause: Some(MaskCause::Reconverge) })
                 }
                 Some(Entry::Side { pc, mask, origin }) => {
@@ -82,7 +70,7 @@ impl Divergence for Harptool {
             },
             Flow::Exit { .. } => {
                 // HARP's halt ends the warp, whatever its other lanes wait for.
-                *live = 0;
+                *cx.live = 0;
                 Ok(Change::End)
             }
             _ => Err(unsupported(flow, Self::INFO.name)),

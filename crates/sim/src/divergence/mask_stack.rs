@@ -2,9 +2,10 @@
 //! "What is coherence/divergence?"). Lanes that `ret` leave every entry; a mask test that empties the mask
 //! with nothing on the stack retires the wave.
 
-use super::{Change, Divergence, MechanismInfo, Notes, PathView, Reconvergence, Refusal, plain, push, unsupported};
+use super::{
+    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, exit, plain, push, unsupported,
+};
 use wb_isa::{Flow, Mask, Pc};
-use wb_program::FlowMap;
 use wb_trace::{Kind, MaskCause};
 
 #[derive(Debug)]
@@ -27,17 +28,18 @@ pub struct State {
 }
 
 /// The next entry that still has a live lane.
-fn pop(state: &mut State, live: Mask, at: PathView, notes: &mut Notes) -> Option<Change> {
+fn pop(state: &mut State, cx: &mut Context) -> Option<Change> {
+    let at = cx.at;
     loop {
         let entry = state.stack.pop()?;
-        let mask = entry.mask & live;
+        let mask = entry.mask & *cx.live;
         if mask == 0 {
             continue;
         }
         let cause = if entry.side {
             Some(MaskCause::Switch)
         } else if mask != at.mask {
-            notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+            cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
             Some(MaskCause::Reconverge)
         } else {
             None
@@ -48,27 +50,16 @@ fn pop(state: &mut State, live: Mask, at: PathView, notes: &mut Notes) -> Option
 
 impl Divergence for MaskStack {
     type State = State;
-    const INFO: MechanismInfo = MechanismInfo {
-        name: "mask-stack",
-        summary: "explicit stack of execution masks with reconvergence addresses",
-        source: "GUPPY document, docs/guppy.md",
-        isas: &["guppy"],
-        separate_entities: false,
-        parallel: false,
-        across_waves: false,
-        reconvergence: Reconvergence::Marked,
-        two_level_scheduling: false,
-    };
+    const INFO: MechanismInfo = MechanismInfo::stack(
+        "mask-stack",
+        "explicit stack of execution masks with reconvergence addresses",
+        "GUPPY document, docs/guppy.md",
+        &["guppy"],
+        Reconvergence::Marked,
+    );
 
-    fn step(
-        &self,
-        state: &mut State,
-        live: &mut Mask,
-        at: PathView,
-        flow: Flow,
-        _map: &FlowMap,
-        notes: &mut Notes,
-    ) -> Result<Change, Refusal> {
+    fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+        let at = cx.at;
         if let Some(change) = plain(at, flow) {
             return Ok(change);
         }
@@ -79,10 +70,11 @@ impl Divergence for MaskStack {
                 push(&mut state.stack, self.depth, keep(reconverge, at.mask))?;
                 Ok(Change::on(at, at.next))
             }
-            Flow::PopMask => pop(state, *live, at, notes)
-                .ok_or(Refusal::Malformed("pop_mask with nothing on the mask stack")),
-            Flow::MaskNonZero { keep: 0 } => Ok(pop(state, *live, at, notes).unwrap_or_else(|| {
-                *live = 0;
+            Flow::PopMask => {
+                pop(state, cx).ok_or(Refusal::Malformed("pop_mask with nothing on the mask stack"))
+            }
+            Flow::MaskNonZero { keep: 0 } => Ok(pop(state, cx).unwrap_or_else(|| {
+                *cx.live = 0;
                 Change::End
             })),
             Flow::MaskNonZero { keep } => {
@@ -91,13 +83,13 @@ impl Divergence for MaskStack {
                 }
                 if state.stack.is_empty() {
                     // Nothing will bring the other lanes back: they are done.
-                    *live &= keep;
+                    *cx.live &= keep;
                 }
                 Ok(Change::Go { pc: at.next, mask: keep, origin: at.pc, cause: Some(MaskCause::MaskTest) })
             }
             Flow::BranchPush { taken, other, reconverge } => {
                 let rest = at.mask & !taken;
-                notes.add(|| Kind::Split { taken, other: rest });
+                cx.notes.add(|| Kind::Split { taken, other: rest });
                 push(&mut state.stack, self.depth, keep(reconverge, at.mask))?;
                 if taken == 0 {
                     return Ok(Change::on(at, other));
@@ -105,19 +97,15 @@ impl Divergence for MaskStack {
                 if rest == 0 {
                     return Ok(Change::on(at, at.next));
                 }
-                push(&mut state.stack, self.depth, Entry { pc: other, mask: rest, origin: at.pc, side: true })?;
-                notes.add(|| Kind::PathNew { at: other, lanes: rest });
+                push(
+                    &mut state.stack,
+                    self.depth,
+                    Entry { pc: other, mask: rest, origin: at.pc, side: true },
+                )?;
+                cx.notes.add(|| Kind::PathNew { at: other, lanes: rest });
                 Ok(Change::Go { pc: at.next, mask: taken, origin: at.pc, cause: Some(MaskCause::Diverge) })
             }
-            Flow::Exit { lanes } => {
-                *live &= !lanes;
-                let rest = at.mask & !lanes;
-                if rest != 0 {
-                    let cause = Some(MaskCause::Exit);
-                    return Ok(Change::Go { pc: at.next, mask: rest, origin: at.origin, cause });
-                }
-                Ok(pop(state, *live, at, notes).unwrap_or(Change::End))
-            }
+            Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| pop(state, cx))),
             _ => Err(unsupported(flow, Self::INFO.name)),
         }
     }

@@ -26,6 +26,15 @@ pub struct PathView {
     pub origin: Pc,
 }
 
+/// What a mechanism may look at and change besides its own state.
+pub struct Context<'a> {
+    pub at: PathView,
+    /// The wave's lanes that have not exited.
+    pub live: &'a mut Mask,
+    pub map: &'a FlowMap,
+    pub notes: &'a mut Notes,
+}
+
 /// What becomes of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -111,6 +120,29 @@ pub struct MechanismInfo {
     pub two_level_scheduling: bool,
 }
 
+impl MechanismInfo {
+    /// A stack: one path of a wave at a time, nothing in parallel (mechanisms 2 to 5).
+    const fn stack(
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+        isas: &'static [&'static str],
+        reconvergence: Reconvergence,
+    ) -> MechanismInfo {
+        MechanismInfo {
+            name,
+            summary,
+            source,
+            isas,
+            separate_entities: false,
+            parallel: false,
+            across_waves: false,
+            reconvergence,
+            two_level_scheduling: false,
+        }
+    }
+}
+
 /// Every mechanism of this build, in the order of docs/mechanisms.md.
 pub const MECHANISMS: &[MechanismInfo] = &[Pdom::INFO, Harptool::INFO, MaskStack::INFO, SimtStack::INFO];
 
@@ -123,25 +155,11 @@ pub trait Divergence: Send + Sync + 'static {
     const MAY_DIVERGE: bool = false;
 
     /// What `flow` does to the path. Lanes that exit are taken out of `live`.
-    fn step(
-        &self,
-        state: &mut Self::State,
-        live: &mut Mask,
-        at: PathView,
-        flow: Flow,
-        map: &FlowMap,
-        notes: &mut Notes,
-    ) -> Result<Change, Refusal>;
+    fn step(&self, state: &mut Self::State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal>;
 
     /// The path reached [`Divergence::watch`].
-    fn arrive(
-        &self,
-        _state: &mut Self::State,
-        _live: Mask,
-        at: PathView,
-        _notes: &mut Notes,
-    ) -> Result<Change, Refusal> {
-        Ok(Change::on(at, at.pc))
+    fn arrive(&self, _state: &mut Self::State, cx: &mut Context) -> Result<Change, Refusal> {
+        Ok(Change::on(cx.at, cx.at.pc))
     }
 
     /// The pc at which the mechanism wants to be asked before the path goes on.
@@ -166,6 +184,16 @@ fn push<T>(stack: &mut Vec<T>, limit: usize, entry: T) -> Result<(), Refusal> {
     }
     stack.push(entry);
     Ok(())
+}
+
+/// Lanes exit: the path goes on with the rest of its lanes, or `pop` finds the next entry, or the wave ends.
+fn exit(lanes: Mask, cx: &mut Context, pop: impl FnOnce(&mut Context) -> Option<Change>) -> Change {
+    *cx.live &= !lanes;
+    let at = cx.at;
+    match at.mask & !lanes {
+        0 => pop(cx).unwrap_or(Change::End),
+        mask => Change::Go { pc: at.next, mask, origin: at.origin, cause: Some(MaskCause::Exit) },
+    }
 }
 
 fn unsupported(flow: Flow, mechanism: &'static str) -> Refusal {

@@ -2,9 +2,8 @@
 //! one sibling counter per warp, so that nesting works; a split that guards a loop ("EXIT loop split" when
 //! no lane stays) is told from an if by the control-flow graph (design choice: the document is silent).
 
-use super::{Change, Divergence, MechanismInfo, Notes, PathView, Reconvergence, Refusal, plain, push, unsupported};
+use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, push, unsupported};
 use wb_isa::{Flow, FlowKind, Mask, Pc};
-use wb_program::FlowMap;
 use wb_trace::{Kind, MaskCause};
 
 #[derive(Debug)]
@@ -30,24 +29,18 @@ pub struct State {
 }
 
 impl Pdom {
-    fn split(
-        &self,
-        state: &mut State,
-        at: PathView,
-        taken: Mask,
-        map: &FlowMap,
-        notes: &mut Notes,
-    ) -> Result<Change, Refusal> {
+    fn split(&self, state: &mut State, taken: Mask, cx: &mut Context) -> Result<Change, Refusal> {
+        let (at, map) = (cx.at, cx.map);
         let jump = at.next;
         if !matches!(map.kind.get(jump as usize), Some(FlowKind::Branch(_))) {
             return Err(Refusal::Malformed("split is not followed by a predicated jump"));
         }
         let after_jump = map.next[jump as usize];
         let other = at.mask & !taken;
-        notes.add(|| Kind::Split { taken, other });
+        cx.notes.add(|| Kind::Split { taken, other });
         let is_loop = map.loop_split[at.pc as usize];
         if is_loop && taken == 0 {
-            return Ok(exit_loop(state, at, notes));
+            return Ok(exit_loop(state, cx));
         }
         if is_loop && other == 0 {
             return Ok(Change::on(at, jump));
@@ -60,7 +53,7 @@ impl Pdom {
             Change::on(at, jump)
         } else {
             level.pending = Some((after_jump, other));
-            notes.add(|| Kind::PathNew { at: after_jump, lanes: other });
+            cx.notes.add(|| Kind::PathNew { at: after_jump, lanes: other });
             Change::Go { pc: jump, mask: taken, origin: at.pc, cause: diverged }
         };
         push(&mut state.levels, self.depth, level)?;
@@ -69,16 +62,18 @@ impl Pdom {
 }
 
 /// No lane stays in the loop: its levels go, all lanes that left it meet behind the jump.
-fn exit_loop(state: &mut State, at: PathView, notes: &mut Notes) -> Change {
+fn exit_loop(state: &mut State, cx: &mut Context) -> Change {
+    let at = cx.at;
     let (mut mask, mut origin) = (at.mask, at.origin);
     while let Some(level) = state.levels.pop_if(|l| l.is_loop && l.split == at.pc) {
         (mask, origin) = (level.parent, level.origin);
     }
-    notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+    cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
     Change::Go { pc: at.next, mask, origin, cause: Some(MaskCause::LoopExit) }
 }
 
-fn join(state: &mut State, at: PathView, notes: &mut Notes) -> Result<Change, Refusal> {
+fn join(state: &mut State, cx: &mut Context) -> Result<Change, Refusal> {
+    let at = cx.at;
     let Some(level) = state.levels.last_mut() else {
         return Err(Refusal::Malformed("join without a split"));
     };
@@ -92,43 +87,32 @@ fn join(state: &mut State, at: PathView, notes: &mut Notes) -> Result<Change, Re
     state.levels.pop();
     let cause = (mask != at.mask).then_some(MaskCause::Reconverge);
     if cause.is_some() {
-        notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+        cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
     }
     Ok(Change::Go { pc: at.next, mask, origin, cause })
 }
 
 impl Divergence for Pdom {
     type State = State;
-    const INFO: MechanismInfo = MechanismInfo {
-        name: "pdom",
-        summary: "split/join with a post-dominator stack; loops close with an all-false split",
-        source: "PDOM document, docs/harp.md",
-        isas: &["harp"],
-        separate_entities: false,
-        parallel: false,
-        across_waves: false,
-        reconvergence: Reconvergence::Marked,
-        two_level_scheduling: false,
-    };
+    const INFO: MechanismInfo = MechanismInfo::stack(
+        "pdom",
+        "split/join with a post-dominator stack; loops close with an all-false split",
+        "PDOM document, docs/harp.md",
+        &["harp"],
+        Reconvergence::Marked,
+    );
 
-    fn step(
-        &self,
-        state: &mut State,
-        live: &mut Mask,
-        at: PathView,
-        flow: Flow,
-        map: &FlowMap,
-        notes: &mut Notes,
-    ) -> Result<Change, Refusal> {
+    fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+        let at = cx.at;
         if let Some(change) = plain(at, flow) {
             return Ok(change);
         }
         match flow {
             Flow::Branch { .. } => Err(Refusal::Divergent),
-            Flow::Split { taken } => self.split(state, at, taken, map, notes),
-            Flow::Join => join(state, at, notes),
+            Flow::Split { taken } => self.split(state, taken, cx),
+            Flow::Join => join(state, cx),
             Flow::Exit { .. } => {
-                *live = 0;
+                *cx.live = 0;
                 Ok(Change::End)
             }
             _ => Err(unsupported(flow, Self::INFO.name)),

@@ -1,10 +1,11 @@
 //! The SIMT stack on plain branches (docs/mechanisms.md): entries {pc, rpc, mask}; lanes of one branch may
 //! disagree and meet again at its immediate post-dominator. Split and join instructions do nothing here.
 
-use super::{Change, Divergence, MechanismInfo, Notes, PathView, Reconvergence, Refusal, plain, push, unsupported};
+use super::{
+    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, exit, plain, push, unsupported,
+};
 use wb_hw::FirstSide;
 use wb_isa::{Flow, Mask, NO_PC, Pc};
-use wb_program::FlowMap;
 use wb_trace::{Kind, MaskCause};
 
 #[derive(Debug)]
@@ -40,16 +41,10 @@ impl Default for State {
 }
 
 impl SimtStack {
-    fn diverge(
-        &self,
-        state: &mut State,
-        at: PathView,
-        taken: (Pc, Mask),
-        map: &FlowMap,
-        notes: &mut Notes,
-    ) -> Result<Change, Refusal> {
+    fn diverge(&self, state: &mut State, taken: (Pc, Mask), cx: &mut Context) -> Result<Change, Refusal> {
+        let at = cx.at;
         let not_taken = (at.next, at.mask & !taken.1);
-        notes.add(|| Kind::Split { taken: taken.1, other: not_taken.1 });
+        cx.notes.add(|| Kind::Split { taken: taken.1, other: not_taken.1 });
         let (first, second) = match self.first {
             FirstSide::Taken => (taken, not_taken),
             FirstSide::NotTaken => (not_taken, taken),
@@ -58,7 +53,7 @@ impl SimtStack {
             FirstSide::Larger | FirstSide::Smaller => (not_taken, taken),
         };
         // A branch that only the end post-dominates reconverges where its surroundings do.
-        let rpc = match map.rpc[at.pc as usize] {
+        let rpc = match cx.map.rpc[at.pc as usize] {
             NO_PC => state.rpc,
             rpc => rpc,
         };
@@ -73,24 +68,25 @@ impl SimtStack {
             let side = Entry { pc: set_aside.0, rpc, mask: set_aside.1, origin: at.pc, side: true };
             push(&mut state.stack, self.depth, side)?;
         }
-        notes.add(|| Kind::PathNew { at: set_aside.0, lanes: set_aside.1 });
+        cx.notes.add(|| Kind::PathNew { at: set_aside.0, lanes: set_aside.1 });
         Ok(Change::Go { pc: run.0, mask: run.1, origin: at.pc, cause: Some(MaskCause::Diverge) })
     }
 }
 
 /// The next entry that still has a live lane.
-fn pop(state: &mut State, live: Mask, at: PathView, notes: &mut Notes) -> Option<Change> {
+fn pop(state: &mut State, cx: &mut Context) -> Option<Change> {
+    let at = cx.at;
     loop {
         let entry = state.stack.pop()?;
         state.rpc = entry.rpc;
-        let mask = entry.mask & live;
+        let mask = entry.mask & *cx.live;
         if mask == 0 {
             continue;
         }
         let cause = if entry.side {
             MaskCause::Switch
         } else {
-            notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+            cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
             MaskCause::Reconverge
         };
         return Some(Change::Go { pc: entry.pc, mask, origin: entry.origin, cause: Some(cause) });
@@ -99,51 +95,32 @@ fn pop(state: &mut State, live: Mask, at: PathView, notes: &mut Notes) -> Option
 
 impl Divergence for SimtStack {
     type State = State;
-    const INFO: MechanismInfo = MechanismInfo {
-        name: "simt-stack",
-        summary: "hardware stack on plain branches, reconverging at the static post-dominator",
-        source: "docs/mechanisms.md",
-        isas: &["harp"],
-        separate_entities: false,
-        parallel: false,
-        across_waves: false,
-        reconvergence: Reconvergence::PostDominator,
-        two_level_scheduling: false,
-    };
+    const INFO: MechanismInfo = MechanismInfo::stack(
+        "simt-stack",
+        "hardware stack on plain branches, reconverging at the static post-dominator",
+        "docs/mechanisms.md",
+        &["harp"],
+        Reconvergence::PostDominator,
+    );
 
     const MAY_DIVERGE: bool = true;
 
-    fn step(
-        &self,
-        state: &mut State,
-        live: &mut Mask,
-        at: PathView,
-        flow: Flow,
-        map: &FlowMap,
-        notes: &mut Notes,
-    ) -> Result<Change, Refusal> {
+    fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+        let at = cx.at;
         if let Some(change) = plain(at, flow) {
             return Ok(change);
         }
         match flow {
             Flow::Branch { target, .. } if target == at.next => Ok(Change::on(at, target)),
-            Flow::Branch { taken, target } => self.diverge(state, at, (target, taken), map, notes),
+            Flow::Branch { taken, target } => self.diverge(state, (target, taken), cx),
             Flow::Split { .. } | Flow::Join => Ok(Change::on(at, at.next)),
-            Flow::Exit { lanes } => {
-                *live &= !lanes;
-                let rest = at.mask & !lanes;
-                if rest != 0 {
-                    let cause = Some(MaskCause::Exit);
-                    return Ok(Change::Go { pc: at.next, mask: rest, origin: at.origin, cause });
-                }
-                Ok(pop(state, *live, at, notes).unwrap_or(Change::End))
-            }
+            Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| pop(state, cx))),
             _ => Err(unsupported(flow, Self::INFO.name)),
         }
     }
 
-    fn arrive(&self, state: &mut State, live: Mask, at: PathView, notes: &mut Notes) -> Result<Change, Refusal> {
-        pop(state, live, at, notes).ok_or(Refusal::Malformed("a path reconverged with nothing on the stack"))
+    fn arrive(&self, state: &mut State, cx: &mut Context) -> Result<Change, Refusal> {
+        pop(state, cx).ok_or(Refusal::Malformed("a path reconverged with nothing on the stack"))
     }
 
     fn watch(&self, state: &State) -> Pc {

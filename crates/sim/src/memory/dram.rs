@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn an_open_row_is_faster_and_a_bank_is_busy() {
-        let mut d = Dram::new(&DramSpec { banks: 2, row_bytes: 1024, row_hit_latency: 10, bandwidth: 0, ..spec() });
+        let mut d =
+            Dram::new(&DramSpec { banks: 2, row_bytes: 1024, row_hit_latency: 10, bandwidth: 0, ..spec() });
         assert_eq!(d.access(0, 64, 0), 30);
         assert_eq!(d.access(64, 64, 0), 40);
         assert_eq!(d.access(1024, 64, 0), 30);

@@ -122,7 +122,8 @@ impl Hierarchy {
         }
         let place = self.place(port);
         for addr in lines {
-            let done = self.reach(place, core, addr, write, now + self.request, Some(&mut result)) + self.response;
+            let done =
+                self.reach(place, core, addr, write, now + self.request, Some(&mut result)) + self.response;
             result.done = result.done.max(done);
         }
         result

@@ -72,7 +72,10 @@ impl DeviceMemory {
     fn load_word(&self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
         let a = addr as usize;
         let got = match bytes {
-            4 => self.bytes.get(a..a.wrapping_add(4)).map(|b| u64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
+            4 => self
+                .bytes
+                .get(a..a.wrapping_add(4))
+                .map(|b| u64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
             n => self.bytes.get(a..a.wrapping_add(n as usize)).map(|b| {
                 let mut word = [0; 8];
                 word[..b.len()].copy_from_slice(b);
@@ -84,7 +87,8 @@ impl DeviceMemory {
 
     #[inline(always)]
     fn store_word(&mut self, addr: u64, bytes: u32, value: u64) -> Result<(), MemFault> {
-        if addr < self.text_end && self.text.iter().any(|t| addr < t.end && addr + u64::from(bytes) > t.start) {
+        if addr < self.text_end && self.text.iter().any(|t| addr < t.end && addr + u64::from(bytes) > t.start)
+        {
             let why = "there are instructions; self-modifying code is not supported".to_owned();
             return Err(MemFault { what: "store", addr, bytes, why });
         }

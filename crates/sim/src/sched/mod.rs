@@ -96,7 +96,10 @@ mod tests {
     fn greedy_stays_then_takes_the_oldest_or_the_next() {
         let seq = [(0b0111, 0), (0b0110, 1), (0b0111, 0), (0b1101, 2), (0b0101, 2)];
         assert_eq!(picks(PolicyName::GreedyThenOldest, &seq), [Some(1), Some(1), Some(1), Some(3), Some(0)]);
-        assert_eq!(picks(PolicyName::GreedyThenRoundRobin, &seq), [Some(0), Some(1), Some(1), Some(2), Some(2)]);
+        assert_eq!(
+            picks(PolicyName::GreedyThenRoundRobin, &seq),
+            [Some(0), Some(1), Some(1), Some(2), Some(2)]
+        );
     }
 
     #[test]

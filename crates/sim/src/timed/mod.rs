@@ -183,7 +183,16 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     }
 
     fn event(&self, core: usize, slot: usize, s: &Slot<I, D>, pc: Pc, mask: Mask, kind: Kind) -> Event {
-        Event { cycle: self.now, core: core as u16, slot: slot as u16, wave: s.wave.id, path: 0, pc, mask, kind }
+        Event {
+            cycle: self.now,
+            core: core as u16,
+            slot: slot as u16,
+            wave: s.wave.id,
+            path: 0,
+            pc,
+            mask,
+            kind,
+        }
     }
 
     /// One cycle of every core; then on to the next cycle in which something can happen.
@@ -261,7 +270,8 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
                 lines: &mut self.lines,
                 wrote: false,
             };
-            let effect = self.exec.step(&mut s.wave, &mut s.path, now, c as u32, &mut bus, &mut self.notes)?;
+            let effect =
+                self.exec.step(&mut s.wave, &mut s.path, now, c as u32, &mut bus, &mut self.notes)?;
             wrote = bus.wrote;
             effect
         } else {

@@ -48,15 +48,15 @@ fn read(path: &Path) -> miette::Result<Vec<u8>> {
 }
 
 fn source(path: &Path, bytes: &[u8]) -> miette::Result<SourceFile> {
-    let text = std::str::from_utf8(bytes).into_diagnostic().wrap_err("not an object file and not UTF-8 text")?;
+    let text =
+        std::str::from_utf8(bytes).into_diagnostic().wrap_err("not an object file and not UTF-8 text")?;
     Ok(SourceFile::new(path.display().to_string(), text))
 }
 
 fn isa(path: &Path, given: Option<&str>) -> miette::Result<String> {
-    given
-        .map(str::to_owned)
-        .or_else(|| isa_of(path).map(str::to_owned))
-        .ok_or_else(|| miette!(help = "use --isa harp or --isa guppy", "cannot tell the ISA of {}", path.display()))
+    given.map(str::to_owned).or_else(|| isa_of(path).map(str::to_owned)).ok_or_else(|| {
+        miette!(help = "use --isa harp or --isa guppy", "cannot tell the ISA of {}", path.display())
+    })
 }
 
 fn arch(text: &str) -> miette::Result<Arch> {
@@ -84,7 +84,9 @@ pub fn assemble(args: AsmArgs) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let output = args.output.unwrap_or_else(|| args.file.with_extension(extension));
-    std::fs::write(&output, &object).into_diagnostic().wrap_err_with(|| format!("cannot write {}", output.display()))?;
+    std::fs::write(&output, &object)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", output.display()))?;
     print_line(&format!("{}: {what}, {} bytes", output.display(), object.len()));
     Ok(ExitCode::SUCCESS)
 }
@@ -101,7 +103,8 @@ pub fn disassemble(args: DisasmArgs) -> CommandResult {
         match isa(&args.file, args.isa.as_deref())?.as_str() {
             "harp" => {
                 let arch = arch(&args.arch)?;
-                let image = harp::assemble_program(&file, &arch).map_err(|e| AsmErrors::new(&file.name, e))?;
+                let image =
+                    harp::assemble_program(&file, &arch).map_err(|e| AsmErrors::new(&file.name, e))?;
                 harp_text(&image, args.source)?
             }
             _ => guppy_text(&guppy::assemble(&file).map_err(|e| AsmErrors::new(&file.name, e))?, args.source),
@@ -143,7 +146,8 @@ fn guppy_text(module: &guppy::Module, as_source: bool) -> String {
         .disassemble()
         .lines()
         .map(|line| {
-            let is_instruction = line.starts_with(' ') && !line.trim().is_empty() && !line.trim().starts_with(';');
+            let is_instruction =
+                line.starts_with(' ') && !line.trim().is_empty() && !line.trim().starts_with(';');
             if is_instruction {
                 pc += 1;
                 format!("  {:04}{line}\n", pc - 1)

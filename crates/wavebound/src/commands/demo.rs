@@ -51,7 +51,13 @@ pub fn main(args: DemoArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(name: &str, text: &str, spec: &JobSpec, picture: &std::path::Path, memory: &str) -> miette::Result<u64> {
+fn show(
+    name: &str,
+    text: &str,
+    spec: &JobSpec,
+    picture: &std::path::Path,
+    memory: &str,
+) -> miette::Result<u64> {
     let job = Job::from_source(name, text, spec)?;
     let mut statistics = Statistics::new();
     let mut history = History::new();

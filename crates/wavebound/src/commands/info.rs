@@ -90,7 +90,8 @@ fn fields(prefix: &str, list: &[Field]) {
 
 fn policies(json: bool) -> miette::Result<()> {
     if json {
-        let all: Vec<_> = Policy::ALL.iter().map(|p| serde_json::json!({"name": p.1, "summary": p.2})).collect();
+        let all: Vec<_> =
+            Policy::ALL.iter().map(|p| serde_json::json!({"name": p.1, "summary": p.2})).collect();
         return print_json(&all);
     }
     for (_, name, summary) in Policy::ALL {
@@ -156,7 +157,8 @@ pub fn mechanisms(args: MechanismsArgs) -> CommandResult {
     let head: String = rows.iter().map(|r| format!("{:>12}", r.name)).collect();
     print_line(&format!("{:<40}{head}", "property (THESIS Table 3.1)"));
     for (name, property) in table {
-        let cells: String = rows.iter().map(|r| format!("{:>12}", if property(r) { "yes" } else { "-" })).collect();
+        let cells: String =
+            rows.iter().map(|r| format!("{:>12}", if property(r) { "yes" } else { "-" })).collect();
         print_line(&format!("{name:<40}{cells}"));
     }
     Ok(ExitCode::SUCCESS)

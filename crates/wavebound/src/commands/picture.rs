@@ -61,7 +61,9 @@ pub fn main(args: PictureArgs) -> CommandResult {
     if is_trace(path) {
         let file = File::open(path).into_diagnostic()?;
         let reader = TraceReader::open(BufReader::new(file)).into_diagnostic()?;
-        replay(reader, &mut [&mut history]).into_diagnostic().wrap_err_with(|| format!("in {}", path.display()))?;
+        replay(reader, &mut [&mut history])
+            .into_diagnostic()
+            .wrap_err_with(|| format!("in {}", path.display()))?;
     } else {
         let job = args.target.job()?;
         let progress = Progress::new();
@@ -82,7 +84,8 @@ fn is_trace(path: &Path) -> bool {
 pub fn draw(history: &History, args: &DrawArgs, _machine: &str, path: &Path) -> miette::Result<()> {
     let info = history.info();
     let title = args.title.clone().unwrap_or_else(|| {
-        let name = Path::new(&info.program).file_name().map_or(info.program.clone(), |n| n.to_string_lossy().into());
+        let name =
+            Path::new(&info.program).file_name().map_or(info.program.clone(), |n| n.to_string_lossy().into());
         format!("{name} on {} ({})", info.machine, info.mechanism)
     });
     let options = PictureOptions {

@@ -108,7 +108,8 @@ pub fn main(args: RunArgs) -> CommandResult {
     if let Some(log) = log {
         log.finish().into_diagnostic().wrap_err("cannot write the log")?;
     }
-    let written = trace.map(|t| t.finish().into_diagnostic().wrap_err("cannot write the trace")).transpose()?;
+    let written =
+        trace.map(|t| t.finish().into_diagnostic().wrap_err("cannot write the trace")).transpose()?;
     let outcome = outcome?;
     if let (Some(history), Some(path)) = (&history, &args.picture) {
         picture::draw(history, &DrawArgs::default(), &job.machine.name, path)?;
@@ -127,7 +128,8 @@ pub fn main(args: RunArgs) -> CommandResult {
 }
 
 fn create(path: &Path) -> miette::Result<BufWriter<File>> {
-    let file = File::create(path).into_diagnostic().wrap_err_with(|| format!("cannot create {}", path.display()))?;
+    let file =
+        File::create(path).into_diagnostic().wrap_err_with(|| format!("cannot create {}", path.display()))?;
     Ok(BufWriter::new(file))
 }
 

@@ -107,7 +107,11 @@ impl Progress {
 
     pub fn show(&self, cycles: u64, instructions: u64) {
         if let Some(bar) = &self.bar {
-            bar.set_message(format!("cycle {}, {} wave-instructions", HumanCount(cycles), HumanCount(instructions)));
+            bar.set_message(format!(
+                "cycle {}, {} wave-instructions",
+                HumanCount(cycles),
+                HumanCount(instructions)
+            ));
         }
     }
 }

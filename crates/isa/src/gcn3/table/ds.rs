@@ -1,7 +1,7 @@
 //! Local and global data share.
 
 use super::super::op::Op;
-use super::super::operand::Ty::{B128, B32, B64, B96, F32, F64, I32, I64, None, U32, U64};
+use super::super::operand::Ty::{B32, B64, B96, B128, F32, F64, I32, I64, None, U32, U64};
 use super::{Entry, ds};
 
 #[rustfmt::skip]
@@ -105,7 +105,7 @@ pub(super) const DS: &[Entry] = &[
     ds(0x76, Op::DsReadB64, "ds_read_b64", B64, [B32, None, None]),
     ds(0x77, Op::DsRead2B64, "ds_read2_b64", B128, [B32, None, None]).two_offsets(),
     ds(0x78, Op::DsRead2st64B64, "ds_read2st64_b64", B128, [B32, None, None]).two_offsets(),
-    ds(0x7e, Op::DsCondxchg32RtnB64, "ds_condxchg32_rtn_b64", B64, [B32, B64, None]).two_offsets().atomic(),
+    ds(0x7e, Op::DsCondxchg32RtnB64, "ds_condxchg32_rtn_b64", B64, [B32, B64, None]).atomic(),
     ds(0x80, Op::DsAddSrc2U32, "ds_add_src2_u32", None, [B32, None, None]).atomic(),
     ds(0x81, Op::DsSubSrc2U32, "ds_sub_src2_u32", None, [B32, None, None]).atomic(),
     ds(0x82, Op::DsRsubSrc2U32, "ds_rsub_src2_u32", None, [B32, None, None]).atomic(),

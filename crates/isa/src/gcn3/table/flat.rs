@@ -1,7 +1,7 @@
 //! Flat memory.
 
 use super::super::op::Op;
-use super::super::operand::Ty::{B128, B32, B64, B96, None};
+use super::super::operand::Ty::{B32, B64, B96, B128, None};
 use super::{Entry, flat};
 
 #[rustfmt::skip]

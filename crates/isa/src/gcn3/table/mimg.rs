@@ -1,7 +1,7 @@
 //! Image loads, stores and samples. The address width is the smallest the operation can have.
 
 use super::super::op::Op;
-use super::super::operand::Ty::{B128, B256, B32, B64, B96, None};
+use super::super::operand::Ty::{B32, B64, B96, B128, B256, None};
 use super::{Entry, mimg};
 
 #[rustfmt::skip]

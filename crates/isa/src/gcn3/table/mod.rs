@@ -137,7 +137,15 @@ pub struct Compare {
     pub exec: bool,
 }
 
-const fn line(format: Format, code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3], class: Class) -> Entry {
+const fn line(
+    format: Format,
+    code: u16,
+    op: Op,
+    name: &'static str,
+    dst: Ty,
+    src: [Ty; 3],
+    class: Class,
+) -> Entry {
     Entry {
         op,
         name,
@@ -206,7 +214,15 @@ const fn vop3(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> E
 }
 
 /// Float sources take abs and neg, float results clamp and omod, unless the line says otherwise.
-const fn vector(format: Format, code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3], forms: u8) -> Entry {
+const fn vector(
+    format: Format,
+    code: u16,
+    op: Op,
+    name: &'static str,
+    dst: Ty,
+    src: [Ty; 3],
+    forms: u8,
+) -> Entry {
     let mut entry = line(format, code, op, name, dst, src, Class::Valu);
     entry.forms = forms;
     entry.reads = implicit::EXEC;
@@ -473,8 +489,7 @@ mod tests {
     fn names_are_unique_and_match_the_enum() {
         for entry in &TABLE {
             assert_eq!(by_name(entry.name), Some(entry.op));
-            let camel: String =
-                entry.name.split('_').map(|w| w[..1].to_uppercase() + &w[1..]).collect();
+            let camel: String = entry.name.split('_').map(|w| w[..1].to_uppercase() + &w[1..]).collect();
             assert_eq!(camel, format!("{:?}", entry.op));
         }
     }
@@ -487,6 +502,9 @@ mod tests {
                 assert_eq!(by_code(Format::Vop3, code.into()), Some(entry.op), "{}", entry.name);
             }
         }
-        assert_eq!(Op::VCmpxNgtF64.entry().compare(), Some(Compare { condition: 11, class: false, exec: true }));
+        assert_eq!(
+            Op::VCmpxNgtF64.entry().compare(),
+            Some(Compare { condition: 11, class: false, exec: true })
+        );
     }
 }

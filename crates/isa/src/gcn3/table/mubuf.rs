@@ -1,7 +1,7 @@
 //! Buffer memory, untyped.
 
 use super::super::op::Op;
-use super::super::operand::Ty::{B128, B32, B64, B96, None, U32};
+use super::super::operand::Ty::{B32, B64, B96, B128, None, U32};
 use super::implicit::M0;
 use super::{Entry, mubuf};
 

@@ -1,7 +1,7 @@
 //! Scalar memory.
 
 use super::super::op::Op;
-use super::super::operand::Ty::{B128, B256, B32, B512, B64, None, U32};
+use super::super::operand::Ty::{B32, B64, B128, B256, B512, None, U32};
 use super::{Entry, smem};
 
 #[rustfmt::skip]

@@ -1,7 +1,7 @@
 //! Vector ALU operations that only have the long form.
 
 use super::super::op::Op;
-use super::super::operand::Ty::{B128, B32, B64, F16, F32, F64, I16, I32, I64, None, U16, U32, U64};
+use super::super::operand::Ty::{B32, B64, B128, F16, F32, F64, I16, I32, I64, None, U16, U32, U64};
 use super::Class::Valu64;
 use super::implicit::VCC;
 use super::modifier::{ABS0, ABS1, CLAMP, NEG0, NEG1, NEG2, OMOD};

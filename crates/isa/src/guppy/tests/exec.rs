@@ -151,7 +151,8 @@ fn vectors() {
 #[test]
 fn builtins_and_masks() {
     let mut wave = Wave::new(33);
-    let start = WaveStart { wave: 9, group: 2, wave_in_group: 3, group_size: 100, lanes: 33, ..WaveStart::default() };
+    let start =
+        WaveStart { wave: 9, group: 2, wave_in_group: 3, group_size: 100, lanes: 33, ..WaveStart::default() };
     wave.isa.start(&mut wave.regs, &start);
     wave.clock = 0x1_0000_0007;
     wave.run("mov r0.xyzw, thread_id\n mov r1.xy, lane_id\n mov r1.z, wave_id\n mov r1.w, clock");

@@ -83,7 +83,15 @@ impl Wave {
     pub fn try_run(&mut self, text: &str) -> Result<Flow, Trap> {
         let mut flow = Flow::Next;
         for (pc, inst) in (0..).zip(&assembled(text).insts) {
-            let at = At { pc, next: pc + 1, mask: self.mask, live: self.mask, clock: self.clock, core: 0, may_diverge: true };
+            let at = At {
+                pc,
+                next: pc + 1,
+                mask: self.mask,
+                live: self.mask,
+                clock: self.clock,
+                core: 0,
+                may_diverge: true,
+            };
             flow = self.isa.exec(inst, &at, &mut self.regs, &mut self.memory)?;
         }
         Ok(flow)

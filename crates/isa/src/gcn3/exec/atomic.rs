@@ -1,0 +1,149 @@
+//! What atomics do to the value in memory, the same for FLAT, buffers and LDS.
+
+use super::super::state::mode;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Swap,
+    /// The second operand is what memory must hold.
+    Cmpswap,
+    Add,
+    Sub,
+    /// Data minus memory.
+    Rsub,
+    Smin,
+    Umin,
+    Smax,
+    Umax,
+    And,
+    Or,
+    Xor,
+    /// Up to data, then from zero.
+    Inc,
+    /// Down to zero, then from data.
+    Dec,
+    /// Clears the bits of data, sets those of the second operand.
+    Mskor,
+    /// Minus data if that much is there, else plus the second operand.
+    Wrap,
+    /// Compares as floats: −0 is +0, a NaN is nothing.
+    CmpswapF,
+    MinF,
+    MaxF,
+    AddF,
+}
+
+impl Kind {
+    /// By the operation number of FLAT and MUBUF.
+    pub fn of_memory(code: u16) -> Option<Kind> {
+        use Kind::*;
+        const KINDS: [Kind; 13] =
+            [Swap, Cmpswap, Add, Sub, Smin, Umin, Smax, Umax, And, Or, Xor, Inc, Dec];
+        KINDS.get(usize::from(code & 0x1f)).copied()
+    }
+
+    /// By the operation number of DS; only those on one place.
+    pub fn of_ds(code: u16) -> Option<Kind> {
+        use Kind::*;
+        Some(match code & 0x1f {
+            0x00 => Add,
+            0x01 => Sub,
+            0x02 => Rsub,
+            0x03 => Inc,
+            0x04 => Dec,
+            0x05 => Smin,
+            0x06 => Smax,
+            0x07 => Umin,
+            0x08 => Umax,
+            0x09 => And,
+            0x0a => Or,
+            0x0b => Xor,
+            0x0c => Mskor,
+            0x0d => Swap,
+            0x10 => Cmpswap,
+            0x11 => CmpswapF,
+            0x12 => MinF,
+            0x13 => MaxF,
+            0x14 => Wrap,
+            0x15 => AddF,
+            _ => return None,
+        })
+    }
+}
+
+/// The new value. `data` is the operand, `second` the other operand of the kinds that have one.
+#[inline]
+pub(super) fn apply(kind: Kind, wide: bool, old: u64, data: u64, second: u64, mode: u32) -> u64 {
+    if wide {
+        return apply64(kind, old, data, second);
+    }
+    apply32(kind, old as u32, data as u32, second as u32, mode).into()
+}
+
+macro_rules! integer {
+    ($name:ident, $unsigned:ty, $signed:ty, $float:expr) => {
+        #[inline]
+        fn $name(kind: Kind, old: $unsigned, data: $unsigned, second: $unsigned, mode: u32) -> $unsigned {
+            match kind {
+                Kind::Swap => data,
+                Kind::Cmpswap if old == second => data,
+                Kind::Cmpswap => old,
+                Kind::Add => old.wrapping_add(data),
+                Kind::Sub => old.wrapping_sub(data),
+                Kind::Rsub => data.wrapping_sub(old),
+                Kind::Smin => (old as $signed).min(data as $signed) as $unsigned,
+                Kind::Umin => old.min(data),
+                Kind::Smax => (old as $signed).max(data as $signed) as $unsigned,
+                Kind::Umax => old.max(data),
+                Kind::And => old & data,
+                Kind::Or => old | data,
+                Kind::Xor => old ^ data,
+                Kind::Inc if old >= data => 0,
+                Kind::Inc => old + 1,
+                Kind::Dec if old == 0 || old > data => data,
+                Kind::Dec => old - 1,
+                Kind::Mskor => old & !data | second,
+                Kind::Wrap if old >= data => old - data,
+                Kind::Wrap => old.wrapping_add(second),
+                Kind::CmpswapF | Kind::MinF | Kind::MaxF | Kind::AddF => $float(kind, old, data, second, mode),
+            }
+        }
+    };
+}
+
+integer!(apply32, u32, i32, float32);
+integer!(integer64, u64, i64, float64);
+
+fn apply64(kind: Kind, old: u64, data: u64, second: u64) -> u64 {
+    integer64(kind, old, data, second, 0)
+}
+
+fn float32(kind: Kind, old: u32, data: u32, second: u32, mode: u32) -> u32 {
+    let (a, b) = (f32::from_bits(old), f32::from_bits(data));
+    let keep = match kind {
+        Kind::CmpswapF => a != f32::from_bits(second),
+        Kind::MinF => !(b < a),
+        Kind::MaxF => !(b > a),
+        _ => return flush(f32::from_bits(flush(a, mode)) + f32::from_bits(flush(b, mode)), mode),
+    };
+    if keep { old } else { data }
+}
+
+/// Denormals become zero, with their sign, unless MODE keeps them.
+fn flush(value: f32, mode: u32) -> u32 {
+    match value.to_bits() {
+        bits if value.is_subnormal() && mode & mode::F32_DENORMALS == 0 => bits & 1 << 31,
+        bits => bits,
+    }
+}
+
+fn float64(kind: Kind, old: u64, data: u64, second: u64, _mode: u32) -> u64 {
+    let (a, b) = (f64::from_bits(old), f64::from_bits(data));
+    let keep = match kind {
+        Kind::CmpswapF => a != f64::from_bits(second),
+        Kind::MinF => !(b < a),
+        Kind::MaxF => !(b > a),
+        _ => return (a + b).to_bits(),
+    };
+    if keep { old } else { data }
+}

@@ -1,0 +1,136 @@
+//! Control flow and the wave's own state: SOPP, pc moves, hardware registers, clocks. Branches test
+//! scalar conditions, so the whole path goes one way: a branch is a jump or nothing.
+
+use super::super::inst::Inst;
+use super::super::op::Op;
+use super::super::state::{Regs, mode};
+use super::super::symbols::hwreg_fields;
+use super::operand::{get32, get64, put32, put64};
+use super::scalar::{set_m0, set_mode};
+use super::unsupported;
+use crate::{At, Flow, Mask, NO_PC, Pc, Trap};
+
+/// Target of a relative branch.
+pub(in crate::gcn3) fn target(inst: &Inst, next: Pc) -> Pc {
+    next.wrapping_add_signed((inst.imm as i16).into())
+}
+
+fn pc_of(addr: u64, code_base: u64) -> Result<Pc, Trap> {
+    let offset = addr.wrapping_sub(code_base);
+    match Pc::try_from(offset / 4) {
+        Ok(pc) if offset % 4 == 0 && pc != NO_PC => Ok(pc),
+        _ => Err(Trap::BadTarget { addr }),
+    }
+}
+
+/// SOP1 instructions that read or set the pc.
+pub(super) fn pc_move(inst: &Inst, at: &At, regs: &mut Regs, path: Mask, code_base: u64) -> Result<Flow, Trap> {
+    let next = code_base.wrapping_add(u64::from(at.next) * 4);
+    match inst.op {
+        Op::SGetpcB64 => {
+            put64(regs, inst.dst, next, path);
+            Ok(Flow::Next)
+        }
+        Op::SSetpcB64 => Ok(Flow::Jump(pc_of(get64(regs, inst.src[0], path), code_base)?)),
+        Op::SSwappcB64 => {
+            let pc = pc_of(get64(regs, inst.src[0], path), code_base)?;
+            put64(regs, inst.dst, next, path);
+            Ok(Flow::Jump(pc))
+        }
+        _ => Err(unsupported(inst)),
+    }
+}
+
+pub(super) fn sopp(inst: &Inst, at: &At, regs: &mut Regs, path: Mask) -> Result<Flow, Trap> {
+    let imm = inst.imm as u32 & 0xffff;
+    let taken = match inst.op {
+        Op::SBranch => true,
+        Op::SCbranchScc0 => !regs.scc,
+        Op::SCbranchScc1 => regs.scc,
+        Op::SCbranchVccz => regs.vcc() == 0,
+        Op::SCbranchVccnz => regs.vcc() != 0,
+        Op::SCbranchExecz => regs.exec() & path == 0,
+        Op::SCbranchExecnz => regs.exec() & path != 0,
+        // No debugger is attached.
+        Op::SCbranchCdbgsys
+        | Op::SCbranchCdbguser
+        | Op::SCbranchCdbgsysOrUser
+        | Op::SCbranchCdbgsysAndUser => false,
+        Op::SEndpgm | Op::SEndpgmSaved => return Ok(Flow::Exit { lanes: at.mask }),
+        Op::SBarrier if regs.waves_in_group > 1 => {
+            return Ok(Flow::Barrier { id: regs.group.into(), count: regs.waves_in_group.into() });
+        }
+        Op::SBarrier
+        | Op::SNop
+        | Op::SWaitcnt
+        | Op::SSleep
+        | Op::SSetprio
+        | Op::SIcacheInv
+        | Op::SIncperflevel
+        | Op::SDecperflevel
+        | Op::STtracedata => false,
+        Op::SSetkill | Op::SSethalt if imm & 1 == 0 => false,
+        Op::SSetGprIdxOff => {
+            set_mode(regs, mode::GPR_IDX, false);
+            false
+        }
+        Op::SSetGprIdxMode => {
+            set_m0(regs, 0xf000, (imm & 15) << 12);
+            false
+        }
+        Op::STrap => {
+            let text = format!("s_trap {imm}: the kernel stopped itself (llvm.trap, abort or an assertion)");
+            return Err(Trap::Other(text));
+        }
+        _ => return Err(unsupported(inst)),
+    };
+    Ok(if taken { Flow::Jump(target(inst, at.next)) } else { Flow::Next })
+}
+
+/// Numbers of hardware registers.
+mod hwreg {
+    pub const MODE: u32 = 1;
+    pub const STATUS: u32 = 2;
+    pub const TRAPSTS: u32 = 3;
+    pub const HW_ID: u32 = 4;
+    pub const GPR_ALLOC: u32 = 5;
+    pub const LDS_ALLOC: u32 = 6;
+    pub const IB_STS: u32 = 7;
+}
+
+/// s_getreg and s_setreg. MODE is real state; the others say what they can and cannot be written, but
+/// for exception flags, which are never set here and so are cleared by doing nothing.
+pub(super) fn hardware(inst: &Inst, at: &At, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
+    let (id, first, count) = hwreg_fields(inst.imm);
+    let mask = (u64::MAX >> (64 - count)) as u32;
+    if inst.op == Op::SGetregB32 {
+        let value = match id {
+            hwreg::MODE => regs.mode,
+            hwreg::STATUS => status(regs, path),
+            hwreg::TRAPSTS | hwreg::IB_STS => 0,
+            // Wave, compute unit and shader engine.
+            hwreg::HW_ID => regs.wave_in_group & 15 | (at.core & 15) << 8 | (at.core >> 4 & 3) << 13,
+            hwreg::GPR_ALLOC => (regs.vgprs.div_ceil(4).max(1) - 1 & 63) << 8,
+            hwreg::LDS_ALLOC => (regs.lds_bytes.div_ceil(512) & 0x1ff) << 12,
+            _ => return Err(unsupported(inst)),
+        };
+        put32(regs, inst.dst, value >> first & mask, path);
+        return Ok(());
+    }
+    let value = get32(regs, inst.src[1], path);
+    match id {
+        hwreg::MODE => regs.mode = regs.mode & !(mask << first) | (value & mask) << first,
+        hwreg::TRAPSTS => {}
+        _ => return Err(unsupported(inst)),
+    }
+    Ok(())
+}
+
+/// SCC, EXECZ, VCCZ, in a group of several waves, valid.
+fn status(regs: &Regs, path: Mask) -> u32 {
+    u32::from(regs.scc)
+        | u32::from(regs.exec() & path == 0) << 9
+        | u32::from(regs.vcc() == 0) << 10
+        | u32::from(regs.waves_in_group > 1) << 11
+        | 1 << 16
+}

@@ -1,0 +1,80 @@
+//! What instructions do. `exec` hands each encoding to its module; the vector ALU is `gcn3::valu`.
+//! EXEC is architectural; the path's mask is laid over it on every read and write.
+
+mod atomic;
+mod buffer;
+mod control;
+mod ds;
+mod flat;
+mod format;
+mod operand;
+mod scalar;
+mod scalar1;
+mod shuffle;
+mod smem;
+mod space;
+#[cfg(test)]
+mod tests;
+mod vector;
+
+pub(super) use buffer::SCRATCH_WORD3;
+pub(super) use control::target;
+
+use super::inst::{Format, Inst};
+use super::op::Op;
+use super::state::{Regs, mode};
+use crate::{At, Bus, Flow, Mask, Trap};
+
+/// Lanes that execute vector instructions: EXEC within the path's mask.
+#[inline(always)]
+pub fn active(regs: &Regs, mask: Mask) -> Mask {
+    regs.exec() & mask
+}
+
+/// The lanes EXEC may have on this path. A path with all live lanes is the wave: EXEC is as the program
+/// wrote it, also for lanes that were not launched (whole-wave spills of functions rely on them).
+#[inline(always)]
+fn path_mask(at: &At) -> Mask {
+    if at.mask == at.live { Mask::MAX } else { at.mask }
+}
+
+#[cold]
+fn unsupported(inst: &Inst) -> Trap {
+    Trap::Other(format!("{} is not supported", super::disassemble(inst)))
+}
+
+#[inline]
+pub(super) fn exec<B: Bus>(
+    inst: &Inst,
+    at: &At,
+    regs: &mut Regs,
+    bus: &mut B,
+    code_base: u64,
+) -> Result<Flow, Trap> {
+    let path = path_mask(at);
+    match inst.format {
+        Format::Sop2 => scalar::sop2(inst, regs, path)?,
+        Format::Sop1 => match inst.op {
+            Op::SGetpcB64 | Op::SSetpcB64 | Op::SSwappcB64 => {
+                return control::pc_move(inst, at, regs, path, code_base);
+            }
+            _ => scalar1::sop1(inst, regs, path)?,
+        },
+        Format::Sopc => scalar::sopc(inst, regs, path)?,
+        Format::Sopk => match inst.op {
+            Op::SGetregB32 | Op::SSetregB32 | Op::SSetregImm32B32 => control::hardware(inst, at, regs, path)?,
+            _ => scalar::sopk(inst, regs, path)?,
+        },
+        Format::Sopp => return control::sopp(inst, at, regs, path),
+        Format::Smem => smem::exec(inst, at, regs, bus, path)?,
+        _ if regs.mode & mode::VSKIP != 0 => {}
+        Format::Ds => ds::exec(inst, regs, bus, active(regs, path))?,
+        Format::Flat => flat::exec(inst, regs, bus, active(regs, path))?,
+        Format::Mubuf => buffer::exec(inst, regs, bus, path)?,
+        Format::Mimg => return Err(unsupported(inst)),
+        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Sdwa | Format::Dpp => {
+            vector::exec(inst, regs, path)?;
+        }
+    }
+    Ok(Flow::Next)
+}

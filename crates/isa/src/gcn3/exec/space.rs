@@ -1,0 +1,123 @@
+//! Where a lane's bytes lie: local memory (LDS) and private memory (scratch) are parts of device memory.
+//! Private dwords of the 64 lanes are interleaved, as the scratch descriptor has it, so that FLAT and
+//! buffer instructions mean the same place. LDS and global accesses need no alignment (gfx803's
+//! unaligned mode); a private access must not leave its dword.
+
+use super::super::state::{PRIVATE_APERTURE, Regs, SHARED_APERTURE};
+use crate::{Bus, MemFault};
+
+/// Names of an access for messages: in local and in private memory.
+#[derive(Clone, Copy)]
+pub(super) struct What {
+    pub lds: &'static str,
+    pub private: &'static str,
+}
+
+pub(super) const LOAD: What = What { lds: "LDS load", private: "private load" };
+pub(super) const STORE: What = What { lds: "LDS store", private: "private store" };
+pub(super) const ATOMIC: What = What { lds: "LDS atomic", private: "private atomic" };
+
+/// The dwords of one lane's access: `first`, then every `step` bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub first: u64,
+    pub step: u64,
+}
+
+/// Bytes between one lane's consecutive private dwords.
+pub(super) const PRIVATE_STEP: u64 = 256;
+
+/// Device address of an LDS offset.
+#[inline(always)]
+pub(super) fn lds(regs: &Regs, what: What, offset: u32, bytes: u32) -> Result<u64, MemFault> {
+    if u64::from(offset) + u64::from(bytes) <= u64::from(regs.lds_bytes) {
+        Ok(regs.lds_base + u64::from(offset))
+    } else {
+        Err(outside_lds(regs, what, offset, bytes))
+    }
+}
+
+#[cold]
+fn outside_lds(regs: &Regs, what: What, offset: u32, bytes: u32) -> MemFault {
+    let why = match regs.lds_bytes {
+        0 => "the group has no local memory".to_owned(),
+        n => format!("the group has {n} bytes of local memory"),
+    };
+    MemFault { what: what.lds, addr: offset.into(), bytes, why }
+}
+
+/// Device address of the first dword of a private offset.
+pub(super) fn private(regs: &Regs, what: What, offset: u32, bytes: u32, lane: u32) -> Result<Place, MemFault> {
+    let fault = |why| MemFault { what: what.private, addr: offset.into(), bytes, why };
+    if u64::from(offset) + u64::from(bytes) > u64::from(regs.scratch_per_lane) {
+        return Err(fault(format!("a lane has {} bytes of private memory", regs.scratch_per_lane)));
+    }
+    if offset % 4 != 0 && offset % 4 + bytes > 4 {
+        return Err(fault("the access leaves its dword, and private dwords of a lane are not adjacent".into()));
+    }
+    let dword = u64::from(offset / 4) * PRIVATE_STEP;
+    let first = regs.scratch_base + dword + u64::from(lane) * 4 + u64::from(offset % 4);
+    Ok(Place { first, step: PRIVATE_STEP })
+}
+
+/// What a flat address means.
+#[inline(always)]
+pub(super) fn flat(regs: &Regs, what: What, addr: u64, bytes: u32, lane: u32) -> Result<Place, MemFault> {
+    match (addr >> 32) as u32 {
+        SHARED_APERTURE => Ok(Place { first: lds(regs, what, addr as u32, bytes)?, step: 4 }),
+        PRIVATE_APERTURE => private(regs, what, addr as u32, bytes, lane),
+        _ => Ok(Place { first: addr, step: 4 }),
+    }
+}
+
+/// `N` dwords, in pairs where they are aligned.
+#[inline(always)]
+pub(super) fn read<B: Bus, const N: usize>(bus: &mut B, place: Place) -> Result<[u32; N], MemFault> {
+    let mut out = [0; N];
+    let at = |k: usize| place.first.wrapping_add(k as u64 * place.step);
+    if N >= 2 && place.step == 4 && place.first % 8 == 0 {
+        for k in (0..N - 1).step_by(2) {
+            let pair = bus.load(at(k), 8)?;
+            (out[k], out[k + 1]) = (pair as u32, (pair >> 32) as u32);
+        }
+        if N % 2 == 1 {
+            out[N - 1] = bus.load(at(N - 1), 4)? as u32;
+        }
+    } else {
+        for (k, out) in out.iter_mut().enumerate() {
+            *out = bus.load(at(k), 4)? as u32;
+        }
+    }
+    Ok(out)
+}
+
+#[inline(always)]
+pub(super) fn write<B: Bus, const N: usize>(bus: &mut B, place: Place, data: [u32; N]) -> Result<(), MemFault> {
+    let at = |k: usize| place.first.wrapping_add(k as u64 * place.step);
+    if N >= 2 && place.step == 4 && place.first % 8 == 0 {
+        for k in (0..N - 1).step_by(2) {
+            bus.store(at(k), 8, u64::from(data[k]) | u64::from(data[k + 1]) << 32)?;
+        }
+        if N % 2 == 1 {
+            bus.store(at(N - 1), 4, data[N - 1].into())?;
+        }
+    } else {
+        for (k, &value) in data.iter().enumerate() {
+            bus.store(at(k), 4, value.into())?;
+        }
+    }
+    Ok(())
+}
+
+/// `N` dwords of a lane's registers from row `first`.
+#[inline(always)]
+pub(super) fn row<const N: usize>(regs: &Regs, first: usize, lane: u32) -> [u32; N] {
+    std::array::from_fn(|k| regs.v.get(first + k, lane))
+}
+
+#[inline(always)]
+pub(super) fn set_row<const N: usize>(regs: &mut Regs, first: usize, lane: u32, data: [u32; N]) {
+    for (k, value) in data.into_iter().enumerate() {
+        regs.v.set(first + k, lane, value);
+    }
+}

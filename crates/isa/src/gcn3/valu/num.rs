@@ -1,0 +1,198 @@
+//! Exact number helpers: half floats, rounding to odd, fused multiply-add, powers of two, rounding to
+//! integers. Plain arithmetic only, so results do not depend on the host.
+
+/// `p + c` rounded to odd: rounding the result again to at most 51 bits is as good as rounding once.
+#[inline(always)]
+pub(super) fn add_odd(p: f64, c: f64) -> f64 {
+    let s = p + c;
+    let v = s - p;
+    let error = (p - (s - v)) + (c - v);
+    let bits = s.to_bits();
+    let inexact = (error > 0.0) | (error < 0.0);
+    let step = if (error.to_bits() ^ bits) >> 63 == 0 { 1 } else { u64::MAX };
+    f64::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(step) } else { bits })
+}
+
+/// Fused multiply-add of f32, rounded once.
+#[inline(always)]
+pub(super) fn fma32(a: f32, b: f32, c: f32) -> f32 {
+    add_odd(f64::from(a) * f64::from(b), f64::from(c)) as f32
+}
+
+/// 2^n for normal results.
+#[inline(always)]
+pub(super) fn exp2i(n: i32) -> f64 {
+    f64::from_bits(((1023 + n) as u64) << 52)
+}
+
+/// Fraction as an integer with bit 52 set, and the exponent of its lowest bit. `x` finite, not zero.
+fn split(x: f64) -> (u64, i32) {
+    let bits = x.to_bits();
+    let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i32, bits & ((1 << 52) - 1));
+    if exponent == 0 {
+        let shift = fraction.leading_zeros() - 11;
+        (fraction << shift, -1074 - shift as i32)
+    } else {
+        (fraction | 1 << 52, exponent - 1075)
+    }
+}
+
+/// `(x + e) * 2^n` rounded once, where `e` is far below the last place of `x` and of sign `error`.
+pub(super) fn scale64(x: f64, error: i32, n: i32) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return x;
+    }
+    let (fraction, low) = split(x);
+    let exponent = low.saturating_add(n).saturating_add(1075);
+    let sign = x.to_bits() & (1 << 63);
+    if exponent >= 0x7ff {
+        return f64::from_bits(sign | 0x7ff << 52);
+    }
+    if exponent >= 1 {
+        return f64::from_bits(sign | (exponent as u64) << 52 | fraction & ((1 << 52) - 1));
+    }
+    let drop = 3u32.saturating_add_signed(-exponent);
+    if drop > 60 {
+        return f64::from_bits(sign);
+    }
+    // In quarters of the last place, so that the error has room.
+    let toward = if sign == 0 { error } else { -error };
+    let quarters = (fraction * 4).wrapping_add_signed(toward.into());
+    let (kept, rest) = (quarters >> drop, quarters & ((1 << drop) - 1));
+    let half = 1u64 << (drop - 1);
+    let up = rest > half || rest == half && kept & 1 == 1;
+    f64::from_bits(sign | (kept + u64::from(up)))
+}
+
+pub(super) fn ldexp64(x: f64, n: i32) -> f64 {
+    scale64(x, 0, n)
+}
+
+pub(super) fn ldexp32(x: f32, n: i32) -> f32 {
+    (f64::from(x) * exp2i(n.clamp(-400, 400))) as f32
+}
+
+pub(super) fn half_to_f32(h: u16) -> f32 {
+    let sign = u32::from(h & 0x8000) << 16;
+    let (exponent, fraction) = (u32::from(h >> 10 & 31), u32::from(h & 0x3ff));
+    let magnitude = match exponent {
+        0 => (fraction as f32 * (1.0 / 16_777_216.0)).to_bits(),
+        31 => 0x7f80_0000 | fraction << 13,
+        _ => (exponent + 112) << 23 | fraction << 13,
+    };
+    f32::from_bits(sign | magnitude)
+}
+
+pub(super) fn half_to_f64(h: u16) -> f64 {
+    half_to_f32(h).into()
+}
+
+pub(super) const NAN16: u16 = 0xfe00;
+
+/// Rounded to nearest even, or toward zero. A NaN keeps the top of its payload, quieted.
+pub(super) fn half_from_f64(x: f64, to_zero: bool) -> u16 {
+    let bits = x.to_bits();
+    let sign = (bits >> 48) as u16 & 0x8000;
+    if x.is_nan() {
+        return sign | 0x7e00 | (bits >> 42) as u16 & 0x3ff;
+    }
+    if x.is_infinite() {
+        return sign | 0x7c00;
+    }
+    let magnitude = x.abs();
+    if magnitude < exp2i(-26) {
+        return sign;
+    }
+    let (fraction, low) = split(magnitude);
+    let exponent = (low + 52 + 15).max(0);
+    // Bits below the last place of a half with this exponent.
+    let drop = ((exponent.max(1) - 25) - low) as u32;
+    let (kept, rest) = (fraction >> drop, fraction & ((1 << drop) - 1));
+    let half = 1u64 << (drop - 1);
+    let up = !to_zero && (rest > half || rest == half && kept & 1 == 1);
+    let kept = kept + u64::from(up);
+    // A normal's leading bit counts as one step of the exponent.
+    let out = kept + ((exponent.max(1) as u64 - 1) << 10);
+    if out >= 0x7c00 { sign | if to_zero { 0x7bff } else { 0x7c00 } } else { sign | out as u16 }
+}
+
+pub(super) fn flush16(h: u16) -> u16 {
+    if h & 0x7c00 == 0 { h & 0x8000 } else { h }
+}
+
+/// Rounds to an integer; the sign stays.
+#[inline(always)]
+pub(super) fn rndne32(x: f32) -> f32 {
+    const BIG: f32 = 8_388_608.0;
+    let a = x.abs();
+    let r = if a < BIG { (a + BIG) - BIG } else { a };
+    r.copysign(x)
+}
+
+#[inline(always)]
+pub(super) fn floor32(x: f32) -> f32 {
+    let r = rndne32(x);
+    (if r > x { r - 1.0 } else { r }).copysign(x)
+}
+
+#[inline(always)]
+pub(super) fn ceil32(x: f32) -> f32 {
+    -floor32(-x)
+}
+
+#[inline(always)]
+pub(super) fn trunc32(x: f32) -> f32 {
+    floor32(x.abs()).copysign(x)
+}
+
+#[inline(always)]
+pub(super) fn rndne64(x: f64) -> f64 {
+    const BIG: f64 = 4_503_599_627_370_496.0;
+    let a = x.abs();
+    let r = if a < BIG { (a + BIG) - BIG } else { a };
+    r.copysign(x)
+}
+
+#[inline(always)]
+pub(super) fn floor64(x: f64) -> f64 {
+    let r = rndne64(x);
+    (if r > x { r - 1.0 } else { r }).copysign(x)
+}
+
+#[inline(always)]
+pub(super) fn ceil64(x: f64) -> f64 {
+    -floor64(-x)
+}
+
+#[inline(always)]
+pub(super) fn trunc64(x: f64) -> f64 {
+    floor64(x.abs()).copysign(x)
+}
+
+/// Mantissa in [0.5, 1) and exponent; zero, infinity and NaN are their own mantissa with exponent 0.
+pub(super) fn frexp64(x: f64) -> (f64, i32) {
+    if x == 0.0 || !x.is_finite() {
+        return (x, 0);
+    }
+    let (fraction, low) = split(x);
+    let mantissa = x.to_bits() & (1 << 63) | 0x3fe << 52 | fraction & ((1 << 52) - 1);
+    (f64::from_bits(mantissa), low + 53)
+}
+
+/// The bits of a NaN moved between widths; rounding conversions need not keep payloads.
+pub(super) fn f64_to_f32(x: f64) -> f32 {
+    if x.is_nan() {
+        let bits = x.to_bits();
+        let sign = (bits >> 32) as u32 & (1 << 31);
+        return f32::from_bits(sign | 0x7fc0_0000 | (bits >> 29) as u32 & 0x003f_ffff);
+    }
+    x as f32
+}
+
+pub(super) fn f32_to_f64(bits: u32) -> u64 {
+    let x = f32::from_bits(bits);
+    if x.is_nan() {
+        return u64::from(bits & (1 << 31)) << 32 | 0x7ff8 << 48 | u64::from(bits & 0x007f_ffff) << 29;
+    }
+    f64::from(x).to_bits()
+}
