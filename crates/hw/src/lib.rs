@@ -4,6 +4,7 @@
 mod error;
 mod file;
 mod machine;
+mod occupancy;
 mod overrides;
 mod presets;
 mod schema;
@@ -12,6 +13,7 @@ mod validate;
 pub use error::{HwError, Place};
 pub use file::load;
 pub use machine::*;
+pub use occupancy::{Limit, Needs, Occupancy};
 pub use overrides::parse_set;
 pub use presets::{Preset, preset, presets};
 pub use schema::{Field, Kind, SCHEMA};

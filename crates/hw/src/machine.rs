@@ -234,7 +234,7 @@ pub struct MemoryMap {
     /// Cycles of an LDS access without bank conflict.
     #[serde(default)]
     pub lds_latency: u32,
-    /// Cycles on the way to the first cache and back.
+    /// Cycles of a vector memory access on the way to the first cache and back.
     #[serde(default)]
     pub request_latency: u32,
     #[serde(default)]

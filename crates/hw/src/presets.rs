@@ -16,8 +16,17 @@ macro_rules! presets {
     };
 }
 
-static PRESETS: &[Preset] =
-    presets!["guppy", "guppy-fig1", "guppy-fig2", "guppy-fig3", "harp", "harp-pdom", "harp-pipelined"];
+static PRESETS: &[Preset] = presets![
+    "gcn3",
+    "guppy",
+    "guppy-fig1",
+    "guppy-fig2",
+    "guppy-fig3",
+    "harp",
+    "harp-pdom",
+    "harp-pipelined",
+    "pws",
+];
 
 pub fn presets() -> &'static [Preset] {
     PRESETS

@@ -64,6 +64,18 @@ pub struct WaveStart {
     pub spawned: Option<(u16, u64)>,
 }
 
+/// Counters of outstanding memory operations that code waits for explicitly (GCN `s_waitcnt`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Counters this instruction raises until it is done.
+    pub raises: [bool; COUNTERS],
+    /// It may issue when each counter is at most this; `u8::MAX` = does not matter.
+    pub until: Option<[u8; COUNTERS]>,
+}
+
+/// Vector memory (vmcnt), and LDS, scalar memory and messages (lgkmcnt).
+pub const COUNTERS: usize = 2;
+
 /// One instruction set. Implementations are small values (architecture parameters) shared by all waves.
 pub trait Isa: Send + Sync + 'static {
     /// A decoded instruction: plain data, decoded once.
@@ -98,6 +110,15 @@ pub trait Isa: Send + Sync + 'static {
         regs: &mut Self::Regs,
         bus: &mut B,
     ) -> Result<Flow, Trap>;
+    /// Explicit wait counters; most ISAs have none.
+    fn waits(&self, _inst: &Self::Inst) -> Waits {
+        Waits::default()
+    }
+    /// Lanes of a path that the next vector instruction works on: less than `mask` where the ISA has an
+    /// execution mask of its own.
+    fn active(&self, _regs: &Self::Regs, mask: Mask) -> Mask {
+        mask
+    }
     /// Disassembly text; `label` names a pc where the program has a symbol for it.
     fn show(&self, inst: &Self::Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String;
     /// Address of a pc as the program sees it (link registers, listings).

@@ -54,3 +54,26 @@ fn disassembly_equals_objdump() {
     assert!(corpus.len() >= 20_000);
     assert_eq!(wrong, 0);
 }
+
+#[test]
+fn assembly_equals_llvm_mc() {
+    if !oracle::available() {
+        return;
+    }
+    let corpus: Vec<_> = corpus(24, 1).into_iter().filter(|(i, _)| !oracle::unknown_to_llvm(i)).collect();
+    let lines: Vec<String> = corpus.iter().map(|(inst, _)| disassemble(inst)).collect();
+    let theirs = oracle::assemble(&lines);
+    let (mut wrong, mut refused) = (0, 0);
+    for (line, theirs) in lines.iter().zip(&theirs) {
+        let ours = assemble_line(line);
+        if theirs.is_none() && ours.is_err() {
+            refused += 1;
+            println!("refused by both: {line}");
+        } else if ours.as_ref().ok() != theirs.as_ref() {
+            wrong += 1;
+            println!("{line}\n  ours   {ours:08x?}\n  theirs {theirs:08x?}");
+        }
+    }
+    println!("{} lines assembled, {wrong} differ, {refused} refused by llvm-mc", lines.len());
+    assert_eq!(wrong, 0);
+}

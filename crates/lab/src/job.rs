@@ -1,11 +1,13 @@
 //! A run as a user describes it: a file, a machine with changes, a launch. Command line, experiments,
 //! filetests and benches all start runs through here.
 
-use crate::views::{Buffer, Element, Views};
+use crate::views::{Buffer, Element, Views, fill_buffer};
 use miette::{Diagnostic, IntoDiagnostic, Report, WrapErr, miette};
 use std::path::Path;
 use thiserror::Error;
 use wb_hw::Machine;
+use wb_device::{Arg, Device, Dispatch};
+use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::{self, Guppy};
 use wb_isa::harp::{self, Arch, Harp};
 use wb_isa::{AsmError, Isa, Pc, SourceFile};
@@ -31,12 +33,19 @@ pub struct JobSpec {
     pub group: u32,
     pub views: Vec<String>,
     pub samplers: Vec<String>,
+    /// GCN3: kernel name (may be empty when there is one), sizes in work-items, arguments, extra local memory.
+    pub kernel: String,
+    pub grid3: [u32; 3],
+    pub group3: [u32; 3],
+    pub args: Vec<String>,
+    pub dynamic_lds: u32,
 }
 
 /// A program of one of the ISAs.
 pub enum AnyProgram {
     Harp(Program<Harp>),
     Guppy(Program<Guppy>),
+    Gcn3(Program<Gcn3>),
 }
 
 pub struct Job {
@@ -67,7 +76,8 @@ impl AsmErrors {
 pub fn isa_of(path: &Path) -> Option<&'static str> {
     match path.extension()?.to_str()? {
         "harp" | "s" | "hof" => Some("harp"),
-        "guppy" | "gup" => Some("guppy"),
+        "guppy" | "gup" | "gupm" => Some("guppy"),
+        "co" | "hsaco" | "bundle" => Some("gcn3"),
         _ => None,
     }
 }
@@ -81,7 +91,7 @@ impl Job {
             ("", Some(isa)) => isa.to_owned(),
             ("", None) => {
                 return Err(miette!(
-                    help = "use --isa harp or --isa guppy, or the extensions .harp .s .hof .guppy",
+                    help = "use --isa harp, guppy or gcn3, or the extensions .harp .s .hof .guppy .gupm .co .hsaco",
                     "cannot tell the ISA of {}",
                     path.display()
                 ));
@@ -100,7 +110,8 @@ impl Job {
         match spec.isa.as_str() {
             "harp" => Job::harp(name, bytes, spec),
             "guppy" => Job::guppy(name, bytes, spec),
-            other => Err(miette!(help = "this version knows harp and guppy", "there is no ISA `{other}`")),
+            "gcn3" => Job::gcn3(name, bytes, spec),
+            other => Err(miette!(help = "this version knows harp, guppy and gcn3", "there is no ISA `{other}`")),
         }
     }
 
@@ -183,6 +194,36 @@ impl Job {
         })
     }
 
+    fn gcn3(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, Report> {
+        let machine = Job::machine(spec)?;
+        let mut device = Device::new(machine);
+        let module = device.load(name, bytes)?;
+        let kernel = module.kernel(&spec.kernel)?;
+        let names: Vec<String> = wb_device::explicit(kernel).map(|a| a.name.clone()).collect();
+        let mut buffers = Vec::new();
+        let mut args = Vec::new();
+        for (i, text) in spec.args.iter().enumerate() {
+            let name = names.get(i).filter(|n| !n.is_empty()).cloned().unwrap_or_else(|| format!("arg{i}"));
+            args.push(gcn3_arg(&mut device, text, name, &mut buffers)?);
+        }
+        let dispatch = Dispatch {
+            kernel: spec.kernel.clone(),
+            grid: spec.grid3.map(|n| n.max(1)),
+            group: spec.group3.map(|n| n.max(1)),
+            args,
+            dynamic_lds: spec.dynamic_lds,
+        };
+        let prepared = device.prepare(&module, &dispatch)?;
+        let image = device.read(0, device.used())?.to_vec();
+        Ok(Job {
+            program: AnyProgram::Gcn3(prepared.program),
+            machine: device.machine,
+            launch: prepared.launch,
+            buffers,
+            init: vec![(0, image)],
+        })
+    }
+
     /// Device memory as the launch finds it.
     pub fn memory(&self) -> Result<DeviceMemory, Report> {
         let mut memory = DeviceMemory::new(self.machine.limits.memory);
@@ -199,6 +240,7 @@ impl Job {
         let program: &dyn Runnable = match &self.program {
             AnyProgram::Harp(p) => p,
             AnyProgram::Guppy(p) => p,
+            AnyProgram::Gcn3(p) => p,
         };
         Ok(program.run(&self.machine, self.launch, memory, options, observer).map_err(|e| *e)?)
     }
@@ -207,6 +249,7 @@ impl Job {
         match &self.program {
             AnyProgram::Harp(p) => wb_sim::trace_info(p, &self.machine, timed),
             AnyProgram::Guppy(p) => wb_sim::trace_info(p, &self.machine, timed),
+            AnyProgram::Gcn3(p) => wb_sim::trace_info(p, &self.machine, timed),
         }
     }
 
@@ -218,6 +261,7 @@ impl Job {
         match &self.program {
             AnyProgram::Harp(p) => p.source.as_ref(),
             AnyProgram::Guppy(p) => p.source.as_ref(),
+            AnyProgram::Gcn3(p) => p.source.as_ref(),
         }
     }
 
@@ -226,6 +270,7 @@ impl Job {
         match &self.program {
             AnyProgram::Harp(p) => (p.isa.addr_of(pc), p.text_at(pc)),
             AnyProgram::Guppy(p) => (p.isa.addr_of(pc), p.text_at(pc)),
+            AnyProgram::Gcn3(p) => (p.isa.addr_of(pc), p.text_at(pc)),
         }
     }
 
@@ -239,7 +284,7 @@ impl Job {
             None => None,
             Some(t) => Some(
                 Element::parse(t)
-                    .ok_or_else(|| miette!(help = "u32, i32 or f32", "no element type `{t}`"))?,
+                    .ok_or_else(|| miette!(help = Element::NAMES, "no element type `{t}`"))?,
             ),
         };
         let mut buffer = match self.buffers.iter().find(|b| b.name == name) {
@@ -278,6 +323,34 @@ impl Job {
     pub fn values(&self, buffer: &Buffer, outcome: &Outcome) -> Result<Vec<String>, Report> {
         let bytes = outcome.memory.read(buffer.addr, buffer.bytes).into_diagnostic()?;
         Ok(bytes.chunks(buffer.element.bytes() as usize).map(|c| buffer.element.show(c)).collect())
+    }
+}
+
+/// `buf:f32:1024:iota` makes a buffer, `i32:5` passes a number, `local:4096` asks for local memory.
+fn gcn3_arg(device: &mut Device, text: &str, name: String, buffers: &mut Vec<Buffer>) -> Result<Arg, Report> {
+    let bad = || {
+        miette!(
+            help = format!("buf:TYPE:COUNT[:FILL], TYPE:NUMBER or local:BYTES, with TYPE one of {}", Element::NAMES),
+            "argument `{text}`"
+        )
+    };
+    let parts: Vec<&str> = text.split(':').collect();
+    match parts.as_slice() {
+        ["buf", element, count, fill @ ..] => {
+            let element = Element::parse(element).ok_or_else(bad)?;
+            let count: u64 = count.parse().map_err(|_| bad())?;
+            let data = fill_buffer(element, count, fill.first().copied().unwrap_or("zero")).ok_or_else(bad)?;
+            let addr = device.alloc(data.len() as u64)?;
+            device.write(addr, &data)?;
+            buffers.push(Buffer { name, addr, bytes: data.len() as u64, element });
+            Ok(Arg::Buffer(addr))
+        }
+        ["local", bytes] => Ok(Arg::Local(bytes.parse().map_err(|_| bad())?)),
+        [element, number] => {
+            let element = Element::parse(element).ok_or_else(bad)?;
+            Ok(Arg::Value(element.encode(number).ok_or_else(bad)?))
+        }
+        _ => Err(bad()),
     }
 }
 

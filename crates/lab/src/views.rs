@@ -6,27 +6,71 @@ use wb_isa::guppy::{Bindings, Filter, Sampler, View, Wrap};
 /// Element type of a buffer, for filling and printing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
-    U32,
-    I32,
+    /// Unsigned and signed integers of 1, 2, 4 or 8 bytes.
+    Unsigned(u32),
+    Signed(u32),
     F32,
+    F64,
     /// A machine word of the given bytes (HARP).
     Word(u32),
 }
 
 impl Element {
+    pub const U32: Element = Element::Unsigned(4);
+    pub const NAMES: &'static str = "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64";
+
     pub fn parse(text: &str) -> Option<Element> {
         Some(match text {
-            "u32" => Element::U32,
-            "i32" => Element::I32,
+            "u8" => Element::Unsigned(1),
+            "u16" => Element::Unsigned(2),
+            "u32" => Element::Unsigned(4),
+            "u64" => Element::Unsigned(8),
+            "i8" => Element::Signed(1),
+            "i16" => Element::Signed(2),
+            "i32" => Element::Signed(4),
+            "i64" => Element::Signed(8),
             "f32" => Element::F32,
+            "f64" => Element::F64,
             _ => return None,
         })
     }
 
     pub fn bytes(self) -> u64 {
         match self {
-            Element::Word(n) => u64::from(n),
-            _ => 4,
+            Element::Word(n) | Element::Unsigned(n) | Element::Signed(n) => u64::from(n),
+            Element::F32 => 4,
+            Element::F64 => 8,
+        }
+    }
+
+    /// A number written in a launch (`5`, `-1`, `0x10`, `2.5`) as the bytes of one element.
+    pub fn encode(self, text: &str) -> Option<Vec<u8>> {
+        let bits = match self {
+            Element::F32 => u64::from(text.parse::<f32>().ok()?.to_bits()),
+            Element::F64 => text.parse::<f64>().ok()?.to_bits(),
+            _ => match text.strip_prefix("0x") {
+                Some(hex) => u64::from_str_radix(hex, 16).ok()?,
+                None => text.parse::<i128>().ok()? as u64,
+            },
+        };
+        Some(bits.to_le_bytes()[..self.bytes() as usize].to_vec())
+    }
+
+    /// A whole number as an element.
+    fn number(self, v: u64) -> u64 {
+        match self {
+            Element::F32 => u64::from((v as f32).to_bits()),
+            Element::F64 => (v as f64).to_bits(),
+            _ => v,
+        }
+    }
+
+    /// Random bits as an element; floats uniform in 0…1.
+    fn random(self, r: u64) -> u64 {
+        match self {
+            Element::F32 => u64::from(((r >> 40) as f32 / (1u64 << 24) as f32).to_bits()),
+            Element::F64 => ((r >> 11) as f64 / (1u64 << 53) as f64).to_bits(),
+            _ => r >> 32 | r << 32,
         }
     }
 
@@ -35,12 +79,12 @@ impl Element {
         let mut word = [0; 8];
         let n = (self.bytes() as usize).min(bytes.len());
         word[..n].copy_from_slice(&bytes[..n]);
-        let low = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+        let bits = u64::from_le_bytes(word);
         match self {
-            Element::U32 => low.to_string(),
-            Element::I32 => (low as i32).to_string(),
-            Element::F32 => format!("{:?}", f32::from_bits(low)),
-            Element::Word(_) => u64::from_le_bytes(word).to_string(),
+            Element::F32 => format!("{:?}", f32::from_bits(bits as u32)),
+            Element::F64 => format!("{:?}", f64::from_bits(bits)),
+            Element::Signed(n) => (((bits << (64 - 8 * n)) as i64) >> (64 - 8 * n)).to_string(),
+            Element::Unsigned(_) | Element::Word(_) => bits.to_string(),
         }
     }
 }
@@ -86,7 +130,7 @@ impl Views {
                 let data = fill_buffer(element, count, fill.first().copied().unwrap_or("zero"))
                     .ok_or_else(|| bad("unknown fill or too large".into()))?;
                 let base = self.place(name, data, element);
-                View::Buffer { base, bytes: count * 4 }
+                View::Buffer { base, bytes: count * element.bytes() }
             }
             ["tex", size, fill @ ..] => {
                 let (w, h) = size
@@ -175,37 +219,30 @@ pub fn splitmix(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-fn fill_buffer(element: Element, count: u64, fill: &str) -> Option<Vec<u8>> {
-    if count == 0 || count * 4 > MAX_BYTES {
+/// `count` elements filled as told; none for an unknown fill or an impossible size.
+pub fn fill_buffer(element: Element, count: u64, fill: &str) -> Option<Vec<u8>> {
+    let size = element.bytes() as usize;
+    if count == 0 || count.checked_mul(size as u64)? > MAX_BYTES {
         return None;
     }
-    let number = |v: f64| -> u32 {
-        match element {
-            Element::F32 => (v as f32).to_bits(),
-            _ => v as i64 as u32,
-        }
-    };
     let (kind, argument) = fill.split_once('=').unwrap_or((fill, ""));
     let mut seed = argument.parse::<u64>().unwrap_or(1);
-    let value = argument.parse::<f64>().ok();
-    let mut out = Vec::with_capacity(count as usize * 4);
+    let constant = if kind == "const" { element.encode(argument)? } else { Vec::new() };
+    let mut out = Vec::with_capacity(count as usize * size);
     for i in 0..count {
-        let word = match kind {
+        let bits = match kind {
             "zero" => 0,
-            "iota" => number(i as f64),
-            "reverse" => number((count - 1 - i) as f64),
-            "ones" => number(1.0),
-            "const" => number(value?),
-            "random" => {
-                let r = splitmix(&mut seed);
-                match element {
-                    Element::F32 => ((r >> 40) as f32 / (1u64 << 24) as f32).to_bits(),
-                    _ => (r >> 32) as u32,
-                }
+            "iota" => element.number(i),
+            "reverse" => element.number(count - 1 - i),
+            "ones" => element.number(1),
+            "random" => element.random(splitmix(&mut seed)),
+            "const" => {
+                out.extend_from_slice(&constant);
+                continue;
             }
             _ => return None,
         };
-        out.extend_from_slice(&word.to_le_bytes());
+        out.extend_from_slice(&bits.to_le_bytes()[..size]);
     }
     Some(out)
 }

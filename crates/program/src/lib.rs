@@ -2,9 +2,10 @@
 //! Mechanisms that need a post-dominator get it here, so they also work on code without explicit joins.
 
 pub mod cfg;
+pub mod codeobject;
 mod load;
 mod program;
 
 pub use cfg::{Block, Cfg};
-pub use load::{LoadError, guppy_program, harp_program};
+pub use load::{LoadError, gcn3_program, guppy_program, harp_program};
 pub use program::{FlowMap, Op, Program, Segment};

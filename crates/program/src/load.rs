@@ -1,7 +1,9 @@
 //! From assembled or linked modules to a [`Program`].
 
 use crate::program::{Parts, Program, Segment};
+use crate::codeobject::{CodeObject, Kernel};
 use thiserror::Error;
+use wb_isa::gcn3::{self, isa::Gcn3};
 use wb_isa::guppy::{Guppy, Module};
 use wb_isa::harp::{Harp, Image};
 use wb_isa::{NO_PC, Pc, SourceFile};
@@ -86,6 +88,57 @@ fn bytes_at(image: &Image, addr: u64, end: u64) -> Option<&[u8]> {
     let (base, bytes) = image.segments.iter().find(|(a, b)| (*a..*a + b.len() as u64).contains(&addr))?;
     let stop = ((end - base) as usize).min(bytes.len());
     bytes.get((addr - base) as usize..stop)
+}
+
+/// Decodes the text of a code object placed at `base`. The ISA instance carries the dispatch; its `code_base` is
+/// set here.
+pub fn gcn3_program(
+    object: &CodeObject,
+    kernel: &Kernel,
+    mut isa: Gcn3,
+    base: u64,
+    name: &str,
+) -> Result<Program<Gcn3>, LoadError> {
+    isa.code_base = base + object.text.start;
+    let size = (object.text.end - object.text.start) as usize;
+    let bytes = object.bytes_at(object.text.start, size).ok_or(LoadError::Empty)?;
+    let words: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+    let mut insts = vec![(None, NO_PC); words.len()];
+    let mut pc = 0;
+    while pc < words.len() {
+        let mut step = 1;
+        if let Ok(inst) = gcn3::decode(&words[pc..]) {
+            step = usize::from(inst.size / 4).max(1);
+            insts[pc] = (Some(inst), (pc + step) as Pc);
+        }
+        pc += step;
+    }
+    let pc_of = |addr: u64| {
+        let offset = addr.checked_sub(object.text.start)?;
+        (offset % 4 == 0 && offset / 4 < words.len() as u64).then_some((offset / 4) as Pc)
+    };
+    let entry = pc_of(kernel.entry).ok_or(LoadError::Entry(kernel.entry))?;
+    let mut lines = vec![0; words.len()];
+    for pair in object.lines.windows(2) {
+        let (from, to) = (pc_of(pair[0].0), pc_of(pair[1].0));
+        if let (Some(from), Some(to)) = (from, to) {
+            lines[from as usize..to as usize].fill(pair[0].2);
+        }
+    }
+    let labels = object.symbols.iter().filter_map(|(n, a)| Some((n.clone(), pc_of(*a)?))).collect();
+    let shift = |s: &Segment| Segment { addr: s.addr + base, bytes: s.bytes.clone() };
+    Ok(Program::new(Parts {
+        name: object.files.first().cloned().unwrap_or_else(|| name.to_owned()),
+        insts,
+        entry,
+        segments: object.segments.iter().map(shift).collect(),
+        text: vec![base + object.text.start..base + object.text.end],
+        labels,
+        symbols: object.symbols.iter().map(|(n, a)| (n.clone(), a + base)).collect(),
+        lines,
+        source: None,
+        isa,
+    }))
 }
 
 /// A GUPPY module; its code lives outside data memory, a pc is an instruction number.

@@ -3,7 +3,7 @@
 
 use crate::cfg::Cfg;
 use std::ops::Range;
-use wb_isa::{FlowKind, Isa, NO_PC, Pc, SourceFile};
+use wb_isa::{FlowKind, Isa, NO_PC, Pc, SourceFile, Waits};
 
 /// One decoded instruction with what the pipeline asks about it.
 #[derive(Clone, Debug)]
@@ -13,6 +13,7 @@ pub struct Op<T> {
     pub next: Pc,
     pub class: u8,
     pub waits_for_all: bool,
+    pub waits: Waits,
     /// Locks of the registers read and written: `pool[start..split]` and `pool[split..end]`.
     pub(crate) start: u32,
     pub(crate) split: u32,
@@ -98,7 +99,8 @@ impl<I: Isa> Program<I> {
         };
         for (pc, (inst, next)) in parts.insts.into_iter().enumerate() {
             let start = pool.len() as u32;
-            let mut op = Op { inst, next, class: 0, waits_for_all: false, start, split: start, end: start };
+            let waits = Waits::default();
+            let mut op = Op { inst, next, class: 0, waits_for_all: false, waits, start, split: start, end: start };
             if let Some(inst) = &op.inst {
                 let facts = parts.isa.facts(inst, pc as Pc, next);
                 add_locks(&parts.isa, &facts.reads, &mut pool);
@@ -107,6 +109,7 @@ impl<I: Isa> Program<I> {
                 op.end = pool.len() as u32;
                 op.class = facts.class;
                 op.waits_for_all = facts.waits_for_all;
+                op.waits = parts.isa.waits(inst);
                 flow.kind[pc] = facts.flow;
             }
             ops.push(op);

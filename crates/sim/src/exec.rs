@@ -5,7 +5,7 @@ use crate::divergence::{Change, Context, Divergence, Notes, PathView, Refusal};
 use crate::error::{ErrorKind, SimError};
 use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Pc, Trap, WaveStart};
 use wb_program::Program;
-use wb_trace::Kind;
+use wb_trace::{Kind, MaskCause};
 
 /// Lanes launched together: registers shared by its paths, mechanism state, who is left.
 pub struct Wave<I: Isa, D: Divergence> {
@@ -172,6 +172,21 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             self.check(wave, path)?;
         }
         Ok(effect)
+    }
+
+    /// Where the ISA has an execution mask of its own, tells observers when it changed under the path.
+    pub fn note_active(&self, wave: &Wave<I, D>, path: &mut Path, before: Mask, notes: &mut Notes) {
+        let now = self.program.isa.active(&wave.regs, path.mask);
+        if now == before || notes.list.iter().any(|k| matches!(k, Kind::Mask { .. })) {
+            return;
+        }
+        if now & before == now {
+            path.origin = path.from;
+        } else if now == wave.live {
+            path.origin = NO_PC;
+        }
+        let cause = if now & before == now { MaskCause::MaskTest } else { MaskCause::Switch };
+        notes.add(|| Kind::Mask { new: now, live: wave.live, origin: path.origin, cause });
     }
 
     /// Lanes chosen by the program or by an interrupt rather than by the mechanism.

@@ -7,6 +7,7 @@ use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Exec, Path, Wave};
 use crate::launch::{Launch, Launcher, Outcome, RunOptions, WaveRegisters};
 use crate::memory::{DeviceMemory, Lines, MemBus};
+use crate::residency::{GroupPlace, Residency};
 use crate::sink::Sink;
 use std::collections::VecDeque;
 use wb_hw::Machine;
@@ -20,6 +21,7 @@ struct Resident<I: Isa, D: Divergence> {
     wave: Wave<I, D>,
     path: Path,
     at_barrier: bool,
+    place: GroupPlace,
 }
 
 struct Functional<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
@@ -34,6 +36,7 @@ struct Functional<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
     waves: u32,
     sink: Sink<'s>,
     keep_registers: bool,
+    residency: Residency,
 }
 
 pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
@@ -57,15 +60,13 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         waves: 0,
         sink,
         keep_registers: options.keep_registers,
+        residency: Residency::new(machine, launch),
     };
     let mut notes = Notes { on: OBS, list: Vec::new() };
     let mut lines = Lines::default();
     let mut report_at = crate::PROGRESS_EVERY;
     loop {
-        while !run.free.is_empty() {
-            let Some((start, live)) = launcher.next() else { break };
-            run.start(start, live, run.exec.program.entry);
-        }
+        run.fill(&mut launcher);
         let Some(slot) = run.turns.pop_front() else { break };
         run.turn(slot, machine, &mut notes, &mut lines)?;
         if run.outcome.wave_instructions >= report_at {
@@ -86,13 +87,28 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
 }
 
 impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
-    fn start(&mut self, start: WaveStart, live: Mask, pc: Pc) {
+    /// Starts groups while there is room for whole ones.
+    fn fill(&mut self, launcher: &mut Launcher) {
+        let waves = self.residency.waves_per_group;
+        while !launcher.is_done() && self.free.len() >= waves as usize {
+            let cores = 0..self.residency.cores();
+            let Some(core) = cores.into_iter().find(|&c| self.residency.has_room(c)) else { return };
+            let place = self.residency.claim(core, &mut self.outcome.memory);
+            for _ in 0..waves {
+                let Some((start, live)) = launcher.next() else { return };
+                self.start(start, live, self.exec.program.entry, place);
+            }
+        }
+    }
+
+    fn start(&mut self, start: WaveStart, live: Mask, pc: Pc, place: GroupPlace) {
         let Some(slot) = self.free.pop() else { return };
+        let start = self.residency.furnish(start, place, slot as usize);
         let (wave, path) = self.exec.wave(start, live, pc, self.spare.pop());
         self.waves = self.waves.max(start.wave + 1);
         self.turns.push_back(slot);
         self.emit(slot, &wave, pc, live, Kind::WaveStart { lanes: live });
-        self.slots[slot as usize] = Some(Resident { wave, path, at_barrier: false });
+        self.slots[slot as usize] = Some(Resident { wave, path, at_barrier: false, place });
     }
 
     fn emit(&mut self, slot: u32, wave: &Wave<I, D>, pc: Pc, mask: Mask, kind: Kind) {
@@ -134,14 +150,16 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
                 lines,
                 wrote: false,
             };
+            let active = self.exec.program.isa.active(&wave.regs, mask);
             let effect = self.exec.step(wave, path, wave.issued, 0, &mut bus, notes)?;
-            self.outcome.lane_instructions += u64::from(mask.count_ones());
+            self.outcome.lane_instructions += u64::from(active.count_ones());
             if OBS {
                 let class = self.exec.program.ops[pc as usize].class;
                 let issue = Kind::Issue { unit: u8::MAX, instance: 0, class, busy: 1 };
-                self.emit(slot, &resident.wave, pc, mask, issue);
+                self.emit(slot, &resident.wave, pc, active, issue);
+                self.exec.note_active(&resident.wave, &mut resident.path, active, notes);
                 for kind in std::mem::take(&mut notes.list) {
-                    self.emit(slot, &resident.wave, pc, mask, kind);
+                    self.emit(slot, &resident.wave, pc, active, kind);
                 }
             }
             self.outcome.wave_instructions += 1;
@@ -169,7 +187,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
                     let lanes = machine.core.lanes;
                     let start =
                         WaveStart { wave, lanes, spawned: Some((reg, value)), ..WaveStart::default() };
-                    self.start(start, 1, target);
+                    self.start(start, 1, target, GroupPlace::default());
                 }
                 Effect::End => {
                     self.end(slot, resident, pc, mask);
@@ -203,6 +221,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
         if self.keep_registers {
             self.outcome.registers.push(registers(self.exec, &resident.wave));
         }
+        self.residency.wave_ended(resident.place);
         self.spare.push(resident.wave.regs);
         self.free.push(slot);
     }

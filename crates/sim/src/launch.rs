@@ -10,6 +10,30 @@ pub enum Launch {
     Boot,
     /// `threads` threads in groups of `group`; a group is cut into waves (GUPPY).
     Grid { threads: u32, group: u32 },
+    /// Groups whose waves belong together (GCN3).
+    Groups(Groups),
+}
+
+/// Groups that share local memory and barriers; the waves of a group are placed together (GCN3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Groups {
+    pub count: u32,
+    /// Threads of a group.
+    pub size: u32,
+    pub vgprs: u32,
+    pub sgprs: u32,
+    /// Local memory of a group, and where the device keeps the local memories of all cores.
+    pub lds_bytes: u32,
+    pub lds_region: u64,
+    /// Private memory of a wave, and where the device keeps that of all wave slots.
+    pub scratch_per_wave: u64,
+    pub scratch_region: u64,
+}
+
+impl Groups {
+    pub fn waves(&self, lanes: u32) -> u32 {
+        self.size.div_ceil(lanes)
+    }
 }
 
 /// Hands out waves in launch order.
@@ -32,6 +56,7 @@ impl Launcher {
         match self.launch {
             Launch::Boot => self.next_wave > 0,
             Launch::Grid { threads, group } => u64::from(self.group) * u64::from(group) >= u64::from(threads),
+            Launch::Groups(groups) => self.group >= groups.count,
         }
     }
 
@@ -42,8 +67,10 @@ impl Launcher {
         }
         let wave = self.next_wave;
         self.next_wave += 1;
-        let Launch::Grid { threads, group } = self.launch else {
-            return Some((WaveStart { wave, lanes: self.lanes, ..WaveStart::default() }, 1));
+        let (threads, group) = match self.launch {
+            Launch::Boot => return Some((WaveStart { wave, lanes: self.lanes, ..WaveStart::default() }, 1)),
+            Launch::Grid { threads, group } => (u64::from(threads), group),
+            Launch::Groups(groups) => (u64::from(groups.count) * u64::from(groups.size), groups.size),
         };
         let start = WaveStart {
             wave,
@@ -51,9 +78,11 @@ impl Launcher {
             wave_in_group: self.wave_in_group,
             group_size: group,
             lanes: self.lanes,
+            waves_in_group: group.div_ceil(self.lanes),
             ..WaveStart::default()
         };
-        let in_group = group.min(threads - self.group * group);
+        let before = u64::from(self.group) * u64::from(group);
+        let in_group = (threads - before).min(u64::from(group)) as u32;
         let left = in_group - self.wave_in_group * self.lanes;
         if left <= self.lanes {
             self.group += 1;

@@ -9,6 +9,7 @@ mod frontend;
 mod functional;
 mod launch;
 mod memory;
+mod residency;
 mod run;
 mod sched;
 mod sink;
@@ -16,7 +17,7 @@ mod timed;
 
 pub use divergence::{MECHANISMS, MechanismInfo, Reconvergence};
 pub use error::{ErrorKind, SimError};
-pub use launch::{Launch, Outcome, RunOptions, WaveRegisters};
+pub use launch::{Groups, Launch, Outcome, RunOptions, WaveRegisters};
 pub use memory::DeviceMemory;
 pub use run::{Runnable, trace_info};
 

@@ -1,7 +1,7 @@
 //! Entry points: check machine against program, choose the mechanism, run. Every ISA × mechanism pair is
 //! instantiated here, so that other crates build fast.
 
-use crate::divergence::{Divergence, Harptool, MECHANISMS, MaskStack, Pdom, SimtStack};
+use crate::divergence::{Divergence, ExecMask, Harptool, MECHANISMS, MaskStack, Pdom, SimtStack};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::launch::{Launch, Outcome, RunOptions};
@@ -9,6 +9,7 @@ use crate::memory::DeviceMemory;
 use crate::sink::Sink;
 use crate::{functional, timed};
 use wb_hw::{FrontEndKind, HwError, Machine};
+use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::Guppy;
 use wb_isa::harp::Harp;
 use wb_isa::{FlowKind, Isa, MAX_LANES, Pc};
@@ -51,6 +52,15 @@ impl Pairs for Harp {
             "pdom" => start(program, &Pdom { depth }, request),
             "simt-stack" => start(program, &SimtStack { depth, first }, request),
             other => Err(Box::new(wrong_mechanism(other, request.machine, "harp"))),
+        }
+    }
+}
+
+impl Pairs for Gcn3 {
+    fn run_with_mechanism(program: &Program<Gcn3>, request: Request) -> Result<Outcome, Box<SimError>> {
+        match request.machine.divergence.mechanism.as_str() {
+            "none" => start(program, &ExecMask, request),
+            other => Err(Box::new(wrong_mechanism(other, request.machine, "gcn3"))),
         }
     }
 }

@@ -15,9 +15,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("program", &["isa"]),
     ("sim", &["hw", "isa", "program", "trace"]),
+    ("device", &["hw", "isa", "program", "sim", "trace"]),
     ("report", &["isa", "trace"]),
-    ("lab", &["hw", "isa", "program", "report", "sim", "trace"]),
-    ("wavebound", &["hw", "isa", "lab", "program", "report", "sim", "trace"]),
+    ("lab", &["device", "hw", "isa", "program", "report", "sim", "trace"]),
+    ("wavebound", &["device", "hw", "isa", "lab", "program", "report", "sim", "trace"]),
 ];
 
 /// The `[dependencies]` of a manifest that are our own crates.

@@ -108,7 +108,9 @@ impl Printer<'_> {
         });
         self.out.push_str(if sext { "sext(" } else { "" });
         self.out.push_str(if abs { "|" } else { "" });
-        self.value(inst.src[i], inst.src_ty(i));
+        // LLVM takes the exponent of v_ldexp_f16 for 32 bits.
+        let exponent = inst.op == Op::VLdexpF16 && i == 1;
+        self.value(inst.src[i], if exponent { Ty::I32 } else { inst.src_ty(i) });
         self.out.push_str(if abs { "|" } else { "" });
         self.out.push_str(if sext { ")" } else { "" });
         self.out.push_str(if wrap { ")" } else { "" });

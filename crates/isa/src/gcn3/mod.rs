@@ -1,15 +1,21 @@
 //! GCN3 (gfx803, "VI"): instruction table, decoder, disassembler and assembler.
 //! LLVM 19 is the outside witness for text and bytes (docs/gcn3.md, tests/gcn3_llvm.rs).
 
+pub mod asm;
 pub mod decode;
 pub mod disasm;
 pub mod encode;
+pub mod exec;
 pub mod inst;
+pub mod isa;
 pub mod op;
 pub mod operand;
+pub mod state;
 pub mod symbols;
 pub mod table;
+pub mod valu;
 
+pub use asm::{Assembly, KernelHeader, assemble, assemble_line, parse_line};
 pub use decode::{DecodeError, decode};
 pub use disasm::{disassemble, disassemble_to};
 pub use encode::encode;

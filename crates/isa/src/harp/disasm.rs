@@ -84,9 +84,7 @@ impl Listing<'_> {
         let mut starts: BTreeSet<u64> = self.labels.keys().copied().collect();
         starts.extend(self.image.segments.iter().map(|(addr, _)| *addr));
         starts.extend(self.image.text.iter().flat_map(|range| [range.start, range.end]));
-        if self.image.bytes_at(self.image.entry).is_some() {
-            starts.insert(self.image.entry);
-        }
+        starts.insert(self.image.entry);
         starts.into_iter().collect()
     }
 
@@ -99,7 +97,7 @@ impl Listing<'_> {
         let bytes = image.bytes_at(start).unwrap_or_default();
         let labels = self.labels.get(&start).cloned().unwrap_or_default();
         let bytes = &bytes[..bytes.len().min(usize::try_from(end - start).unwrap_or(usize::MAX))];
-        if bytes.is_empty() && labels.is_empty() {
+        if bytes.is_empty() && labels.is_empty() && start != image.entry {
             return;
         }
         let text = !bytes.is_empty() && self.is_text(start);
@@ -110,7 +108,7 @@ impl Listing<'_> {
         if let Some(align) = self.alignment(start, text) {
             let _ = writeln!(self.out, ".align {align}");
         }
-        if start == image.entry && !bytes.is_empty() {
+        if start == image.entry {
             self.out.push_str(".entry\n");
         }
         for label in labels {
@@ -118,7 +116,7 @@ impl Listing<'_> {
         }
         self.cursor = start + bytes.len() as u64;
         if bytes.is_empty() {
-            self.out.push_str("    .space 0\n"); // a chunk of its own, or the label would move on
+            self.out.push_str("    .space 0\n"); // a chunk of its own, or label and entry would move on
         } else if text {
             self.code(start, bytes);
         } else {

@@ -211,12 +211,14 @@ fn short(rng: &mut Lcg, inst: &mut Inst) {
     if entry.src[0] != Ty::None {
         let only_vector = entry.scalar_dst || matches!(inst.op, Op::VMovrelsB32 | Op::VMovrelsdB32);
         let plain = entry.literal_source().is_none();
+        // The literal of v_madmk and M0 of v_movreld are scalar values already.
+        let scalars = plain && inst.op != Op::VMovreldB32;
         inst.src[0] = match rng.below(20) {
             _ if only_vector => vgpr(rng, 1),
             0 if entry.src[0].dwords() == 1 && plain && !matches!(entry.format, Format::Vopc) => {
                 lds(entry.op)
             }
-            _ if entry.src[2] == Ty::Mask => match source(rng, entry.src[0], true, false) {
+            _ if entry.src[2] == Ty::Mask || !scalars => match source(rng, entry.src[0], true, false) {
                 s if reads_scalar(s) => vgpr(rng, 1),
                 s => s,
             },
@@ -317,7 +319,12 @@ fn vop3(rng: &mut Lcg, inst: &mut Inst) {
         let Operand::Sgpr(n) = sgpr(rng, 2) else { unreachable!() };
         inst.sdst = n;
     }
-    let mut scalar = None;
+    // VCC of v_div_fmas and M0 of v_movreld count.
+    let mut scalar = match inst.op {
+        Op::VDivFmasF32 | Op::VDivFmasF64 => Some((Operand::VCC, 2)),
+        Op::VMovreldB32 => Some((Operand::M0, 1)),
+        _ => None,
+    };
     for i in 0..3 {
         let ty = entry.src[i];
         inst.src[i] = match (inst.op, i) {
@@ -327,6 +334,7 @@ fn vop3(rng: &mut Lcg, inst: &mut Inst) {
                 None => lane_mask(rng),
             },
             (Op::VReadlaneB32 | Op::VMovrelsB32 | Op::VMovrelsdB32, 0) => vgpr(rng, 1),
+            (Op::VMqsadU32U8, 2) => vgpr(rng, 4),
             (Op::VReadlaneB32, 1) | (Op::VWritelaneB32, _) => match rng.below(2) {
                 0 => Operand::InlineInt(rng.below(65) as i8),
                 _ => sgpr(rng, 1),
@@ -336,7 +344,7 @@ fn vop3(rng: &mut Lcg, inst: &mut Inst) {
         // VI reads one scalar value per vector instruction.
         if reads_scalar(inst.src[i]) {
             match scalar {
-                Some(other) if other != inst.src[i] || ty == Ty::Mask => {
+                Some(other) if other != (inst.src[i], ty.dwords()) || ty == Ty::Mask => {
                     if ty == Ty::Mask {
                         inst.src[0] = vgpr(rng, entry.src[0].dwords());
                         inst.src[1] = vgpr(rng, entry.src[1].dwords());
@@ -346,7 +354,7 @@ fn vop3(rng: &mut Lcg, inst: &mut Inst) {
                         inst.src[i] = vgpr(rng, ty.dwords());
                     }
                 }
-                _ => scalar = Some(inst.src[i]),
+                _ => scalar = Some((inst.src[i], ty.dwords())),
             }
         }
     }
@@ -435,7 +443,7 @@ fn mubuf(rng: &mut Lcg, inst: &mut Inst) {
         inst.flags |= random_flags(rng, &[flag::OFFEN, flag::IDXEN]);
         if to_lds && rng.one_in(6) {
             inst.flags |= flag::LDS;
-        } else if !entry.atomic {
+        } else if entry.dst_written && !entry.atomic {
             inst.flags |= random_flags(rng, &[flag::TFE]);
         }
         let address = inst.src_dwords(0);

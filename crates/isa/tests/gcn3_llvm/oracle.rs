@@ -83,3 +83,35 @@ pub fn dump(object: &std::path::Path) -> std::collections::HashMap<u64, String> 
     }
     lines
 }
+
+/// The words llvm-mc makes of each line; none where it refuses.
+pub fn assemble(lines: &[String]) -> Vec<Option<Vec<u32>>> {
+    let dir = TempDir::new();
+    let source = dir.0.join("a.s");
+    std::fs::write(&source, lines.join("\n") + "\n").unwrap();
+    // Refused lines are found first, because a file with one has no encodings to align.
+    let run = || {
+        let args = ["-arch=amdgcn", "-mcpu=fiji", "-show-encoding"];
+        Command::new(MC).args(args).arg(&source).output().unwrap()
+    };
+    let out = run();
+    let mut refused = std::collections::HashSet::new();
+    for line in String::from_utf8_lossy(&out.stderr).lines() {
+        let Some((place, _)) = line.split_once(": error:") else { continue };
+        let mut parts = place.rsplit(':');
+        let number: Option<usize> = parts.nth(1).and_then(|n| n.parse().ok());
+        refused.extend(number);
+    }
+    let kept: Vec<&str> =
+        lines.iter().enumerate().map(|(i, l)| if refused.contains(&(i + 1)) { "" } else { l.as_str() }).collect();
+    std::fs::write(&source, kept.join("\n") + "\n").unwrap();
+    let out = run();
+    let text = String::from_utf8_lossy(&out.stdout);
+    let mut encodings = text.lines().filter_map(|line| {
+        let bytes = line.split_once("encoding: [")?.1.split_once(']')?.0;
+        let bytes: Vec<u8> =
+            bytes.split(',').map(|b| u8::from_str_radix(b.trim_start_matches("0x"), 16).unwrap()).collect();
+        Some(bytes.chunks(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect())
+    });
+    (1..=lines.len()).map(|n| if refused.contains(&n) { None } else { encodings.next() }).collect()
+}

@@ -90,7 +90,7 @@ impl Check {
                 let bytes = outcome.memory.read(buffer.addr, buffer.bytes).map_err(|e| e.to_string())?;
                 let size = buffer.element.bytes() as usize;
                 let found: Vec<u64> = bytes.chunks(size).map(little_endian).collect();
-                if agree(values, &found, size as u32, buffer.element == Element::F32) {
+                if agree(values, &found, size as u32, matches!(buffer.element, Element::F32 | Element::F64)) {
                     return Ok(());
                 }
                 let shown = bytes.chunks(size).map(|c| buffer.element.show(c)).collect::<Vec<_>>();

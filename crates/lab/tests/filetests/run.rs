@@ -140,6 +140,7 @@ impl<'a> Test<'a> {
             group: h.group,
             views: h.views.clone(),
             samplers: h.samplers.clone(),
+            ..JobSpec::default()
         };
         Job::from_source(&self.source.0, &self.source.1, &spec)
     }
@@ -188,7 +189,7 @@ impl<'a> Test<'a> {
     ) -> Result<(), String> {
         let word = match &job.program {
             AnyProgram::Harp(p) => p.isa.arch.bytes,
-            AnyProgram::Guppy(_) => 4,
+            AnyProgram::Guppy(_) | AnyProgram::Gcn3(_) => 4,
         };
         self.checks(case).try_for_each(|c| c.verify(job, outcome, timed, masks, word))
     }

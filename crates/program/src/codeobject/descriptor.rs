@@ -76,7 +76,7 @@ pub fn kernels_v2(elf: &ElfFile64<Endianness>, segments: &[Segment]) -> Result<V
     for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
         let SymbolFlags::Elf { st_info, .. } = symbol.flags() else { continue };
         let Ok(name) = symbol.name() else { continue };
-        if st_info & 15 != STT_LOOS || kernels.iter().any(|k| k.name == name) {
+        if st_info.st_type().0 != STT_LOOS || kernels.iter().any(|k| k.name == name) {
             continue;
         }
         let wrong = |what: &str| CodeObjectError::Kernel { kernel: name.to_owned(), what: what.to_owned() };

@@ -126,7 +126,7 @@ fn note<'d>(elf: &ElfFile64<'d, Endianness>) -> Result<Option<&'d [u8]>, CodeObj
         }
         let Some(mut notes) = section.notes(endian, data).map_err(bad)? else { continue };
         while let Some(note) = notes.next().map_err(bad)? {
-            if note.name() == b"AMDGPU" && note.n_type(endian) == NT_AMDGPU_METADATA {
+            if note.name() == b"AMDGPU" && note.n_type(endian).0 == NT_AMDGPU_METADATA {
                 return Ok(Some(note.desc()));
             }
         }

@@ -72,7 +72,7 @@ impl CodeObject {
         let bytes = bundle::unwrap(bytes)?;
         let elf = ElfFile64::<Endianness>::parse(bytes).map_err(|e| CodeObjectError::Elf(e.to_string()))?;
         let header = elf.elf_header();
-        let machine = header.e_machine(elf.endian());
+        let machine = header.e_machine(elf.endian()).0;
         if machine != EM_AMDGPU {
             return Err(CodeObjectError::Machine(machine));
         }
@@ -98,6 +98,11 @@ impl CodeObject {
         }
         let (lines, files) = lines::read(&elf);
         Ok(CodeObject { kernels, segments, text, symbols, lines, files, version })
+    }
+
+    /// Loaded bytes at an address as linked.
+    pub fn bytes_at(&self, addr: u64, len: usize) -> Option<&[u8]> {
+        at(&self.segments, addr, len)
     }
 
     /// The kernel called `name`; without a name, the only one.

@@ -1,11 +1,13 @@
 //! Divergence mechanisms: which paths a wave has now. One file per mechanism; a mechanism sees control
 //! flow ([`Flow`], [`FlowMap`]), never an instruction, and knows nothing of the pipeline.
 
+mod exec_mask;
 mod harptool;
 mod mask_stack;
 mod pdom;
 mod simt_stack;
 
+pub use exec_mask::ExecMask;
 pub use harptool::Harptool;
 pub use mask_stack::MaskStack;
 pub use pdom::Pdom;
@@ -144,7 +146,7 @@ impl MechanismInfo {
 }
 
 /// Every mechanism of this build, in the order of docs/mechanisms.md.
-pub const MECHANISMS: &[MechanismInfo] = &[Pdom::INFO, Harptool::INFO, MaskStack::INFO, SimtStack::INFO];
+pub const MECHANISMS: &[MechanismInfo] = &[ExecMask::INFO, Pdom::INFO, Harptool::INFO, MaskStack::INFO, SimtStack::INFO];
 
 /// Which paths a wave has; one implementation per mechanism.
 pub trait Divergence: Send + Sync + 'static {

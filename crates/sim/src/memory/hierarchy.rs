@@ -121,9 +121,9 @@ impl Hierarchy {
             return result;
         }
         let place = self.place(port);
+        let (there, back) = if port == PortKind::Data { (self.request, self.response) } else { (0, 0) };
         for addr in lines {
-            let done =
-                self.reach(place, core, addr, write, now + self.request, Some(&mut result)) + self.response;
+            let done = self.reach(place, core, addr, write, now + there, Some(&mut result)) + back;
             result.done = result.done.max(done);
         }
         result

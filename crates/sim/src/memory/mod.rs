@@ -59,6 +59,13 @@ impl DeviceMemory {
         Ok(())
     }
 
+    /// Zeroes a range, as far as it exists.
+    pub(crate) fn clear(&mut self, addr: u64, len: u64) {
+        if let Ok(range) = self.range("clear", addr, len) {
+            self.bytes[range].fill(0);
+        }
+    }
+
     /// Host access: looks at bytes.
     pub fn read(&self, addr: u64, len: u64) -> Result<&[u8], MemFault> {
         Ok(&self.bytes[self.range("host read", addr, len)?])

@@ -1,7 +1,7 @@
 //! The scoreboard of a wave: which registers are not ready yet, for which lanes. Exact for any mechanism
 //! ("keyed by wave, register, lane mask"): disjoint lanes of one register do not wait for each other.
 
-use wb_isa::Mask;
+use wb_isa::{COUNTERS, Mask};
 
 #[derive(Clone, Copy, Debug)]
 struct Pending {
@@ -19,16 +19,25 @@ pub struct Board {
     /// When nothing of the wave is outstanding any more.
     pub all: u64,
     pub all_memory: bool,
+    /// When the operations behind each explicit counter are done.
+    counters: [Vec<u64>; COUNTERS],
 }
 
 impl Board {
     pub fn new(registers: usize) -> Self {
-        Board { latest: vec![0; registers], pending: Vec::new(), all: 0, all_memory: false }
+        Board {
+            latest: vec![0; registers],
+            pending: Vec::new(),
+            all: 0,
+            all_memory: false,
+            counters: Default::default(),
+        }
     }
 
     pub fn clear(&mut self) {
         self.latest.fill(0);
         self.pending.clear();
+        self.counters.iter_mut().for_each(Vec::clear);
         self.all = 0;
     }
 
@@ -45,6 +54,26 @@ impl Board {
             let latest = &mut self.latest[register as usize];
             *latest = (*latest).max(ready);
         }
+    }
+
+    /// An operation behind `counter` is done at `done`.
+    pub fn raise(&mut self, counter: usize, now: u64, done: u64) {
+        let times = &mut self.counters[counter];
+        times.retain(|&t| t > now);
+        let at = times.partition_point(|&t| t <= done);
+        times.insert(at, done);
+        if self.all < done {
+            (self.all, self.all_memory) = (done, true);
+        }
+    }
+
+    /// The first cycle at which every counter is at most what is asked.
+    pub fn counters_at_most(&self, until: [u8; COUNTERS]) -> u64 {
+        let ready = |(times, most): (&Vec<u64>, u8)| match times.len().checked_sub(usize::from(most) + 1) {
+            Some(last) => times[last],
+            None => 0,
+        };
+        self.counters.iter().zip(until).map(ready).max().unwrap_or(0)
     }
 
     /// The cycle from which `register` may be used in `lanes`, if later than `from`.
@@ -64,6 +93,20 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counters_fall_as_operations_finish() {
+        let mut b = Board::new(1);
+        for done in [40, 20, 30] {
+            b.raise(0, 5, done);
+        }
+        assert_eq!(b.counters_at_most([0, u8::MAX]), 40);
+        assert_eq!(b.counters_at_most([1, 0]), 30);
+        assert_eq!(b.counters_at_most([2, 0]), 20);
+        assert_eq!(b.counters_at_most([3, 0]), 0);
+        b.raise(0, 25, 50);
+        assert_eq!(b.counters_at_most([1, 0]), 40);
+    }
 
     #[test]
     fn disjoint_lanes_do_not_wait() {

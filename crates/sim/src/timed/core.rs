@@ -8,6 +8,7 @@ use crate::divergence::Divergence;
 use crate::exec::{Path, Wave};
 use crate::frontend::{Fetch, FrontEnd};
 use crate::memory::Hierarchy;
+use crate::residency::GroupPlace;
 use crate::sched::{self, Policy, View};
 use wb_hw::Machine;
 use wb_isa::{Isa, lanes::bits};
@@ -24,11 +25,13 @@ pub struct Slot<I: Isa, D: Divergence> {
     /// Current stall, followed only for observers.
     pub stall: Option<StallReason>,
     pub stalled_since: u64,
+    pub place: GroupPlace,
 }
 
 impl<I: Isa, D: Divergence> Slot<I, D> {
-    pub fn new(wave: Wave<I, D>, path: Path, board: Board, now: u64) -> Self {
-        Slot { wave, path, board, waits_for: StallReason::Dependency, stall: None, stalled_since: now }
+    pub fn new(wave: Wave<I, D>, path: Path, board: Board, now: u64, place: GroupPlace) -> Self {
+        let waits_for = StallReason::Dependency;
+        Slot { wave, path, board, waits_for, stall: None, stalled_since: now, place }
     }
 
     pub fn fresh_board(reuse: Option<Board>, registers: usize) -> Board {
@@ -105,16 +108,20 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         (slot % self.partitions.len(), slot / self.partitions.len())
     }
 
-    /// The free slot with the smallest number.
-    pub fn free_slot(&self) -> Option<usize> {
-        self.partitions
-            .iter()
-            .enumerate()
-            .filter_map(|(p, part)| {
-                let local = part.occupied.trailing_ones() as usize;
-                (local < part.slots.len()).then(|| self.slot_number(p, local))
-            })
-            .min()
+    /// Free slots for `waves` waves, smallest numbers first, with at most `limit` waves per partition.
+    pub fn free_slots(&self, waves: u32, limit: u32) -> Option<Vec<usize>> {
+        let mut taken: Vec<u64> = self.partitions.iter().map(|p| p.occupied).collect();
+        let mut slots = Vec::with_capacity(waves as usize);
+        for _ in 0..waves {
+            let free = taken.iter().enumerate().filter(|t| t.1.count_ones() < limit).filter_map(|(p, t)| {
+                let local = t.trailing_ones() as usize;
+                (local < self.partitions[p].slots.len()).then(|| (self.slot_number(p, local), p, local))
+            });
+            let (slot, p, local) = free.min()?;
+            taken[p] |= 1 << local;
+            slots.push(slot);
+        }
+        Some(slots)
     }
 
     pub fn occupy(&mut self, slot: usize, s: Box<Slot<I, D>>, age: u64, now: u64, unit: u8) {

@@ -16,6 +16,7 @@ use crate::exec::{Effect, Exec};
 use crate::functional::{budget, deadlock, no_wave_left, registers};
 use crate::launch::{Launch, Launcher, Outcome, RunOptions};
 use crate::memory::{DeviceMemory, Hierarchy, Lines, MemBus};
+use crate::residency::{GroupPlace, Residency};
 use crate::sink::Sink;
 use wb_hw::{Dispatch, FrontEndKind, Machine};
 use wb_isa::{Isa, Mask, Pc, WaveStart};
@@ -36,6 +37,8 @@ struct Timed<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
     outcome: Outcome,
     launcher: Launcher,
     next_core: usize,
+    /// A slot became free since the dispatcher last found no room.
+    may_dispatch: bool,
     launched: u64,
     resident: u32,
     now: u64,
@@ -43,6 +46,7 @@ struct Timed<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
     end: u64,
     branch_penalty: u64,
     keep_registers: bool,
+    residency: Residency,
 }
 
 pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
@@ -68,12 +72,14 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         outcome: Outcome::new(memory),
         launcher: Launcher::new(launch, machine.core.lanes),
         next_core: 0,
+        may_dispatch: true,
         launched: 0,
         resident: 0,
         now: 0,
         end: 0,
         branch_penalty: if perfect { u64::from(machine.frontend.branch_penalty) } else { 0 },
         keep_registers: options.keep_registers,
+        residency: Residency::new(machine, launch),
     };
     let mut report_at = crate::PROGRESS_EVERY;
     loop {
@@ -126,6 +132,8 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
 
     fn vacate(&mut self, core: usize, slot: usize, cycle: u64) {
         let Some(s) = self.cores[core].vacate(slot) else { return };
+        self.residency.wave_ended(s.place);
+        self.may_dispatch = true;
         self.resident -= 1;
         self.end = self.end.max(cycle);
         self.outcome.max_stack_depth = self.outcome.max_stack_depth.max(s.wave.max_depth);
@@ -139,27 +147,40 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         self.spare.push(s);
     }
 
-    /// Fills free slots with waves of the launch.
+    /// Fills free slots with waves of the launch, a whole group at a time.
     fn dispatch(&mut self) {
-        while !self.launcher.is_done() {
-            let Some((core, slot)) = self.room() else { return };
-            let Some((start, live)) = self.launcher.next() else { return };
-            self.place(core, slot, start, live, self.exec.program.entry);
+        while self.may_dispatch && !self.launcher.is_done() {
+            let Some((core, slots)) = self.room() else {
+                self.may_dispatch = false;
+                return;
+            };
+            let place = self.residency.claim(core, &mut self.outcome.memory);
+            for slot in slots {
+                let Some((start, live)) = self.launcher.next() else { return };
+                self.place(place, slot, start, live, self.exec.program.entry);
+            }
         }
     }
 
-    fn room(&mut self) -> Option<(usize, usize)> {
+    /// The next core with room for a group, and the slots its waves take there.
+    fn room(&mut self) -> Option<(usize, Vec<usize>)> {
         let n = self.cores.len();
         let first = match self.machine.dispatch {
             Dispatch::Fill => 0,
             Dispatch::RoundRobin => self.next_core,
         };
-        let core = (0..n).map(|i| (first + i) % n).find(|&c| self.cores[c].free_slot().is_some())?;
+        let (waves, limit) = (self.residency.waves_per_group, self.residency.per_partition);
+        let (core, slots) = (0..n).map(|i| (first + i) % n).find_map(|c| {
+            let room = self.residency.has_room(c);
+            Some((c, room.then(|| self.cores[c].free_slots(waves, limit)).flatten()?))
+        })?;
         self.next_core = (core + 1) % n;
-        Some((core, self.cores[core].free_slot()?))
+        Some((core, slots))
     }
 
-    fn place(&mut self, core: usize, slot: usize, start: WaveStart, live: Mask, pc: Pc) {
+    fn place(&mut self, place: GroupPlace, slot: usize, start: WaveStart, live: Mask, pc: Pc) {
+        let core = place.core;
+        let start = self.residency.furnish(start, place, core * self.machine.core.waves as usize + slot);
         let (reuse, board) = match self.spare.pop() {
             Some(old) => (Some(old.wave.regs), Some(old.board)),
             None => (None, None),
@@ -167,7 +188,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         let (wave, path) = self.exec.wave(start, live, pc, reuse);
         let board = Slot::<I, D>::fresh_board(board, self.exec.program.isa.register_count());
         let unit = self.unit_at(pc);
-        let s = Box::new(Slot::new(wave, path, board, self.now));
+        let s = Box::new(Slot::new(wave, path, board, self.now, place));
         if OBS {
             let event = self.event(core, slot, &s, pc, live, Kind::WaveStart { lanes: live });
             self.sink.push(event);
@@ -253,6 +274,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         let slot = self.cores[c].slot_number(p, local);
         let Some(mut s) = self.cores[c].partitions[p].slots[local].take() else { return Ok(()) };
         let (pc, mask) = (s.path.pc, s.path.mask);
+        let active = program.isa.active(&s.wave.regs, mask);
         let depth = self.exec.mechanism.depth(&s.wave.state);
         let op = program.ops.get(pc as usize);
         let class = op.map_or(0, |op| op.class);
@@ -284,7 +306,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             self.exec.step(&mut s.wave, &mut s.path, now, c as u32, &mut bus, &mut self.notes)?
         };
         self.outcome.wave_instructions += 1;
-        self.outcome.lane_instructions += u64::from(mask.count_ones());
+        self.outcome.lane_instructions += u64::from(active.count_ones());
 
         let (instance, busy, mut done) = self.cores[c].units.take(info.unit, p, now, info.latency);
         let mut access = None;
@@ -300,8 +322,12 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         for &register in program.writes(op) {
             s.board.write(register, mask, now, done, access.is_some());
         }
+        for (counter, _) in op.waits.raises.iter().enumerate().filter(|r| *r.1) {
+            s.board.raise(counter, now, done);
+        }
         if OBS {
-            self.note_issue(c, slot, &s, (pc, mask), info.unit, instance, class, busy);
+            self.exec.note_active(&s.wave, &mut s.path, active, &mut self.notes);
+            self.note_issue(c, slot, &s, (pc, active), info.unit, instance, class, busy);
             if let Some((port, a)) = access {
                 let lines = self.lines.list.len() as u16;
                 let kind = Kind::Memory {
@@ -359,6 +385,13 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             wake = s.board.all;
             s.waits_for = reason(s.board.all_memory);
         }
+        if let Some(until) = op.waits.until {
+            let ready = s.board.counters_at_most(until);
+            if ready > wake {
+                wake = ready;
+                s.waits_for = StallReason::Memory;
+            }
+        }
         for &register in self.exec.program.touches(op) {
             if let Some((ready, memory)) = s.board.wait(register, s.path.mask, wake) {
                 wake = ready;
@@ -413,7 +446,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         }
         let lanes = self.machine.core.lanes;
         let start = WaveStart { wave, lanes, spawned: Some((reg, value)), ..WaveStart::default() };
-        self.place(c, wave as usize, start, 1, target);
+        self.place(GroupPlace::on(c), wave as usize, start, 1, target);
         // It cannot issue in the cycle that creates it, whichever partition it is in.
         self.cores[c].unpark(wave as usize, self.now + 1);
         Ok(())

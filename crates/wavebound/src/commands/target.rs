@@ -7,11 +7,31 @@ use std::path::PathBuf;
 use std::time::Duration;
 use wb_lab::{Job, JobSpec};
 
+/// A launch size in up to three dimensions.
+#[derive(Clone, Copy, Debug)]
+pub struct Size([u32; 3]);
+
+impl Size {
+    fn total(self) -> u32 {
+        self.0.iter().fold(1, |n, &d| n.saturating_mul(d))
+    }
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    let parts: Result<Vec<u32>, _> = text.split(['x', ',']).map(str::parse).collect();
+    match parts.as_deref() {
+        Ok([x]) => Ok(Size([*x, 1, 1])),
+        Ok([x, y]) => Ok(Size([*x, *y, 1])),
+        Ok([x, y, z]) => Ok(Size([*x, *y, *z])),
+        _ => Err("a size looks like 1024, 64x64 or 16x16x4".into()),
+    }
+}
+
 #[derive(Args, Clone)]
 pub struct Target {
-    /// Program: .harp .s (HARP source), .hof (HARP object), .guppy (GUPPY source or module)
+    /// Program: .harp .s .hof (HARP), .guppy .gupm (GUPPY), .co .hsaco (GCN3 code object)
     pub file: PathBuf,
-    /// Instruction set, if the extension does not tell: harp, guppy
+    /// Instruction set, if the extension does not tell: harp, guppy, gcn3
     #[arg(long)]
     pub isa: Option<String>,
     /// Machine preset or .toml file (default: the ISA's own preset)
@@ -44,12 +64,21 @@ pub struct Target {
     /// Stop with an error after this many cycles (limits.cycles)
     #[arg(long)]
     pub max_cycles: Option<u64>,
-    /// Threads to launch (GUPPY; default: one wave)
-    #[arg(long)]
-    pub grid: Option<u32>,
-    /// Threads of a group (GUPPY; default: all in one)
-    #[arg(long)]
-    pub group: Option<u32>,
+    /// Threads to launch: N, or XxYxZ for GCN3 (default: one wave)
+    #[arg(long, value_parser = size)]
+    pub grid: Option<Size>,
+    /// Threads of a group: N, or XxYxZ for GCN3 (default: one wave on GCN3, all in one on GUPPY)
+    #[arg(long, value_parser = size)]
+    pub group: Option<Size>,
+    /// Kernel of a GCN3 code object (may be left out when there is one)
+    #[arg(long, default_value = "")]
+    pub kernel: String,
+    /// Kernel arguments in order: buf:f32:1024:iota, i32:5, f32:0.5, local:4096
+    #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
+    pub args: Vec<String>,
+    /// Local memory beyond what the kernel asks for, in bytes (HIP's third launch parameter)
+    #[arg(long, default_value_t = 0)]
+    pub dynamic_lds: u32,
     /// Bind a buffer or texture, e.g. t0=buf:u32:256:iota, u0=buf:f32:64, t1=tex:64x64:checker, t1=u0
     #[arg(long = "view", value_name = "VIEW=SPEC")]
     pub views: Vec<String>,
@@ -78,8 +107,13 @@ impl Target {
             sets,
             arch: self.arch.clone().unwrap_or_default(),
             registers: self.registers.unwrap_or(0),
-            grid: self.grid.unwrap_or(0),
-            group: self.group.unwrap_or(0),
+            grid: self.grid.map_or(0, Size::total),
+            group: self.group.map_or(0, Size::total),
+            kernel: self.kernel.clone(),
+            grid3: self.grid.map_or([64, 1, 1], |s| s.0),
+            group3: self.group.map_or([64, 1, 1], |s| s.0),
+            args: self.args.clone(),
+            dynamic_lds: self.dynamic_lds,
             views: self.views.clone(),
             samplers: self.samplers.clone(),
         };

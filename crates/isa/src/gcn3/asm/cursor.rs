@@ -32,10 +32,6 @@ impl<'a> Cursor<'a> {
         &self.file.text[self.pos..self.end]
     }
 
-    pub fn text(&self, span: Range<usize>) -> &'a str {
-        &self.file.text[span]
-    }
-
     pub fn skip_space(&mut self) {
         let rest = self.rest();
         self.pos += rest.len() - rest.trim_start().len();
@@ -64,7 +60,8 @@ impl<'a> Cursor<'a> {
         if self.eat(punctuation) {
             return Ok(());
         }
-        Err(self.error(self.here(), format!("expected `{punctuation}`"), "here"))
+        let here = self.here();
+        Err(self.error(here, format!("expected `{punctuation}`"), "here"))
     }
 
     /// The next token, or the end of the line, for error messages.

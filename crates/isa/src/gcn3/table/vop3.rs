@@ -36,7 +36,7 @@ pub(super) const VOP3: &[Entry] = &[
     vop3(0x1d8, Op::VMed3U32, "v_med3_u32", U32, [U32, U32, U32]),
     vop3(0x1d9, Op::VSadU8, "v_sad_u8", U32, [U32, U32, U32]).mods(CLAMP),
     vop3(0x1da, Op::VSadHiU8, "v_sad_hi_u8", U32, [U32, U32, U32]).mods(CLAMP),
-    vop3(0x1db, Op::VSadU16, "v_sad_u16", U16, [U16, U16, U16]).mods(CLAMP),
+    vop3(0x1db, Op::VSadU16, "v_sad_u16", U32, [U32, U32, U32]).mods(CLAMP),
     vop3(0x1dc, Op::VSadU32, "v_sad_u32", U32, [U32, U32, U32]).mods(CLAMP),
     vop3(0x1dd, Op::VCvtPkU8F32, "v_cvt_pk_u8_f32", B32, [F32, U32, U32]).mods(ABS0 | NEG0 | CLAMP),
     vop3(0x1de, Op::VDivFixupF32, "v_div_fixup_f32", F32, [F32, F32, F32]),

@@ -339,13 +339,25 @@ impl Cx<'_> {
         self.chunks_f32((flush, flush), |_, _, src| mad(src, flush));
     }
 
-    /// 64-bit results of `N` 64-bit sources.
+    /// Two sources, the first with float modifiers, and the old destination.
     #[inline(always)]
-    pub fn map_wide<const N: usize>(&mut self, f: impl Fn([u64; N]) -> u64) {
+    pub fn mac(&mut self, f: impl Fn(u32, u32, u32) -> u32) {
         self.each(|cx, c| {
-            let src: [Wide; N] = from_fn(|s| cx.wide(s, c));
-            cx.put_wide(c, from_fn(|i| f(src.map(|s| s[i]))));
+            let (a, b, old) = (cx.float(0, c), cx.float(1, c), cx.old(c));
+            cx.put(0, c, from_fn(|i| f(a[i], b[i], old[i])));
         });
+    }
+
+    /// The four dwords of a source in every lane.
+    pub fn quad(&self, s: usize) -> [[u32; 4]; 64] {
+        from_fn(|lane| {
+            let (c, i) = (lane / CHUNK, lane % CHUNK);
+            from_fn(|d| match self.src[s] {
+                Src::Row(first) if c < self.per_row => self.file[first + d * self.per_row + c][i],
+                Src::Splat(v) if d == 0 => v as u32,
+                _ => 0,
+            })
+        })
     }
 
     /// 64-bit results of a 32-bit and a 64-bit source.
@@ -377,6 +389,12 @@ impl Cx<'_> {
     /// f64 arithmetic under MODE.
     #[inline(always)]
     pub fn f64<const N: usize>(&mut self, f: impl Fn([f64; N]) -> f64) {
+        self.f64_with::<N, true>(f);
+    }
+
+    /// The same; without `FIX` the operation says itself which NaN it gives.
+    #[inline(always)]
+    pub fn f64_with<const N: usize, const FIX: bool>(&mut self, f: impl Fn([f64; N]) -> f64) {
         self.each(|cx, c| {
             let src: [Wide; N] = from_fn(|s| cx.double(s, c));
             let mut out: Wide = [0; CHUNK];
@@ -387,7 +405,7 @@ impl Cx<'_> {
                 out[i] = v.to_bits();
             }
             let out = if cx.flush_out64() { flush_wide(out) } else { out };
-            let out = if nan { fix_nan64(out, src) } else { out };
+            let out = if FIX && nan { fix_nan64(out, src) } else { out };
             cx.put_wide(c, out);
         });
     }
@@ -399,7 +417,8 @@ impl Cx<'_> {
             let (a, b) = (cx.double(0, c), cx.raw(1, c));
             let out: Wide = from_fn(|i| f(f64::from_bits(a[i]), b[i] as i32).to_bits());
             let out = if cx.flush_out64() { flush_wide(out) } else { out };
-            cx.put_wide(c, fix_nan64(out, [a]));
+            let nan = out.iter().any(|v| f64::from_bits(*v).is_nan());
+            cx.put_wide(c, if nan { fix_nan64(out, [a]) } else { out });
         });
     }
 

@@ -1,0 +1,35 @@
+//! What can go wrong on the host side, with what to do about it.
+
+use miette::Diagnostic;
+use thiserror::Error;
+use wb_isa::MemFault;
+use wb_program::LoadError;
+use wb_program::codeobject::CodeObjectError;
+use wb_sim::SimError;
+
+#[derive(Debug, Error, Diagnostic)]
+pub enum DeviceError {
+    #[error(transparent)]
+    #[diagnostic(help("a GCN3 code object is what `clang -target amdgcn-amd-amdhsa -mcpu=gfx803` writes"))]
+    Object(#[from] CodeObjectError),
+    #[error("there is no kernel `{name}`")]
+    #[diagnostic(help("kernels in the file: {known}"))]
+    NoKernel { name: String, known: String },
+    #[error("kernel {kernel} takes {wanted} argument(s), {given} were given")]
+    #[diagnostic(help("{usage}"))]
+    ArgumentCount { kernel: String, wanted: usize, given: usize, usage: String },
+    #[error("argument {index} of {kernel} ({name}): {what}")]
+    Argument { kernel: String, index: usize, name: String, what: String },
+    #[error("launch of {kernel}: {what}")]
+    Launch { kernel: String, what: String },
+    #[error("no room for {bytes} bytes in a device memory of {size} bytes")]
+    #[diagnostic(help("raise limits.memory with --set"))]
+    OutOfMemory { bytes: u64, size: u64 },
+    #[error(transparent)]
+    Memory(#[from] MemFault),
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Run(Box<SimError>),
+}

@@ -1,0 +1,104 @@
+//! The argument segment: explicit arguments at the offsets of the metadata, hidden ones filled in by name
+//! (code objects 4 and 5).
+
+use crate::DeviceError;
+use crate::launch::Dispatch;
+use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
+use wb_program::codeobject::{ArgKind, Kernel, KernelArg};
+
+/// A kernel argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// Address of a buffer.
+    Buffer(u64),
+    /// Bytes passed by value.
+    Value(Vec<u8>),
+    /// Bytes of local memory for this argument (OpenCL `__local`).
+    Local(u32),
+}
+
+/// The explicit arguments of a kernel, in order.
+pub fn explicit(kernel: &Kernel) -> impl Iterator<Item = &KernelArg> {
+    kernel.args.iter().filter(|a| !matches!(a.kind, ArgKind::Hidden(_)))
+}
+
+/// The argument segment and the local memory the arguments ask for beyond the kernel's own.
+pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), DeviceError> {
+    let wanted: Vec<&KernelArg> = explicit(kernel).collect();
+    if kernel.version > 2 && wanted.len() != dispatch.args.len() {
+        let usage: Vec<String> = wanted.iter().map(|a| format!("{} {}", a.type_name, a.name)).collect();
+        return Err(DeviceError::ArgumentCount {
+            kernel: kernel.name.clone(),
+            wanted: wanted.len(),
+            given: dispatch.args.len(),
+            usage: usage.join(", "),
+        });
+    }
+    let mut out = vec![0; (kernel.kernarg_size as usize).max(16)];
+    let mut local = 0u32;
+    for (index, (slot, arg)) in wanted.iter().zip(&dispatch.args).enumerate() {
+        let wrong = |what: &str| DeviceError::Argument {
+            kernel: kernel.name.clone(),
+            index,
+            name: slot.name.clone(),
+            what: what.to_owned(),
+        };
+        let bytes = match (&slot.kind, arg) {
+            (ArgKind::Buffer, Arg::Buffer(addr)) => addr.to_le_bytes().to_vec(),
+            (ArgKind::Value, Arg::Value(bytes)) if bytes.len() == slot.size as usize => bytes.clone(),
+            (ArgKind::Value, Arg::Buffer(addr)) if slot.size == 8 => addr.to_le_bytes().to_vec(),
+            (ArgKind::DynamicLds, Arg::Local(size)) => {
+                let offset = kernel.lds_bytes.saturating_add(local).next_multiple_of(16);
+                local = offset.saturating_add(*size).saturating_sub(kernel.lds_bytes);
+                offset.to_le_bytes().to_vec()
+            }
+            (ArgKind::Buffer, _) => return Err(wrong("it is a buffer")),
+            (ArgKind::DynamicLds, _) => return Err(wrong("it is local memory: give its size, local:BYTES")),
+            (ArgKind::Value, Arg::Value(bytes)) => {
+                return Err(wrong(&format!("it has {} bytes, {} were given", slot.size, bytes.len())));
+            }
+            (ArgKind::Value, _) => return Err(wrong("it is passed by value")),
+            (ArgKind::Other(kind) | ArgKind::Hidden(kind), _) => {
+                return Err(wrong(&format!("arguments of kind {kind} are not supported")));
+            }
+        };
+        put(&mut out, slot, &bytes);
+    }
+    for slot in &kernel.args {
+        if let ArgKind::Hidden(name) = &slot.kind
+            && let Some(value) = hidden(name, dispatch)
+        {
+            put(&mut out, slot, &value.to_le_bytes()[..(slot.size as usize).min(8)]);
+        }
+    }
+    Ok((out, local))
+}
+
+fn put(out: &mut Vec<u8>, slot: &KernelArg, bytes: &[u8]) {
+    let (from, to) = (slot.offset as usize, slot.offset as usize + bytes.len());
+    if out.len() < to {
+        out.resize(to, 0);
+    }
+    out[from..to].copy_from_slice(bytes);
+}
+
+/// Hidden arguments that have a value; the others (printf buffer, queues, …) stay zero.
+fn hidden(name: &str, d: &Dispatch) -> Option<u64> {
+    let axis = match name.as_bytes().last()? {
+        b'x' => 0,
+        b'y' => 1,
+        _ => 2,
+    };
+    let blocks = |i: usize| u64::from(d.grid[i].div_ceil(d.group[i].max(1)));
+    Some(match name {
+        "hidden_block_count_x" | "hidden_block_count_y" | "hidden_block_count_z" => blocks(axis),
+        "hidden_group_size_x" | "hidden_group_size_y" | "hidden_group_size_z" => u64::from(d.group[axis]),
+        "hidden_remainder_x" | "hidden_remainder_y" | "hidden_remainder_z" => {
+            u64::from(d.grid[axis] % d.group[axis].max(1))
+        }
+        "hidden_grid_dims" => u64::from(d.dimensions()),
+        "hidden_private_base" => u64::from(PRIVATE_APERTURE),
+        "hidden_shared_base" => u64::from(SHARED_APERTURE),
+        _ => return None,
+    })
+}

@@ -1,0 +1,124 @@
+//! From a kernel and its launch parameters to something the machine can run: argument segment, dispatch
+//! packet, queue, local and private memory, and the registers every wave starts with.
+
+use crate::kernarg::{self, Arg};
+use crate::{Device, DeviceError, Module};
+use wb_isa::gcn3::isa::{Gcn3, Setup, UserSgprs};
+use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
+use wb_program::{Program, gcn3_program};
+use wb_sim::{Groups, Launch};
+
+/// A launch as the host describes it; sizes in work-items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    pub kernel: String,
+    pub grid: [u32; 3],
+    pub group: [u32; 3],
+    pub args: Vec<Arg>,
+    /// Local memory beyond what kernel and arguments ask for (HIP's third launch parameter).
+    pub dynamic_lds: u32,
+}
+
+impl Dispatch {
+    pub fn dimensions(&self) -> u32 {
+        if self.grid[2] > 1 {
+            3
+        } else if self.grid[1] > 1 {
+            2
+        } else {
+            1
+        }
+    }
+}
+
+/// A program with its launch, ready for the machine.
+pub struct Prepared {
+    pub program: Program<Gcn3>,
+    pub launch: Launch,
+}
+
+impl Device {
+    /// Places arguments, packet and memories of a launch. What it reserves is freed by the next launch.
+    pub fn prepare(&mut self, module: &Module, dispatch: &Dispatch) -> Result<Prepared, DeviceError> {
+        let kernel = module.kernel(&dispatch.kernel)?.clone();
+        let wrong = |what: String| DeviceError::Launch { kernel: kernel.name.clone(), what };
+        let size: u64 = dispatch.group.iter().map(|&n| u64::from(n)).product();
+        if size == 0 || dispatch.grid.contains(&0) {
+            return Err(wrong("grid and group need at least one work-item in every dimension".into()));
+        }
+        if size > 1024 {
+            return Err(wrong(format!("a group of {size} work-items; the limit is 1024")));
+        }
+        let mut count = 1u64;
+        for d in 0..3 {
+            if !dispatch.grid[d].is_multiple_of(dispatch.group[d]) {
+                let (grid, group) = (dispatch.grid[d], dispatch.group[d]);
+                return Err(wrong(format!("grid {grid} is not a multiple of group {group} in dimension {d}")));
+            }
+            count *= u64::from(dispatch.grid[d] / dispatch.group[d]);
+        }
+        let count = u32::try_from(count).map_err(|_| wrong("more than 2^32 groups".into()))?;
+
+        let (args, local) = kernarg::build(&kernel, dispatch)?;
+        let lds_bytes = kernel.lds_bytes.saturating_add(local).saturating_add(dispatch.dynamic_lds);
+        let kernarg = self.alloc(args.len() as u64)?;
+        self.write(kernarg, &args)?;
+        let queue = self.alloc(256)?;
+        self.write(queue + 0x40, &SHARED_APERTURE.to_le_bytes())?;
+        self.write(queue + 0x44, &PRIVATE_APERTURE.to_le_bytes())?;
+        let packet = self.alloc(64)?;
+        let scratch_per_lane = kernel.scratch_bytes.next_multiple_of(4);
+        self.write(packet, &packet_bytes(dispatch, scratch_per_lane, lds_bytes, kernarg))?;
+
+        let descriptor = kernel.descriptor;
+        let mut groups = Groups {
+            count,
+            size: size as u32,
+            vgprs: descriptor.vgprs(),
+            sgprs: descriptor.sgprs(),
+            lds_bytes,
+            lds_region: 0,
+            scratch_per_wave: u64::from(scratch_per_lane) * 64,
+            scratch_region: 0,
+        };
+        groups.lds_region = self.alloc(groups.lds_region_bytes(&self.machine))?;
+        groups.scratch_region = self.alloc(groups.scratch_region_bytes(&self.machine))?;
+        let setup = Setup {
+            vgprs: descriptor.vgprs(),
+            mode: descriptor.mode(),
+            user: UserSgprs::from(descriptor.user_sgpr_flags()),
+            user_sgprs: descriptor.user_sgprs(),
+            workgroup: descriptor.workgroup_ids(),
+            scratch_wave_offset: descriptor.scratch_enabled(),
+            work_item_dimensions: descriptor.work_item_dimensions(),
+            grid: dispatch.grid,
+            group: dispatch.group,
+            kernarg,
+            packet,
+            queue,
+            dispatch_id: 0,
+            lds_bytes,
+            scratch_per_lane,
+            scratch_region: groups.scratch_region,
+        };
+        let isa = Gcn3 { setup, ..Gcn3::default() };
+        let mut program = gcn3_program(&module.object, &kernel, isa, module.base, &module.name)?;
+        // The device has placed the object already; its data keeps what earlier launches left there.
+        program.segments.clear();
+        Ok(Prepared { program, launch: Launch::Groups(groups) })
+    }
+}
+
+/// The dispatch packet (HSA kernel dispatch packet): kernels read group and grid sizes from it.
+fn packet_bytes(d: &Dispatch, scratch: u32, lds: u32, kernarg: u64) -> [u8; 64] {
+    let mut p = [0; 64];
+    p[2] = d.dimensions() as u8;
+    for i in 0..3 {
+        p[4 + 2 * i..6 + 2 * i].copy_from_slice(&(d.group[i] as u16).to_le_bytes());
+        p[12 + 4 * i..16 + 4 * i].copy_from_slice(&d.grid[i].to_le_bytes());
+    }
+    p[24..28].copy_from_slice(&scratch.to_le_bytes());
+    p[28..32].copy_from_slice(&lds.to_le_bytes());
+    p[40..48].copy_from_slice(&kernarg.to_le_bytes());
+    p
+}

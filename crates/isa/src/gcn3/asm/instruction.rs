@@ -1,0 +1,322 @@
+//! One instruction line to an [`Inst`]: the mnemonic, then the operands its format has.
+
+use super::cursor::{Cursor, Parse};
+use super::modifiers::{Modifiers, operands};
+use super::operand::{Arg, Item, Place, fit};
+use super::vector::vector;
+use super::{symbolic, Line};
+use crate::diag::nearest;
+use crate::gcn3::inst::{Format, Inst, flag};
+use crate::gcn3::op::Op;
+use crate::gcn3::operand::{Operand, Ty};
+use crate::gcn3::table::{Entry, TABLE, modifier};
+use std::ops::Range;
+
+const SUFFIXES: [(&str, Format); 4] =
+    [("_e32", Format::Vop1), ("_e64", Format::Vop3), ("_sdwa", Format::Sdwa), ("_dpp", Format::Dpp)];
+
+/// The operation and the encoding its suffix asks for; `Vop1` stands for the short form.
+fn mnemonic(c: &Cursor, word: &str, span: Range<usize>) -> Parse<(Op, Option<Format>)> {
+    let lower = word.to_ascii_lowercase();
+    if let Some(op) = Op::from_name(&lower) {
+        return Ok((op, None));
+    }
+    for (suffix, format) in SUFFIXES {
+        let Some(op) = lower.strip_suffix(suffix).and_then(Op::from_name) else { continue };
+        let entry = op.entry();
+        let exists = match format {
+            Format::Vop3 => entry.forms & modifier::E64 != 0,
+            Format::Sdwa => entry.forms & modifier::SDWA != 0,
+            Format::Dpp => entry.forms & modifier::DPP != 0,
+            _ => matches!(entry.format, Format::Vop1 | Format::Vop2 | Format::Vopc),
+        };
+        if exists {
+            return Ok((op, Some(format)));
+        }
+        return Err(c.error(span, format!("`{}` has no `{suffix}` form", entry.name), "here"));
+    }
+    let error = c.error(span, format!("unknown instruction `{word}`"), "not an instruction of gfx803");
+    Err(match nearest(&lower, TABLE.iter().map(|e| e.name)) {
+        Some(name) => error.hint(format!("did you mean `{name}`?")),
+        None => error,
+    })
+}
+
+/// The instruction on the rest of the line.
+pub(super) fn instruction(c: &mut Cursor) -> Parse<Line> {
+    let here = c.here();
+    let Some((word, span)) = c.word() else {
+        return Err(c.error(here, "expected an instruction", "here"));
+    };
+    let (op, forced) = mnemonic(c, word, span.clone())?;
+    let entry = op.entry();
+    let mut target = None;
+    let mut inst = Inst::new(op, entry.format);
+    match entry.format {
+        Format::Sopp => target = sopp(c, &mut inst)?,
+        Format::Sopk => target = sopk(c, &mut inst)?,
+        Format::Sopc if entry.src[1] == Ty::Imm16 => {
+            let arg = super::operand::arg(c)?;
+            inst.src[0] = fit(c, &arg, entry.src[0], Place::ScalarSource { literal: true })?;
+            c.expect(',')?;
+            inst.imm = symbolic::index_mode(c)?;
+        }
+        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 => inst = vector(c, op, forced, span)?,
+        _ => memory_or_scalar(c, &mut inst, span)?,
+    }
+    c.done()?;
+    inst.size = 4 * crate::gcn3::encode(&inst).len() as u8;
+    Ok(Line { inst, target })
+}
+
+fn memory_or_scalar(c: &mut Cursor, inst: &mut Inst, name: Range<usize>) -> Parse<()> {
+    let (args, mods) = operands(c)?;
+    let mut o = Operands { c, entry: inst.entry(), args: &args, next: 0, name, mods };
+    match inst.format {
+        Format::Smem => o.smem(inst)?,
+        Format::Ds => o.ds(inst)?,
+        Format::Flat => o.flat(inst)?,
+        Format::Mubuf => o.mubuf(inst)?,
+        Format::Mimg => o.mimg(inst)?,
+        _ => o.scalar(inst)?,
+    }
+    o.finish()
+}
+
+/// A branch target or immediate of SOPP.
+fn sopp(c: &mut Cursor, inst: &mut Inst) -> Parse<Option<(String, Range<usize>)>> {
+    if inst.src_ty(0) == Ty::None || inst.op == Op::SEndpgm && c.at_end() {
+        return Ok(None);
+    }
+    inst.imm = match inst.op {
+        Op::SWaitcnt => symbolic::waitcnt(c)?,
+        Op::SSendmsg | Op::SSendmsghalt => symbolic::sendmsg(c)?,
+        Op::SSetGprIdxMode => symbolic::index_mode(c)?,
+        _ if inst.entry().flow.relative() => return branch_target(c, inst),
+        _ => c.int_in("the immediate", 0, 0xffff)? as i32,
+    };
+    Ok(None)
+}
+
+fn branch_target(c: &mut Cursor, inst: &mut Inst) -> Parse<Option<(String, Range<usize>)>> {
+    if c.at_number() {
+        inst.imm = i32::from(c.int_in("the branch distance", -0x8000, 0xffff)? as i16);
+        return Ok(None);
+    }
+    let here = c.here();
+    match c.word() {
+        Some((word, span)) => Ok(Some((word.to_string(), span))),
+        None => Err(c.error(here, "expected a label or a distance in words", "here")),
+    }
+}
+
+fn sopk(c: &mut Cursor, inst: &mut Inst) -> Parse<Option<(String, Range<usize>)>> {
+    let entry = inst.entry();
+    if matches!(inst.op, Op::SSetregB32 | Op::SSetregImm32B32) {
+        inst.imm = symbolic::hwreg(c)?;
+        c.expect(',')?;
+        let arg = super::operand::arg(c)?;
+        inst.src[1] = if inst.op == Op::SSetregB32 {
+            fit(c, &arg, Ty::B32, Place::Scalar)?
+        } else {
+            let fitted = fit(c, &arg, Ty::B32, Place::ScalarSource { literal: true })?;
+            match fitted.constant(Ty::B32) {
+                Some(value) => Operand::Literal(value as u32),
+                None => return Err(c.error(arg.span, "a constant must stand here", "here")),
+            }
+        };
+        return Ok(None);
+    }
+    let arg = super::operand::arg(c)?;
+    if entry.dst == Ty::None {
+        inst.src[0] = fit(c, &arg, entry.src[0], Place::Scalar)?;
+    } else {
+        inst.dst = fit(c, &arg, entry.dst, Place::Scalar)?;
+    }
+    c.expect(',')?;
+    if inst.op == Op::SGetregB32 {
+        inst.imm = symbolic::hwreg(c)?;
+    } else if inst.op == Op::SCbranchIFork {
+        return branch_target(c, inst);
+    } else if entry.signed_immediate() {
+        inst.imm = i32::from(c.int_in("the immediate", -0x8000, 0xffff)? as i16);
+    } else {
+        inst.imm = c.int_in("the immediate", 0, 0xffff)? as i32;
+    }
+    Ok(None)
+}
+
+/// The operands of one instruction, taken from left to right.
+struct Operands<'a, 'b> {
+    c: &'a Cursor<'b>,
+    entry: &'static Entry,
+    args: &'a [Arg],
+    next: usize,
+    name: Range<usize>,
+    mods: Modifiers,
+}
+
+impl Operands<'_, '_> {
+    fn arg(&mut self) -> Parse<&Arg> {
+        let Some(arg) = self.args.get(self.next) else {
+            let message = format!("`{}` needs more operands", self.entry.name);
+            return Err(self.c.error(self.name.clone(), message, "here"));
+        };
+        if arg.neg || arg.abs || arg.sext {
+            return Err(self.c.error(arg.span.clone(), "no modifier can stand here", "here"));
+        }
+        self.next += 1;
+        Ok(arg)
+    }
+
+    fn take(&mut self, ty: Ty, place: Place) -> Parse<Operand> {
+        let c = self.c;
+        let arg = self.arg()?;
+        fit(c, arg, ty, place)
+    }
+
+    fn finish(self) -> Parse<()> {
+        if let Some(arg) = self.args.get(self.next) {
+            let message = format!("`{}` takes {} operands", self.entry.name, self.next);
+            return Err(self.c.error(arg.span.clone(), message, "this is too much"));
+        }
+        self.mods.finish(self.c, self.entry.name)
+    }
+
+    fn scalar(&mut self, inst: &mut Inst) -> Parse<()> {
+        if self.entry.dst != Ty::None {
+            inst.dst = self.take(self.entry.dst, Place::Scalar)?;
+        }
+        for i in 0..2 {
+            if self.entry.src[i] != Ty::None {
+                inst.src[i] = self.take(self.entry.src[i], Place::ScalarSource { literal: true })?;
+            }
+        }
+        match inst.src {
+            [Operand::Literal(a), Operand::Literal(b), _] if a != b => {
+                let span = self.args[self.next - 1].span.clone();
+                Err(self.c.error(span, "an instruction can hold one literal", "a second, different one"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn smem(&mut self, inst: &mut Inst) -> Parse<()> {
+        let entry = self.entry;
+        if entry.dst != Ty::None {
+            inst.dst = self.take(entry.dst, Place::Scalar)?;
+        }
+        if entry.src[0] == Ty::None {
+            return Ok(());
+        }
+        inst.src[0] = self.take(entry.src[0], Place::Scalar)?;
+        let c = self.c;
+        let arg = self.arg()?;
+        match arg.item {
+            Item::Number(super::cursor::Number::Int(v)) if (0..=0xf_ffff).contains(&v) => inst.imm = v as i32,
+            Item::Number(_) => return Err(c.error(arg.span.clone(), "the offset must be 0 to 0xfffff", "here")),
+            _ => inst.src[1] = fit(c, arg, Ty::U32, Place::Scalar)?,
+        }
+        inst.flags = self.mods.flags(flag::GLC);
+        Ok(())
+    }
+
+    fn vectors(&mut self, inst: &mut Inst, with_dst: bool) -> Parse<()> {
+        if with_dst {
+            inst.dst = self.take(self.entry.dst, Place::Vector)?;
+        }
+        for i in 0..3 {
+            if self.entry.src[i] != Ty::None {
+                inst.src[i] = self.take(self.entry.src[i], Place::Vector)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn ds(&mut self, inst: &mut Inst) -> Parse<()> {
+        let entry = self.entry;
+        self.vectors(inst, entry.dst != Ty::None)?;
+        let c = self.c;
+        if entry.two_offsets {
+            let low = self.mods.number(c, "offset0", 0, 255)?.unwrap_or(0);
+            let high = self.mods.number(c, "offset1", 0, 255)?.unwrap_or(0);
+            inst.imm = (low | high << 8) as i32;
+        } else if inst.op != Op::DsNop {
+            inst.imm = self.mods.number(c, "offset", 0, 0xffff)?.unwrap_or(0) as i32;
+        }
+        inst.flags = self.mods.flags(flag::GDS);
+        if entry.gds_only && !inst.has(flag::GDS) {
+            let message = format!("`{}` exists for GDS only", entry.name);
+            return Err(c.error(self.name.clone(), message, "here").hint("add `gds`"));
+        }
+        Ok(())
+    }
+
+    fn flat(&mut self, inst: &mut Inst) -> Parse<()> {
+        let c = self.c;
+        inst.flags = self.mods.flags(flag::GLC | flag::SLC | flag::TFE);
+        self.mods.number(c, "offset", 0, 0)?;
+        let returns = !self.entry.atomic || inst.has(flag::GLC);
+        self.vectors(inst, self.entry.dst != Ty::None && returns)
+    }
+
+    fn mubuf(&mut self, inst: &mut Inst) -> Parse<()> {
+        let entry = self.entry;
+        if entry.src[1] == Ty::None {
+            return Ok(());
+        }
+        let c = self.c;
+        let all = flag::GLC | flag::SLC | flag::LDS | flag::OFFEN | flag::IDXEN;
+        let loads = entry.dst_written && !entry.atomic;
+        inst.flags = self.mods.flags(if loads { all | flag::TFE } else { all });
+        if inst.op == Op::BufferStoreLdsDword {
+            inst.flags |= flag::LDS;
+        }
+        inst.imm = self.mods.number(c, "offset", 0, 4095)?.unwrap_or(0) as i32;
+        if entry.dst != Ty::None && !inst.has(flag::LDS) {
+            inst.dst = self.vector_of(inst.dst_dwords())?;
+        }
+        if entry.src[0] != Ty::None {
+            if inst.src_dwords(0) == 0 {
+                let arg = self.arg()?;
+                if arg.item != Item::Off {
+                    let error = c.error(arg.span.clone(), "`off` must stand here", "no address register is used");
+                    return Err(error.hint("add `offen` or `idxen` to use an address register"));
+                }
+            } else {
+                inst.src[0] = self.vector_of(inst.src_dwords(0))?;
+            }
+        }
+        inst.src[1] = self.take(Ty::B128, Place::Scalar)?;
+        inst.src[2] = self.take(Ty::U32, Place::ScalarSource { literal: false })?;
+        Ok(())
+    }
+
+    fn mimg(&mut self, inst: &mut Inst) -> Parse<()> {
+        let c = self.c;
+        let all = flag::UNORM | flag::GLC | flag::SLC | flag::R128 | flag::TFE | flag::LWE | flag::DA | flag::D16;
+        inst.flags = self.mods.flags(all);
+        inst.imm = self.mods.number(c, "dmask", 0, 15)?.unwrap_or(0) as i32;
+        inst.dst = self.vector_of(inst.dst_dwords())?;
+        let arg = self.arg()?;
+        match arg.item {
+            Item::Vector { first, .. } => inst.src[0] = Operand::Vgpr(first),
+            _ => return Err(c.error(arg.span.clone(), "a vector register must stand here", "here")),
+        }
+        inst.src[1] = self.take(if inst.has(flag::R128) { Ty::B128 } else { Ty::B256 }, Place::Scalar)?;
+        if self.entry.src[2] != Ty::None {
+            inst.src[2] = self.take(Ty::B128, Place::Scalar)?;
+        }
+        Ok(())
+    }
+
+    /// Vector registers whose number depends on flags.
+    fn vector_of(&mut self, dwords: u8) -> Parse<Operand> {
+        let c = self.c;
+        let arg = self.arg()?;
+        match arg.item {
+            Item::Vector { first, dwords: have } if have == dwords => Ok(Operand::Vgpr(first)),
+            _ => Err(c.error(arg.span.clone(), format!("{dwords} vector registers must stand here"), "here")),
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! GCN3 as an [`Isa`]: what a dispatch gives every wave ([`Setup`]), the registers a wave starts with,
+//! static facts, and names.
+
+use super::exec::{self, SCRATCH_WORD3};
+use super::inst::Inst;
+use super::operand::{Operand, scalar_name, sreg};
+use super::state::Regs;
+use super::table::{CLASSES, Ctl};
+use super::{disassemble, disassemble_to};
+use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Mask, Pc, Trap, WaveStart, first_lanes};
+
+pub use super::exec::active;
+
+/// User SGPRs a kernel asks for, in the order they are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UserSgprs {
+    pub private_segment_buffer: bool,
+    pub dispatch_ptr: bool,
+    pub queue_ptr: bool,
+    pub kernarg_ptr: bool,
+    pub dispatch_id: bool,
+    pub flat_scratch_init: bool,
+    pub private_segment_size: bool,
+}
+
+impl From<[bool; 7]> for UserSgprs {
+    /// In the order of the kernel descriptor's properties.
+    fn from(flags: [bool; 7]) -> UserSgprs {
+        let [buffer, dispatch, queue, kernarg, id, flat, size] = flags;
+        UserSgprs {
+            private_segment_buffer: buffer,
+            dispatch_ptr: dispatch,
+            queue_ptr: queue,
+            kernarg_ptr: kernarg,
+            dispatch_id: id,
+            flat_scratch_init: flat,
+            private_segment_size: size,
+        }
+    }
+}
+
+/// What a dispatch gives every wave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Setup {
+    pub vgprs: u32,
+    /// MODE at start.
+    pub mode: u32,
+    pub user: UserSgprs,
+    /// User SGPRs the descriptor counts; system SGPRs follow them. Less than `user` needs counts as that.
+    pub user_sgprs: u32,
+    /// Workgroup id x, y, z, and workgroup info.
+    pub workgroup: [bool; 4],
+    pub scratch_wave_offset: bool,
+    /// Dimensions of the work-item id in v0, v1, v2.
+    pub work_item_dimensions: u32,
+    /// Work-items of the launch; zero: as many as the groups have.
+    pub grid: [u32; 3],
+    /// Work-items of a full group; zero: a line of the launch's group size.
+    pub group: [u32; 3],
+    pub kernarg: u64,
+    pub packet: u64,
+    pub queue: u64,
+    pub dispatch_id: u64,
+    /// Local memory of a group.
+    pub lds_bytes: u32,
+    /// Private memory of a lane, rounded up to dwords; a wave's share is 64 times that.
+    pub scratch_per_lane: u32,
+    /// Where the private memory of all waves begins.
+    pub scratch_region: u64,
+}
+
+impl Setup {
+    /// Where a group stands in the grid, and its size, smaller at the far edges.
+    fn place(&self, start: &WaveStart) -> ([u32; 3], [u32; 3]) {
+        let full = match self.group {
+            group if group.contains(&0) => [start.group_size, 1, 1],
+            group => group,
+        };
+        let mut rest = start.group;
+        let mut id = [0; 3];
+        let mut size = full;
+        for d in 0..3 {
+            if self.grid[d] == 0 {
+                // Unknown extent: all the rest of the number lies in this dimension.
+                (id[d], rest) = (rest, 0);
+                continue;
+            }
+            let groups = self.grid[d].div_ceil(full[d].max(1));
+            (id[d], rest) = (rest % groups, rest / groups);
+            let before = id[d].saturating_mul(full[d]);
+            size[d] = full[d].min(self.grid[d].saturating_sub(before));
+        }
+        (id, size)
+    }
+}
+
+/// The instruction set for one dispatch.
+#[derive(Clone, Debug, Default)]
+pub struct Gcn3 {
+    pub setup: Setup,
+    /// Address of pc 0: pc = (address − code_base) / 4.
+    pub code_base: u64,
+}
+
+/// Ids of scalar registers and SCC in [`Facts`]; vector registers come first.
+pub const FIRST_SCALAR: u16 = 256;
+pub const SCC: u16 = FIRST_SCALAR + 128;
+
+/// Gives SGPRs in order.
+struct Filler<'a> {
+    regs: &'a mut Regs,
+    next: usize,
+}
+
+impl Filler<'_> {
+    fn put(&mut self, wanted: bool, values: &[u32]) {
+        if wanted {
+            for &value in values {
+                // A descriptor that asks for more than there are gets what there is.
+                if self.next < usize::from(sreg::COUNT) {
+                    self.regs.s[self.next] = value;
+                }
+                self.next += 1;
+            }
+        }
+    }
+
+    fn put64(&mut self, wanted: bool, value: u64) {
+        self.put(wanted, &[value as u32, (value >> 32) as u32]);
+    }
+}
+
+impl Gcn3 {
+    /// V# of the private memory of all waves: base, swizzle on, no bound (checked per wave).
+    fn private_descriptor(&self) -> [u32; 4] {
+        let base = self.setup.scratch_region;
+        [base as u32, (base >> 32) as u32 & 0xffff | 1 << 31, u32::MAX, SCRATCH_WORD3]
+    }
+
+    fn fill_scalars(&self, regs: &mut Regs, start: &WaveStart, group: [u32; 3]) {
+        let s = &self.setup;
+        let mut f = Filler { regs, next: 0 };
+        f.put(s.user.private_segment_buffer, &self.private_descriptor());
+        f.put64(s.user.dispatch_ptr, s.packet);
+        f.put64(s.user.queue_ptr, s.queue);
+        f.put64(s.user.kernarg_ptr, s.kernarg);
+        f.put64(s.user.dispatch_id, s.dispatch_id);
+        f.put(s.user.flat_scratch_init, &[0, s.scratch_per_lane]);
+        f.put(s.user.private_segment_size, &[s.scratch_per_lane]);
+        f.next = f.next.max(s.user_sgprs as usize);
+        for d in 0..3 {
+            f.put(s.workgroup[d], &[group[d]]);
+        }
+        let info = u32::from(start.wave_in_group == 0) << 31 | start.waves_in_group & 63;
+        f.put(s.workgroup[3], &[info]);
+        f.put(s.scratch_wave_offset, &[start.scratch_base.wrapping_sub(s.scratch_region) as u32]);
+    }
+
+    fn fill_vectors(&self, regs: &mut Regs, first: u32, size: [u32; 3]) {
+        let dimensions = self.setup.work_item_dimensions.clamp(1, 3).min(regs.vgprs) as usize;
+        let [x, y, _] = size.map(|n| n.max(1));
+        for lane in 0..regs.v.lanes() {
+            let n = first.wrapping_add(lane);
+            let ids = [n % x, n / x % y, n / x / y];
+            for (row, &id) in ids[..dimensions].iter().enumerate() {
+                regs.v.set(row, lane, id);
+            }
+        }
+    }
+}
+
+impl Isa for Gcn3 {
+    type Inst = Inst;
+    type Regs = Regs;
+
+    fn name(&self) -> &'static str {
+        "gcn3"
+    }
+
+    fn classes(&self) -> &'static [&'static str] {
+        CLASSES
+    }
+
+    fn register_count(&self) -> usize {
+        usize::from(SCC) + 1
+    }
+
+    fn register_name(&self, id: u16) -> String {
+        match id {
+            0..FIRST_SCALAR => format!("v{id}"),
+            FIRST_SCALAR..SCC => {
+                let mut name = String::new();
+                let _ = scalar_name(&mut name, (id - FIRST_SCALAR) as u8, 1);
+                name
+            }
+            _ => "scc".to_owned(),
+        }
+    }
+
+    /// Rows have 64 lanes whatever the machine's width: lane masks and readlane are 64 wide.
+    fn registers(&self, _lanes: u32) -> Regs {
+        Regs::new(self.setup.vgprs.clamp(1, 256), 64)
+    }
+
+    fn start(&self, regs: &mut Regs, start: &WaveStart) {
+        let s = &self.setup;
+        regs.v.clear();
+        regs.s = [0; 128];
+        regs.scc = false;
+        regs.mode = s.mode;
+        regs.lds_base = start.lds_base;
+        regs.lds_bytes = s.lds_bytes;
+        regs.scratch_base = start.scratch_base;
+        regs.scratch_per_lane = s.scratch_per_lane.next_multiple_of(4);
+        regs.group = start.group;
+        regs.wave_in_group = start.wave_in_group;
+        regs.waves_in_group = start.waves_in_group.max(1);
+        let lanes = start.lanes.clamp(1, 64);
+        let (group, size) = s.place(start);
+        let first = start.wave_in_group.wrapping_mul(lanes);
+        let threads = size.iter().fold(1, |n: u32, &d| n.saturating_mul(d));
+        let existing: Mask = first_lanes(threads.saturating_sub(first).min(lanes));
+        self.fill_scalars(regs, start, group);
+        self.fill_vectors(regs, first, size);
+        regs.set_pair(sreg::EXEC, existing);
+        regs.s[usize::from(sreg::M0)] = u32::MAX;
+    }
+
+    fn facts(&self, inst: &Inst, _pc: Pc, next: Pc) -> Facts {
+        let entry = inst.entry();
+        let flow = match entry.flow {
+            Ctl::Branch => FlowKind::Jump(exec::target(inst, next)),
+            Ctl::BranchIf => FlowKind::Branch(exec::target(inst, next)),
+            Ctl::Indirect => FlowKind::Indirect { conditional: false },
+            Ctl::Call => FlowKind::Call { target: None, conditional: false },
+            Ctl::End => FlowKind::Exit { conditional: false },
+            Ctl::Barrier => FlowKind::Barrier,
+            // Trap when executed.
+            Ctl::Next | Ctl::Trap | Ctl::Fork | Ctl::Split | Ctl::Merge => FlowKind::Next,
+        };
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        for used in inst.uses() {
+            let first = match used.operand {
+                Operand::Vgpr(n) => u16::from(n),
+                Operand::Sgpr(n) => FIRST_SCALAR + u16::from(n),
+                Operand::Scc => SCC,
+                _ => continue,
+            };
+            for id in (first..first + u16::from(used.dwords)).take_while(|&id| id <= SCC) {
+                for (wanted, list) in [(used.read, &mut reads), (used.write, &mut writes)] {
+                    if wanted && !list.contains(&id) {
+                        list.push(id);
+                    }
+                }
+            }
+        }
+        Facts { class: entry.class as u8, flow, reads, writes, waits_for_all: false }
+    }
+
+    #[inline]
+    fn exec<B: Bus>(&self, inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {
+        exec::exec(inst, at, regs, bus, self.code_base)
+    }
+
+    fn show(&self, inst: &Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String {
+        match inst.branch_words() {
+            None => disassemble(inst),
+            Some(_) => {
+                let target = exec::target(inst, pc.wrapping_add(u32::from(inst.size) / 4));
+                disassemble_to(inst, &label(target).unwrap_or_else(|| format!("{:#x}", self.addr_of(target))))
+            }
+        }
+    }
+
+    fn addr_of(&self, pc: Pc) -> u64 {
+        self.code_base.wrapping_add(u64::from(pc) * 4)
+    }
+
+    fn dump(&self, regs: &Regs, lane: u32) -> Vec<(String, u64)> {
+        let name = |id: u16| self.register_name(id);
+        let vectors = (0..regs.vgprs as u16).map(|n| (name(n), regs.v.get(n.into(), lane.min(63)).into()));
+        let scalars = (0..128).map(|n: u16| (name(FIRST_SCALAR + n), regs.s[usize::from(n)].into()));
+        let rest = [("scc".to_owned(), u64::from(regs.scc)), ("mode".to_owned(), regs.mode.into())];
+        vectors.chain(scalars).chain(rest).collect()
+    }
+}

@@ -1,0 +1,195 @@
+//! The helpers of division: div_scale keeps numerator, denominator and their remainder in range, div_fmas
+//! takes the scaling back in its one rounding, div_fixup puts in special cases. Also trig_preop.
+
+use super::num::{add_odd, exp2i, half_to_f64, ldexp32, ldexp64, scale64};
+use super::rows::{NAN32, NAN64, QUIET32, QUIET64};
+
+/// What div_scale does: power of two applied to the source, and whether div_fmas must undo one.
+struct Scale {
+    steps: i32,
+    undo: bool,
+}
+
+/// The cases in the order of the manual. `step` is one scaling.
+struct Case {
+    /// Difference of exponents from which the quotient is too near to infinity.
+    far: bool,
+    denominator_denormal: bool,
+    reciprocal_denormal: bool,
+    quotient_denormal: bool,
+    /// The numerator is so small that the remainder would vanish.
+    tiny: bool,
+    is_denominator: bool,
+    is_numerator: bool,
+}
+
+fn scale(case: &Case) -> Scale {
+    let only = |this: bool, steps: i32| Scale { steps: if this { steps } else { 0 }, undo: true };
+    let both = |steps: i32| Scale { steps, undo: false };
+    match () {
+        () if case.far => only(case.is_denominator, 1),
+        () if case.denominator_denormal => both(1),
+        // The denominator is huge: it shrinks, and so does the quotient afterwards.
+        () if case.reciprocal_denormal && case.quotient_denormal => only(case.is_denominator, -1),
+        () if case.reciprocal_denormal => both(-1),
+        () if case.quotient_denormal => only(case.is_numerator, 1),
+        () if case.tiny => both(1),
+        () => both(0),
+    }
+}
+
+fn exponent32(x: f32) -> i32 {
+    (x.to_bits() >> 23 & 0xff) as i32
+}
+
+fn exponent64(x: f64) -> i32 {
+    (x.to_bits() >> 52 & 0x7ff) as i32
+}
+
+/// `x` is the denominator or the numerator. Returns the scaled value and the bit for div_fmas.
+pub(super) fn scale32(x: f32, denominator: f32, numerator: f32) -> (f32, bool) {
+    if denominator == 0.0 || numerator == 0.0 {
+        return (f32::from_bits(NAN32), false);
+    }
+    let (d, n) = (f64::from(denominator), f64::from(numerator));
+    let least = f64::from(f32::MIN_POSITIVE);
+    let case = Case {
+        far: exponent32(numerator) - exponent32(denominator) >= 96,
+        denominator_denormal: denominator.is_subnormal(),
+        reciprocal_denormal: (1.0 / d).abs() < least && d.is_finite(),
+        quotient_denormal: (n / d).abs() < least,
+        tiny: exponent32(numerator) <= 23,
+        is_denominator: x == denominator,
+        is_numerator: x == numerator,
+    };
+    let Scale { steps, undo } = scale(&case);
+    (ldexp32(x, 64 * steps), undo)
+}
+
+pub(super) fn scale_f64(x: f64, denominator: f64, numerator: f64) -> (f64, bool) {
+    if denominator == 0.0 || numerator == 0.0 {
+        return (f64::from_bits(NAN64), false);
+    }
+    let case = Case {
+        far: exponent64(numerator) - exponent64(denominator) >= 768,
+        denominator_denormal: denominator.is_subnormal(),
+        reciprocal_denormal: (1.0 / denominator).abs() < f64::MIN_POSITIVE && denominator.is_finite(),
+        quotient_denormal: (numerator / denominator).abs() < f64::MIN_POSITIVE,
+        tiny: exponent64(numerator) <= 53,
+        is_denominator: x == denominator,
+        is_numerator: x == numerator,
+    };
+    let Scale { steps, undo } = scale(&case);
+    (ldexp64(x, 128 * steps), undo)
+}
+
+/// `a * b + c`, times 2^±64 if `undo`, rounded once. The size of `c`, the quotient, tells the direction.
+pub(super) fn fmas32(a: f32, b: f32, c: f32, undo: bool) -> f32 {
+    let sum = add_odd(f64::from(a) * f64::from(b), f64::from(c));
+    let n = match undo {
+        false => 0,
+        true if exponent32(c) > 127 => 64,
+        true => -64,
+    };
+    (sum * exp2i(n)) as f32
+}
+
+/// The same with 2^±128.
+pub(super) fn fmas64(a: f64, b: f64, c: f64, undo: bool) -> f64 {
+    let sum = a.mul_add(b, c);
+    if !undo || !sum.is_finite() {
+        return sum;
+    }
+    if exponent64(c) > 1023 {
+        return ldexp64(sum, 128);
+    }
+    // What the first rounding lost decides ties of the second.
+    let lost = a.mul_add(b, c - sum);
+    let error = i32::from(lost > 0.0) - i32::from(lost < 0.0);
+    scale64(sum, error, -128)
+}
+
+pub(super) fn fixup32(quotient: f32, denominator: f32, numerator: f32) -> f32 {
+    let bits = f32::from_bits;
+    let sign = (denominator.to_bits() ^ numerator.to_bits()) & (1 << 31);
+    let signed = |v: f32| bits(v.to_bits() | sign);
+    let (d, n) = (denominator.abs(), numerator.abs());
+    match () {
+        () if n.is_nan() => bits(numerator.to_bits() | QUIET32),
+        () if d.is_nan() => bits(denominator.to_bits() | QUIET32),
+        () if n == 0.0 && d == 0.0 || n.is_infinite() && d.is_infinite() => bits(NAN32),
+        () if d == 0.0 || n.is_infinite() => signed(f32::INFINITY),
+        () if d.is_infinite() || n == 0.0 => signed(0.0),
+        () if exponent32(numerator) - exponent32(denominator) < -150 => signed(0.0),
+        // Only an overflow on the way makes a NaN of finite numbers.
+        () if quotient.is_nan() => signed(f32::INFINITY),
+        () => signed(quotient.abs()),
+    }
+}
+
+pub(super) fn fixup64(quotient: f64, denominator: f64, numerator: f64) -> f64 {
+    let bits = f64::from_bits;
+    let sign = (denominator.to_bits() ^ numerator.to_bits()) & (1 << 63);
+    let signed = |v: f64| bits(v.to_bits() | sign);
+    let (d, n) = (denominator.abs(), numerator.abs());
+    match () {
+        () if n.is_nan() => bits(numerator.to_bits() | QUIET64),
+        () if d.is_nan() => bits(denominator.to_bits() | QUIET64),
+        () if n == 0.0 && d == 0.0 || n.is_infinite() && d.is_infinite() => bits(NAN64),
+        () if d == 0.0 || n.is_infinite() => signed(f64::INFINITY),
+        () if d.is_infinite() || n == 0.0 => signed(0.0),
+        () if exponent64(numerator) - exponent64(denominator) < -1075 => signed(0.0),
+        () if quotient.is_nan() => signed(f64::INFINITY),
+        () => signed(quotient.abs()),
+    }
+}
+
+pub(super) fn fixup16(quotient: u16, denominator: u16, numerator: u16) -> u16 {
+    let sign = (denominator ^ numerator) & 0x8000;
+    let (q, d, n) = (quotient & 0x7fff, half_to_f64(denominator).abs(), half_to_f64(numerator).abs());
+    match () {
+        () if n.is_nan() => numerator | 0x200,
+        () if d.is_nan() => denominator | 0x200,
+        () if n == 0.0 && d == 0.0 || n.is_infinite() && d.is_infinite() => super::num::NAN16,
+        () if d == 0.0 || n.is_infinite() => sign | 0x7c00,
+        () if d.is_infinite() || n == 0.0 => sign,
+        () if q > 0x7c00 => sign | 0x7c00,
+        () => sign | q,
+    }
+}
+
+/// 2/π: 1201 bits below the point, from the top.
+const TWO_OVER_PI: [u64; 19] = [
+    0xa2f9_836e_4e44_1529,
+    0xfc27_57d1_f534_ddc0,
+    0xdb62_9599_3c43_9041,
+    0xfe51_63ab_debb_c561,
+    0xb724_6e3a_424d_d2e0,
+    0x0649_2eea_09d1_921c,
+    0xfe1d_eb1c_b129_a73e,
+    0xe882_35f5_2ebb_4484,
+    0xe99c_7026_b45f_7e41,
+    0x3991_d639_8353_39f4,
+    0x9c84_5f8b_bdf9_283b,
+    0x1ff8_97ff_de05_980f,
+    0xef2f_118b_5a0a_6d1f,
+    0x6d36_7ecf_27cb_09b7,
+    0x4f46_3f66_9e5f_ea2d,
+    0x7527_bac7_ebe5_f17b,
+    0x3d07_39f7_8a52_92ea,
+    0x6bfb_5fb1_1f8d_5d08,
+    0x5603_3046_fc7b_0000,
+];
+
+/// 53 bits of 2/π for the range reduction of `x`: segment `segment`, further down for large `x`.
+pub(super) fn trig_preop(x: f64, segment: u32) -> f64 {
+    let exponent = exponent64(x);
+    let shift = (segment & 31) as i32 * 53 + (exponent - 1077).max(0);
+    let (word, bit) = (shift as usize / 64, shift as u32 % 64);
+    let at = |i: usize| TWO_OVER_PI.get(i).copied().unwrap_or(0);
+    let bits = u128::from(at(word)) << 64 | u128::from(at(word + 1));
+    let segment = (bits << bit >> 75) as u64;
+    // Large arguments are scaled so that nothing is lost to denormals.
+    let scale = -53 - shift + if exponent >= 1968 { 128 } else { 0 };
+    scale64(segment as f64, 0, scale)
+}

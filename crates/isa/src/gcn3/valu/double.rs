@@ -1,0 +1,87 @@
+//! f64 operations and conversions from and to f64.
+
+use super::super::op::Op;
+use super::rows::{Cx, NAN64, QUIET64, flush64};
+use super::{div, num, transcendental};
+
+/// As of f32: a number wins over a NaN, −0 is below +0, in IEEE mode a signalling NaN comes out quiet.
+#[inline(always)]
+fn minimum(a: u64, b: u64, max: bool, ieee: bool) -> u64 {
+    let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+    let equal = if max { a & b } else { a | b };
+    let first = if max { x > y } else { x < y };
+    let r = if first { a } else { b };
+    let r = if x == y { equal } else { r };
+    let r = if y.is_nan() { a } else { r };
+    let r = if x.is_nan() { b } else { r };
+    let signalling = |v: u64, f: f64| ieee & f.is_nan() & (v & QUIET64 == 0);
+    let r = if signalling(b, y) { b | QUIET64 } else { r };
+    if signalling(a, x) { a | QUIET64 } else { r }
+}
+
+/// Runs an operation; false if it is none of these.
+pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
+    let ieee = cx.ieee();
+    match op {
+        Op::VAddF64 => cx.f64(|[a, b]| a + b),
+        Op::VMulF64 => cx.f64(|[a, b]| a * b),
+        Op::VFmaF64 => cx.f64(|[a, b, c]| a.mul_add(b, c)),
+        Op::VMinF64 => cx.map_double(|[a, b]| minimum(a, b, false, ieee)),
+        Op::VMaxF64 => cx.map_double(|[a, b]| minimum(a, b, true, ieee)),
+        Op::VRndneF64 => cx.f64(|[a]| num::rndne64(a)),
+        Op::VFloorF64 => cx.f64(|[a]| num::floor64(a)),
+        Op::VCeilF64 => cx.f64(|[a]| num::ceil64(a)),
+        Op::VTruncF64 => cx.f64(|[a]| num::trunc64(a)),
+        // Never 1: the largest number below it is the limit.
+        Op::VFractF64 => cx.f64(|[a]| {
+            let (r, limit) = (a - num::floor64(a), f64::from_bits(0x3fef_ffff_ffff_ffff));
+            if r > limit { limit } else { r }
+        }),
+        Op::VLdexpF64 => cx.f64_int(num::ldexp64),
+        Op::VFrexpMantF64 => cx.f64(|[a]| num::frexp64(a).0),
+        Op::VFrexpExpI32F64 => cx.from_f64(|a| num::frexp64(a).1 as u32),
+        Op::VCvtI32F64 => cx.from_f64(|a| a as i32 as u32),
+        Op::VCvtU32F64 => cx.from_f64(|a| a as u32),
+        Op::VCvtF32F64 => {
+            let keep = cx.keep_out32();
+            cx.from_f64(|a| {
+                let out = num::f64_to_f32(a).to_bits();
+                if out & 0x7f80_0000 == 0 { out & keep } else { out }
+            });
+        }
+        Op::VCvtF64F32 => {
+            let keep = cx.keep_in32();
+            cx.to_wide(|a| num::f32_to_f64(if a & 0x7f80_0000 == 0 { a & keep } else { a }));
+        }
+        Op::VCvtF64I32 => cx.to_wide(|a| f64::from(a as i32).to_bits()),
+        Op::VCvtF64U32 => cx.to_wide(|a| f64::from(a).to_bits()),
+        Op::VRcpF64 => cx.f64(|[a]| transcendental::rcp64(a)),
+        Op::VRsqF64 => cx.f64(|[a]| transcendental::rsq64(a)),
+        Op::VSqrtF64 => cx.f64(|[a]| transcendental::sqrt64(a)),
+        Op::VTrigPreopF64 => cx.f64_int(|a, segment| div::trig_preop(a, segment as u32)),
+        Op::VDivFixupF64 => cx.f64_with::<3, false>(|[q, d, n]| div::fixup64(q, d, n)),
+        Op::VDivScaleF64 | Op::VDivFmasF64 => divide(op, cx),
+        _ => return false,
+    }
+    true
+}
+
+/// The two that have to do with a mask.
+fn divide(op: Op, cx: &mut Cx) {
+    let (flush_in, flush_out) = (cx.flush_in64(), cx.flush_out64());
+    let undo = cx.mask_in;
+    cx.slow(2, |lane, src| {
+        let [a, b, c] = src.map(|v| f64::from_bits(if flush_in { flush64(v) } else { v }));
+        let (out, bit) = match op {
+            Op::VDivScaleF64 => div::scale_f64(a, b, c),
+            _ => (div::fmas64(a, b, c, undo >> lane & 1 == 1), false),
+        };
+        let out = match [a, b, c].into_iter().find(|v| v.is_nan()) {
+            Some(nan) if out.is_nan() => nan.to_bits() | QUIET64,
+            None if out.is_nan() => NAN64,
+            _ if flush_out => flush64(out.to_bits()),
+            _ => out.to_bits(),
+        };
+        ([out as u32, (out >> 32) as u32, 0, 0], bit)
+    });
+}

@@ -1,0 +1,207 @@
+//! f32 operations and conversions from and to f32.
+
+use super::super::op::Op;
+use super::num::{self, fma32, half_from_f64};
+use super::rows::{Chunk, Cx, QUIET32, flush32};
+use super::{div, transcendental};
+use std::array::from_fn;
+
+/// Multiplication where zero times anything is zero.
+#[inline(always)]
+fn legacy(a: f32, b: f32) -> f32 {
+    if (a == 0.0) | (b == 0.0) { 0.0 } else { a * b }
+}
+
+/// Minimum of bits; a number wins over a NaN, −0 is below +0, in IEEE mode a signalling NaN comes out quiet.
+#[inline(always)]
+fn minimum(a: u32, b: u32, max: bool, ieee: bool) -> u32 {
+    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+    let equal = if max { a & b } else { a | b };
+    let first = if max { x > y } else { x < y };
+    let r = if first { a } else { b };
+    let r = if x == y { equal } else { r };
+    let r = if y.is_nan() { a } else { r };
+    let r = if x.is_nan() { b } else { r };
+    let signalling = |v: u32, f: f32| ieee & f.is_nan() & (v & QUIET32 == 0);
+    let r = if signalling(b, y) { b | QUIET32 } else { r };
+    if signalling(a, x) { a | QUIET32 } else { r }
+}
+
+fn median(a: u32, b: u32, c: u32, ieee: bool) -> u32 {
+    let f = f32::from_bits;
+    if f(a).is_nan() || f(b).is_nan() || f(c).is_nan() {
+        return minimum(minimum(a, b, false, ieee), c, false, ieee);
+    }
+    let top = minimum(minimum(a, b, true, ieee), c, true, ieee);
+    match top {
+        _ if top == a => minimum(b, c, true, ieee),
+        _ if top == b => minimum(a, c, true, ieee),
+        _ => minimum(a, b, true, ieee),
+    }
+}
+
+/// The sum in f64 rounds right to f32 unless it lies on a tie or among the denormals.
+#[inline(always)]
+fn fma_chunk(a: Chunk, b: Chunk, c: Chunk) -> Chunk {
+    let f = f32::from_bits;
+    let sums: [f64; 8] = from_fn(|i| f64::from(f(a[i])) * f64::from(f(b[i])) + f64::from(f(c[i])));
+    let mut doubtful = false;
+    for s in sums {
+        doubtful |= s.to_bits() as u32 & 0x1fff_ffff == 0x1000_0000;
+        doubtful |= (s.abs() < 2.0 * f32::MIN_POSITIVE as f64) & (s != 0.0);
+    }
+    if doubtful { fma_exact(a, b, c) } else { sums.map(|s| (s as f32).to_bits()) }
+}
+
+#[cold]
+fn fma_exact(a: Chunk, b: Chunk, c: Chunk) -> Chunk {
+    let f = f32::from_bits;
+    from_fn(|i| fma32(f(a[i]), f(b[i]), f(c[i])).to_bits())
+}
+
+/// Major axis of a cube map direction: 0 x, 1 y, 2 z.
+fn axis(x: f32, y: f32, z: f32) -> u8 {
+    if z.abs() >= x.abs() && z.abs() >= y.abs() {
+        2
+    } else if y.abs() >= x.abs() {
+        1
+    } else {
+        0
+    }
+}
+
+fn cube(op: Op, [x, y, z]: [f32; 3]) -> f32 {
+    let axis = axis(x, y, z);
+    let major = [x, y, z][usize::from(axis)];
+    match (op, axis) {
+        (Op::VCubeidF32, _) => f32::from(axis * 2) + if major < 0.0 { 1.0 } else { 0.0 },
+        (Op::VCubemaF32, _) => 2.0 * major,
+        (Op::VCubescF32, 2) => if z < 0.0 { -x } else { x },
+        (Op::VCubescF32, 1) => x,
+        (Op::VCubescF32, _) => if x < 0.0 { z } else { -z },
+        (_, 1) => if y < 0.0 { -z } else { z },
+        _ => -y,
+    }
+}
+
+fn normalized(v: f32, low: f32, steps: f32) -> u32 {
+    let v = if v.is_nan() { 0.0 } else { v.clamp(low, 1.0) };
+    num::rndne64(f64::from(v) * f64::from(steps)) as i32 as u32 & 0xffff
+}
+
+fn exponent(x: f32) -> u32 {
+    num::frexp64(x.into()).1 as u32
+}
+
+/// One byte of `old` replaced.
+fn pack(x: f32, at: u32, old: u32) -> u32 {
+    let shift = 8 * (at & 3);
+    old & !(0xff << shift) | u32::from(x as u8) << shift
+}
+
+fn half(x: f32, to_zero: bool, flush: bool) -> u32 {
+    let h = half_from_f64(f64::from_bits(num::f32_to_f64(x.to_bits())), to_zero);
+    u32::from(if flush { num::flush16(h) } else { h })
+}
+
+/// Runs an operation; false if it is none of these.
+pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
+    let ieee = cx.ieee();
+    let flush_half = cx.flush_out64();
+    match op {
+        Op::VAddF32 => cx.f32(|[a, b]| a + b),
+        Op::VSubF32 => cx.f32(|[a, b]| a - b),
+        Op::VSubrevF32 => cx.f32(|[a, b]| b - a),
+        Op::VMulF32 => cx.f32(|[a, b]| a * b),
+        Op::VMulLegacyF32 => cx.f32(|[a, b]| legacy(a, b)),
+        Op::VMacF32 => cx.mac_f32(),
+        Op::VMadF32 | Op::VMadmkF32 | Op::VMadakF32 => cx.mad_f32(),
+        Op::VMadLegacyF32 => cx.f32_flushing(|[a, b, c]| {
+            let p = legacy(a, b);
+            (if p.is_subnormal() { 0f32.copysign(p) } else { p }) + c
+        }),
+        Op::VFmaF32 => cx.f32_chunks(fma_chunk),
+        Op::VMinF32 => cx.map_float(|[a, b]| minimum(a, b, false, ieee)),
+        Op::VMaxF32 => cx.map_float(|[a, b]| minimum(a, b, true, ieee)),
+        Op::VMin3F32 => cx.map_float(|[a, b, c]| minimum(minimum(a, b, false, ieee), c, false, ieee)),
+        Op::VMax3F32 => cx.map_float(|[a, b, c]| minimum(minimum(a, b, true, ieee), c, true, ieee)),
+        Op::VMed3F32 => cx.map_float(|[a, b, c]| median(a, b, c, ieee)),
+        Op::VRndneF32 => cx.f32(|[a]| num::rndne32(a)),
+        Op::VFloorF32 => cx.f32(|[a]| num::floor32(a)),
+        Op::VCeilF32 => cx.f32(|[a]| num::ceil32(a)),
+        Op::VTruncF32 => cx.f32(|[a]| num::trunc32(a)),
+        // Never 1: the largest float below it is the limit.
+        Op::VFractF32 => cx.f32(|[a]| {
+            let (r, limit) = (a - num::floor32(a), f32::from_bits(0x3f7f_ffff));
+            if r > limit { limit } else { r }
+        }),
+        Op::VFrexpMantF32 => cx.f32(|[a]| num::frexp64(a.into()).0 as f32),
+        Op::VFrexpExpI32F32 => cx.from_f32(|[a]| exponent(a)),
+        Op::VLdexpF32 => {
+            let (keep, keep_out) = (cx.keep_in32(), cx.keep_out32());
+            cx.map_float(|[a, n]| {
+                let a = flush32([a; 8], keep)[0];
+                let out = num::ldexp32(f32::from_bits(a), n as i32).to_bits();
+                let out = if f32::from_bits(out).is_nan() { a | QUIET32 } else { out };
+                flush32([out; 8], keep_out)[0]
+            });
+        }
+        Op::VCubeidF32 | Op::VCubescF32 | Op::VCubetcF32 | Op::VCubemaF32 => cx.f32(|v: [f32; 3]| cube(op, v)),
+        Op::VDivFixupF32 => {
+            let keep = cx.keep_out32();
+            cx.from_f32(|[q, d, n]| flush32([div::fixup32(q, d, n).to_bits(); 8], keep)[0]);
+        }
+        Op::VDivScaleF32 | Op::VDivFmasF32 => divide(op, cx),
+        Op::VRcpF32 | Op::VRcpIflagF32 => cx.f32_flushing(|[a]| transcendental::rcp32(a)),
+        Op::VRsqF32 => cx.f32_flushing(|[a]| transcendental::rsq32(a)),
+        Op::VSqrtF32 => cx.f32_flushing(|[a]| transcendental::sqrt32(a)),
+        Op::VExpF32 | Op::VExpLegacyF32 => cx.f32_flushing(|[a]| transcendental::exp2(a.into()) as f32),
+        Op::VLogF32 | Op::VLogLegacyF32 => cx.f32_flushing(|[a]| transcendental::log2(a.into()) as f32),
+        Op::VSinF32 => cx.f32_flushing(|[a]| transcendental::sin(a.into()) as f32),
+        Op::VCosF32 => cx.f32_flushing(|[a]| transcendental::cos(a.into()) as f32),
+        Op::VCvtF32I32 => cx.map(|[a]| (a as i32 as f32).to_bits()),
+        Op::VCvtF32U32 => cx.map(|[a]| (a as f32).to_bits()),
+        Op::VCvtF32Ubyte0 => cx.map(|[a]| ((a & 0xff) as i32 as f32).to_bits()),
+        Op::VCvtF32Ubyte1 => cx.map(|[a]| ((a >> 8 & 0xff) as i32 as f32).to_bits()),
+        Op::VCvtF32Ubyte2 => cx.map(|[a]| ((a >> 16 & 0xff) as i32 as f32).to_bits()),
+        Op::VCvtF32Ubyte3 => cx.map(|[a]| ((a >> 24) as i32 as f32).to_bits()),
+        // A signed fraction of sixteenths.
+        Op::VCvtOffF32I4 => cx.map(|[a]| (((a << 28) as i32 >> 28) as f32 / 16.0).to_bits()),
+        Op::VCvtI32F32 => cx.from_f32(|[a]| a as i32 as u32),
+        Op::VCvtU32F32 => cx.from_f32(|[a]| a as u32),
+        Op::VCvtRpiI32F32 => cx.from_f32(|[a]| num::floor64(f64::from(a) + 0.5) as i32 as u32),
+        Op::VCvtFlrI32F32 => cx.from_f32(|[a]| num::floor32(a) as i32 as u32),
+        Op::VCvtF16F32 => cx.from_f32(|[a]| half(a, false, flush_half)),
+        Op::VCvtPkrtzF16F32 => cx.from_f32(|[a, b]| half(a, true, flush_half) | half(b, true, flush_half) << 16),
+        Op::VCvtPknormI16F32 => {
+            cx.from_f32(|[a, b]| normalized(a, -1.0, 32767.0) | normalized(b, -1.0, 32767.0) << 16);
+        }
+        Op::VCvtPknormU16F32 => {
+            cx.from_f32(|[a, b]| normalized(a, 0.0, 65535.0) | normalized(b, 0.0, 65535.0) << 16);
+        }
+        Op::VCvtPkU8F32 => cx.map_float(|[a, at, old]| pack(f32::from_bits(a), at, old)),
+        Op::VCvtPkaccumU8F32 => cx.mac(|a, at, old| pack(f32::from_bits(a), at, old)),
+        _ => return false,
+    }
+    true
+}
+
+/// The two that have to do with a mask.
+fn divide(op: Op, cx: &mut Cx) {
+    let (keep, keep_out) = (cx.keep_in32(), cx.keep_out32());
+    let undo = cx.mask_in;
+    cx.slow(1, |lane, src| {
+        let src = src.map(|v| v as u32);
+        let [a, b, c] = src.map(|v| f32::from_bits(flush32([v; 8], keep)[0]));
+        let (out, bit) = match op {
+            Op::VDivScaleF32 => div::scale32(a, b, c),
+            _ => (div::fmas32(a, b, c, undo >> lane & 1 == 1), false),
+        };
+        let out = match [a, b, c].into_iter().find(|v| v.is_nan()) {
+            Some(nan) if out.is_nan() => nan.to_bits() | QUIET32,
+            None if out.is_nan() => super::rows::NAN32,
+            _ => flush32([out.to_bits(); 8], keep_out)[0],
+        };
+        ([out, 0, 0, 0], bit)
+    });
+}

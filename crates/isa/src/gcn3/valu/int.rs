@@ -1,0 +1,262 @@
+//! Integer and bit operations of 32 and 64 bits, and moves. With clamp (only through the prepared path)
+//! results saturate instead of wrapping.
+
+use super::super::op::Op;
+use super::rows::Cx;
+
+#[inline(always)]
+fn sext24(v: u32) -> i32 {
+    (v << 8) as i32 >> 8
+}
+
+#[inline(always)]
+fn low24(v: u32) -> u32 {
+    v & 0xff_ffff
+}
+
+#[inline(always)]
+fn sat_i32(v: i64) -> u32 {
+    v.clamp(i32::MIN.into(), i32::MAX.into()) as i32 as u32
+}
+
+#[inline(always)]
+fn sat_u32(v: u64) -> u32 {
+    v.min(u32::MAX.into()) as u32
+}
+
+#[inline(always)]
+fn bfe_i32(v: u32, offset: u32, width: u32) -> u32 {
+    let (offset, width) = (offset & 31, width & 31);
+    if width == 0 {
+        return 0;
+    }
+    let shifted = (v as i32 >> offset) as u32;
+    let up = 32 - width;
+    // Bits above the register read as its sign.
+    ((shifted << up) as i32 >> up) as u32
+}
+
+fn byte(v: u32, i: u32) -> u32 {
+    v >> (8 * i) & 0xff
+}
+
+fn lerp(a: u32, b: u32, c: u32) -> u32 {
+    (0..4).map(|i| ((byte(a, i) + byte(b, i) + (byte(c, i) & 1)) >> 1) << (8 * i)).sum()
+}
+
+/// Sum of byte differences; `masked` leaves out bytes where the reference is zero.
+pub(super) fn sad(a: u32, b: u32, masked: bool) -> u32 {
+    (0..4).filter(|&i| !masked || byte(b, i) != 0).map(|i| byte(a, i).abs_diff(byte(b, i))).sum()
+}
+
+fn perm(a: u32, b: u32, select: u32) -> u32 {
+    let data = u64::from(a) << 32 | u64::from(b);
+    let pick = |s: u32| match s {
+        0..=7 => (data >> (8 * s)) as u32 & 0xff,
+        // The sign of the odd bytes.
+        8..=11 => ((data >> (16 * (s - 8) + 15)) as u32 & 1) * 0xff,
+        12 => 0,
+        _ => 0xff,
+    };
+    (0..4).map(|i| pick(byte(select, i)) << (8 * i)).sum()
+}
+
+#[inline(always)]
+fn first(v: u32, zeros: u32) -> u32 {
+    if v == 0 { u32::MAX } else { zeros }
+}
+
+#[inline(always)]
+fn med<T: Ord + Copy>(a: T, b: T, c: T) -> T {
+    a.min(b).max(a.max(b).min(c))
+}
+
+/// Runs an operation; false if it is none of these.
+pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
+    match op {
+        Op::VMovB32 => cx.map(|[a]| a),
+        Op::VNotB32 => cx.map(|[a]| !a),
+        Op::VBfrevB32 => cx.map(|[a]| a.reverse_bits()),
+        Op::VFfbhU32 => cx.map(|[a]| first(a, a.leading_zeros())),
+        Op::VFfblB32 => cx.map(|[a]| first(a, a.trailing_zeros())),
+        Op::VFfbhI32 => cx.map(|[a]| {
+            let v = a ^ (a as i32 >> 31) as u32;
+            first(v, v.leading_zeros())
+        }),
+        Op::VCndmaskB32 => cx.map_bit(|a, b, bit| if bit { b } else { a }),
+        Op::VAndB32 => cx.map(|[a, b]| a & b),
+        Op::VOrB32 => cx.map(|[a, b]| a | b),
+        Op::VXorB32 => cx.map(|[a, b]| a ^ b),
+        Op::VLshlrevB32 => cx.map(|[n, v]| v << (n & 31)),
+        Op::VLshrrevB32 => cx.map(|[n, v]| v >> (n & 31)),
+        Op::VAshrrevI32 => cx.map(|[n, v]| (v as i32 >> (n & 31)) as u32),
+        Op::VMinI32 => cx.map(|[a, b]| (a as i32).min(b as i32) as u32),
+        Op::VMaxI32 => cx.map(|[a, b]| (a as i32).max(b as i32) as u32),
+        Op::VMinU32 => cx.map(|[a, b]| a.min(b)),
+        Op::VMaxU32 => cx.map(|[a, b]| a.max(b)),
+        Op::VAddU32 | Op::VSubU32 | Op::VSubrevU32 => add(op, cx),
+        Op::VAddcU32 | Op::VSubbU32 | Op::VSubbrevU32 => addc(op, cx),
+        Op::VMulLoU32 => cx.map(|[a, b]| a.wrapping_mul(b)),
+        Op::VMulHiU32 => cx.map(|[a, b]| ((u64::from(a) * u64::from(b)) >> 32) as u32),
+        Op::VMulHiI32 => cx.map(|[a, b]| ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32),
+        Op::VBfeU32 => cx.map(|[v, n, w]| v >> (n & 31) & ((1 << (w & 31)) - 1)),
+        Op::VBfeI32 => cx.map(|[v, n, w]| bfe_i32(v, n, w)),
+        Op::VBfiB32 => cx.map(|[m, a, b]| m & a | !m & b),
+        Op::VBfmB32 => cx.map(|[w, n]| ((1 << (w & 31)) - 1) << (n & 31)),
+        Op::VAlignbitB32 => cx.map(|[a, b, n]| ((u64::from(a) << 32 | u64::from(b)) >> (n & 31)) as u32),
+        Op::VAlignbyteB32 => {
+            cx.map(|[a, b, n]| ((u64::from(a) << 32 | u64::from(b)) >> (8 * (n & 3))) as u32);
+        }
+        Op::VPermB32 => cx.map(|[a, b, s]| perm(a, b, s)),
+        Op::VLerpU8 => cx.map(|[a, b, c]| lerp(a, b, c)),
+        Op::VMin3I32 => cx.map(|v: [u32; 3]| v.map(|x| x as i32).into_iter().fold(i32::MAX, i32::min) as u32),
+        Op::VMax3I32 => cx.map(|v: [u32; 3]| v.map(|x| x as i32).into_iter().fold(i32::MIN, i32::max) as u32),
+        Op::VMin3U32 => cx.map(|[a, b, c]| a.min(b).min(c)),
+        Op::VMax3U32 => cx.map(|[a, b, c]| a.max(b).max(c)),
+        Op::VMed3I32 => cx.map(|[a, b, c]| med(a as i32, b as i32, c as i32) as u32),
+        Op::VMed3U32 => cx.map(|[a, b, c]| med(a, b, c)),
+        Op::VBcntU32B32 => cx.map(|[a, b]| a.count_ones().wrapping_add(b)),
+        Op::VMbcntLoU32B32 => cx.map_lane(|lane, a, b| {
+            let below = (1u64 << lane.min(32)).wrapping_sub(1) as u32;
+            (a & below).count_ones().wrapping_add(b)
+        }),
+        Op::VMbcntHiU32B32 => cx.map_lane(|lane, a, b| {
+            let below = (1u32 << lane.saturating_sub(32)) - 1;
+            (a & below).count_ones().wrapping_add(b)
+        }),
+        Op::VLshlrevB64 => cx.map_shift(|n, v| v << (n & 63)),
+        Op::VLshrrevB64 => cx.map_shift(|n, v| v >> (n & 63)),
+        Op::VAshrrevI64 => cx.map_shift(|n, v| (v as i64 >> (n & 63)) as u64),
+        Op::VCvtPkU16U32 => cx.map(|[a, b]| a.min(0xffff) | b.min(0xffff) << 16),
+        Op::VCvtPkI16I32 => cx.map(|[a, b]| {
+            let sat = |v: u32| (v as i32).clamp(-0x8000, 0x7fff) as u32 & 0xffff;
+            sat(a) | sat(b) << 16
+        }),
+        _ => return multiply(op, cx) || sums(op, cx),
+    }
+    true
+}
+
+#[inline(always)]
+fn add(op: Op, cx: &mut Cx) {
+    if cx.clamp {
+        match op {
+            Op::VAddU32 => cx.map_carry(|a, b, _| (a.saturating_add(b), a.checked_add(b).is_none())),
+            Op::VSubU32 => cx.map_carry(|a, b, _| (a.saturating_sub(b), a < b)),
+            _ => cx.map_carry(|a, b, _| (b.saturating_sub(a), b < a)),
+        }
+        return;
+    }
+    match op {
+        Op::VAddU32 => cx.map_carry(|a, b, _| a.overflowing_add(b)),
+        Op::VSubU32 => cx.map_carry(|a, b, _| a.overflowing_sub(b)),
+        _ => cx.map_carry(|a, b, _| b.overflowing_sub(a)),
+    }
+}
+
+#[inline(always)]
+fn addc(op: Op, cx: &mut Cx) {
+    #[inline(always)]
+    fn sum(a: u32, b: u32, carry: u32) -> (u32, bool) {
+        let (s, c1) = a.overflowing_add(b);
+        let (s, c2) = s.overflowing_add(carry);
+        (s, c1 | c2)
+    }
+    #[inline(always)]
+    fn difference(a: u32, b: u32, borrow: u32) -> (u32, bool) {
+        let (s, c1) = a.overflowing_sub(b);
+        let (s, c2) = s.overflowing_sub(borrow);
+        (s, c1 | c2)
+    }
+    if cx.clamp {
+        let high = |(v, over): (u32, bool)| (if over { u32::MAX } else { v }, over);
+        let low = |(v, under): (u32, bool)| (if under { 0 } else { v }, under);
+        match op {
+            Op::VAddcU32 => cx.map_carry(|a, b, c| high(sum(a, b, c))),
+            Op::VSubbU32 => cx.map_carry(|a, b, c| low(difference(a, b, c))),
+            _ => cx.map_carry(|a, b, c| low(difference(b, a, c))),
+        }
+        return;
+    }
+    match op {
+        Op::VAddcU32 => cx.map_carry(sum),
+        Op::VSubbU32 => cx.map_carry(difference),
+        _ => cx.map_carry(|a, b, c| difference(b, a, c)),
+    }
+}
+
+/// 24-bit and 64-bit multiplication.
+fn multiply(op: Op, cx: &mut Cx) -> bool {
+    let mul_i24 = |a, b| i64::from(sext24(a)) * i64::from(sext24(b));
+    let mul_u24 = |a, b| u64::from(low24(a)) * u64::from(low24(b));
+    let i128_of = |a: u32, b: u32, c: u64| {
+        i128::from(i64::from(a as i32) * i64::from(b as i32)) + i128::from(c as i64)
+    };
+    match op {
+        Op::VMulI32I24 if cx.clamp => cx.map(|[a, b]| sat_i32(mul_i24(a, b))),
+        Op::VMulI32I24 => cx.map(|[a, b]| sext24(a).wrapping_mul(sext24(b)) as u32),
+        Op::VMulHiI32I24 => cx.map(|[a, b]| (mul_i24(a, b) >> 32) as u32),
+        Op::VMulU32U24 if cx.clamp => cx.map(|[a, b]| sat_u32(mul_u24(a, b))),
+        Op::VMulU32U24 => cx.map(|[a, b]| low24(a).wrapping_mul(low24(b))),
+        Op::VMulHiU32U24 => cx.map(|[a, b]| (mul_u24(a, b) >> 32) as u32),
+        Op::VMadI32I24 if cx.clamp => cx.map(|[a, b, c]| sat_i32(mul_i24(a, b) + i64::from(c as i32))),
+        Op::VMadI32I24 => cx.map(|[a, b, c]| (sext24(a).wrapping_mul(sext24(b)) as u32).wrapping_add(c)),
+        Op::VMadU32U24 if cx.clamp => cx.map(|[a, b, c]| sat_u32(mul_u24(a, b) + u64::from(c))),
+        Op::VMadU32U24 => cx.map(|[a, b, c]| low24(a).wrapping_mul(low24(b)).wrapping_add(c)),
+        Op::VMadU64U32 => {
+            let clamp = cx.clamp;
+            cx.map_mad64(|a, b, c| {
+                let (sum, carry) = (u64::from(a) * u64::from(b)).overflowing_add(c);
+                (if clamp & carry { u64::MAX } else { sum }, carry)
+            });
+        }
+        Op::VMadI64I32 => {
+            // The mask gets bit 64 of the exact sum, its sign.
+            let clamp = cx.clamp;
+            cx.map_mad64(|a, b, c| {
+                let sum = i128_of(a, b, c);
+                let kept = if clamp { sum.clamp(i64::MIN.into(), i64::MAX.into()) } else { sum };
+                (kept as u64, sum < 0)
+            });
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Sums of absolute differences.
+fn sums(op: Op, cx: &mut Cx) -> bool {
+    let clamp = cx.clamp;
+    let total = |v: u64| if clamp { sat_u32(v) } else { v as u32 };
+    let half = |v: u32| if clamp { v.min(0xffff) } else { v & 0xffff };
+    let add = |a: u32, b: u32| u64::from(a) + u64::from(b);
+    // Four windows of the 64-bit source against one reference.
+    let window = |v: u64, i: u32| (v >> (8 * i)) as u32;
+    match op {
+        Op::VSadU8 => cx.map(|[a, b, c]| total(add(sad(a, b, false), c))),
+        Op::VMsadU8 => cx.map(|[a, b, c]| total(add(sad(a, b, true), c))),
+        Op::VSadHiU8 => cx.map(|[a, b, c]| total(add(sad(a, b, false) << 16, c))),
+        Op::VSadU16 => cx.map(|[a, b, c]| {
+            let d = (a & 0xffff).abs_diff(b & 0xffff) + (a >> 16).abs_diff(b >> 16);
+            total(add(d, c))
+        }),
+        Op::VSadU32 => cx.map(|[a, b, c]| total(add(a.abs_diff(b), c))),
+        Op::VQsadPkU16U8 | Op::VMqsadPkU16U8 => {
+            let masked = op == Op::VMqsadPkU16U8;
+            cx.slow(2, |_, [a, b, c]| {
+                let sum = |i| half(sad(window(a, i), b as u32, masked) + ((c >> (16 * i)) as u32 & 0xffff));
+                ([sum(0) | sum(1) << 16, sum(2) | sum(3) << 16, 0, 0], false)
+            });
+        }
+        Op::VMqsadU32U8 => {
+            // The accumulator has four dwords: take it along by register.
+            let add = cx.quad(2);
+            cx.slow(4, |lane, [a, b, _]| {
+                let sum = |i| total(u64::from(sad(window(a, i), b as u32, true)) + u64::from(add[lane][i as usize]));
+                ([sum(0), sum(1), sum(2), sum(3)], false)
+            });
+        }
+        _ => return false,
+    }
+    true
+}
