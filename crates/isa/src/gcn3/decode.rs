@@ -409,7 +409,13 @@ impl Decoder<'_> {
         let w1 = self.second()?;
         let mut inst = Inst::new(entry.op, Format::Flat);
         inst.size = 8;
-        inst.flags = flags(w, &[(16, flag::GLC), (17, flag::SLC)]) | flags(w1, &[(23, flag::TFE)]);
+        inst.flags = flags(w, &[(16, flag::GLC), (17, flag::SLC)]);
+        for (field, value) in [("offset", w & 0x1fff), ("tfe", w1 >> 23 & 1)] {
+            if value != 0 {
+                let why = "flat instructions do not have it on this machine";
+                return Err(DecodeError::Field { name: entry.name, field, value, why });
+            }
+        }
         self.vector_fields(&mut inst, [Some(w1), Some(w1 >> 8), None], w1 >> 24)?;
         if entry.atomic && !inst.has(flag::GLC) {
             inst.dst = Operand::None;
@@ -515,7 +521,7 @@ pub(super) fn scalar_tuple(first: u8, dwords: u8) -> Result<(), &'static str> {
         pair => (pair & !1) + 2,
     };
     let align = dwords.clamp(1, 4).next_power_of_two();
-    if (first - if first >= sreg::TTMP { sreg::TTMP } else { 0 }) % align != 0 {
+    if !first.is_multiple_of(align) {
         return Err("the registers are not aligned");
     }
     if first + dwords > limit {
@@ -530,4 +536,21 @@ fn vgpr_range(entry: &Entry, field: &'static str, first: u32, dwords: u8) -> Dec
         return Err(DecodeError::Field { name: entry.name, field, value: first, why });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_field() {
+        let message = |words: &[u32]| decode(words).unwrap_err().to_string();
+        assert_eq!(message(&[]), "the instruction needs 1 words but only 0 are left");
+        assert_eq!(message(&[0xbf7f_0000]), "0xbf7f0000: Sopc has no opcode 0x7f");
+        assert!(message(&[0xc400_0000]).contains("EXP"));
+        assert_eq!(message(&[0x8680_0301]), "`s_and_b64`: field src0 is 0x1: the registers are not aligned");
+        assert!(message(&[0xd1c8_0100, 0]).contains("field abs is 0x1"));
+        assert!(message(&[0x7e00_4cfa, 0]).contains("no Dpp form"));
+        assert!(message(&[0x7e00_02ff]).contains("needs 2 words"));
+    }
 }

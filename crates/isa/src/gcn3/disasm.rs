@@ -315,7 +315,6 @@ impl Printer<'_> {
         }
         self.flag(flag::GLC, "glc");
         self.flag(flag::SLC, "slc");
-        self.flag(flag::TFE, "tfe");
     }
 
     fn mubuf(&mut self) {
@@ -399,17 +398,24 @@ fn float_text(f: InlineFloat, ty: Ty) -> &'static str {
 
 /// A literal whose value an inline constant has is printed like that constant.
 fn literal(out: &mut String, n: u32, ty: Ty) -> std::fmt::Result {
-    let small = n as i32;
-    if (-16..=64).contains(&small) && ty != Ty::F64 {
+    let (n, small) = match (ty, ty.bits()) {
+        (Ty::F64, _) => (n, if n == 0 { 0 } else { i64::MAX }),
+        (_, 64) => (n, n.into()),
+        (Ty::F16, _) => (n & 0xffff, i64::from(n as i16)),
+        _ => (n, i64::from(n as i32)),
+    };
+    if (-16..=64).contains(&small) {
         return write!(out, "{small}");
     }
-    let same = |f: &&InlineFloat| match ty.bits() {
-        16 => u32::from(f.bits16()) == n,
-        32 => f.bits32() == n,
-        _ => false,
+    let same = |f: &&InlineFloat| match (ty, ty.bits()) {
+        (Ty::F64, _) => f.bits64() == u64::from(n) << 32,
+        (_, 64) => false,
+        (Ty::F16, _) => u32::from(f.bits16()) == n,
+        _ => f.bits32() == n,
     };
     match InlineFloat::ALL.iter().find(same) {
         Some(&f) => out.write_str(float_text(f, ty)),
+        None if ty.bits() == 16 => write!(out, "{:#x}", n & 0xffff),
         None => write!(out, "{n:#x}"),
     }
 }

@@ -40,7 +40,7 @@ pub fn encode(inst: &Inst) -> Vec<u32> {
         }
         Format::Flat => {
             let bits = flags(inst, &[(16, flag::GLC), (17, flag::SLC)]);
-            vec![0xdc00_0000 | code << 18 | bits, vector_fields(inst, 24) | flags(inst, &[(23, flag::TFE)])]
+            vec![0xdc00_0000 | code << 18 | bits, vector_fields(inst, 24)]
         }
         Format::Mubuf => mubuf(inst),
         Format::Mimg => mimg(inst),

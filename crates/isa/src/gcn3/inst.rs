@@ -283,7 +283,6 @@ impl Inst {
                 f if f == both => 2,
                 _ => 1,
             },
-            Format::Mimg if i == 1 && self.has(flag::R128) => 4,
             _ => self.entry().src[i].dwords(),
         }
     }
@@ -356,5 +355,31 @@ mod tests {
     #[test]
     fn compact() {
         assert!(size_of::<Inst>() <= 48, "{}", size_of::<Inst>());
+    }
+    /// Reads and writes of a line, as register names with `:n` for the dwords.
+    fn uses(line: &str) -> (Vec<String>, Vec<String>) {
+        let inst = crate::gcn3::parse_line(line).unwrap();
+        let name = |u: &Use| format!("{:?}:{}", u.operand, u.dwords);
+        let all = inst.uses();
+        let pick = |want: fn(&Use) -> bool| all.iter().filter(|u| want(u)).map(name).collect();
+        (pick(|u| u.read), pick(|u| u.write))
+    }
+
+    #[test]
+    fn registers_read_and_written() {
+        let (reads, writes) = uses("v_addc_u32 v1, vcc, v2, v3, vcc");
+        assert_eq!(reads, ["Vgpr(2):1", "Vgpr(3):1", "Sgpr(106):2", "Sgpr(126):2"]);
+        assert_eq!(writes, ["Vgpr(1):1", "Sgpr(106):2"]);
+        let (reads, writes) = uses("flat_atomic_add_x2 v[0:1], v[2:3], v[4:5] glc");
+        assert_eq!(reads, ["Vgpr(2):2", "Vgpr(4):2", "Sgpr(126):2", "Sgpr(102):2"]);
+        assert_eq!(writes, ["Vgpr(0):2"]);
+        assert!(uses("flat_atomic_add v[2:3], v4").1.is_empty());
+        assert_eq!(uses("buffer_atomic_add v0, off, s[4:7], 0").0, ["Vgpr(0):1", "Sgpr(4):4", "Sgpr(126):2"]);
+        assert!(uses("buffer_store_dwordx3 v[0:2], v3, s[4:7], s0 offen").1.is_empty());
+        assert_eq!(uses("s_and_saveexec_b64 s[0:1], vcc").1, ["Sgpr(0):2", "Scc:1", "Sgpr(126):2"]);
+        assert_eq!(uses("v_cmpx_eq_u32 vcc, v0, v1").1, ["Sgpr(106):2", "Sgpr(126):2"]);
+        assert_eq!(uses("v_mac_f32 v0, v1, v2").0, ["Vgpr(0):1", "Vgpr(1):1", "Vgpr(2):1", "Sgpr(126):2"]);
+        assert_eq!(uses("s_store_dwordx2 s[2:3], s[4:5], 0x10").1, Vec::<String>::new());
+        assert_eq!(uses("s_cbranch_vccz 3").0, ["Sgpr(106):2"]);
     }
 }

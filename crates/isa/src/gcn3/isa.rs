@@ -5,9 +5,11 @@ use super::exec::{self, SCRATCH_WORD3};
 use super::inst::Inst;
 use super::operand::{Operand, scalar_name, sreg};
 use super::state::Regs;
-use super::table::{CLASSES, Ctl};
+use super::op::Op;
+use super::symbols::Waitcnt;
+use super::table::{CLASSES, Class, Ctl};
 use super::{disassemble, disassemble_to};
-use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Mask, Pc, Trap, WaveStart, first_lanes};
+use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Mask, Pc, Trap, WaveStart, Waits, first_lanes};
 
 pub use super::exec::active;
 
@@ -148,8 +150,8 @@ impl Gcn3 {
         f.put(s.user.flat_scratch_init, &[0, s.scratch_per_lane]);
         f.put(s.user.private_segment_size, &[s.scratch_per_lane]);
         f.next = f.next.max(s.user_sgprs as usize);
-        for d in 0..3 {
-            f.put(s.workgroup[d], &[group[d]]);
+        for (wanted, id) in s.workgroup.into_iter().zip(group) {
+            f.put(wanted, &[id]);
         }
         let info = u32::from(start.wave_in_group == 0) << 31 | start.waves_in_group & 63;
         f.put(s.workgroup[3], &[info]);
@@ -224,6 +226,23 @@ impl Isa for Gcn3 {
         self.fill_vectors(regs, first, size);
         regs.set_pair(sreg::EXEC, existing);
         regs.s[usize::from(sreg::M0)] = u32::MAX;
+    }
+
+    fn active(&self, regs: &Regs, mask: Mask) -> Mask {
+        exec::active(regs, mask)
+    }
+
+    fn waits(&self, inst: &Inst) -> Waits {
+        let class = inst.entry().class;
+        let vector = matches!(class, Class::Vmem | Class::Flat);
+        let until = (inst.op == Op::SWaitcnt).then(|| {
+            let w = Waitcnt::from_imm(inst.imm);
+            // The largest value of a field means "do not wait".
+            [if w.vm == 15 { u8::MAX } else { w.vm }, if w.lgkm == 15 { u8::MAX } else { w.lgkm }]
+        });
+        // FLAT may be local or global memory: it counts in both.
+        let local = matches!(class, Class::Lds | Class::Smem | Class::Flat);
+        Waits { raises: [vector, local], until }
     }
 
     fn facts(&self, inst: &Inst, _pc: Pc, next: Pc) -> Facts {

@@ -38,18 +38,14 @@ pub struct Regs {
     pub group: u32,
     pub wave_in_group: u32,
     pub waves_in_group: u32,
-    /// Vector registers the kernel has; `v` has [`SLACK`] rows more, so that only the first register of an
-    /// operand need be checked.
+    /// Vector registers the kernel has: rows of `v`.
     pub vgprs: u32,
 }
-
-/// Rows behind the last vector register: a wide operand that starts in range never leaves the file.
-pub const SLACK: u32 = 4;
 
 impl Regs {
     pub fn new(vgprs: u32, lanes: u32) -> Regs {
         Regs {
-            v: Rows::new((vgprs + SLACK) as usize, lanes),
+            v: Rows::new(vgprs as usize, lanes),
             s: [0; 128],
             scc: false,
             mode: 0,

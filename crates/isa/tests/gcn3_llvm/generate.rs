@@ -269,6 +269,10 @@ fn sdwa(rng: &mut Lcg, inst: &mut Inst) {
     let mut c = rng.below(7) << 16;
     if entry.format != Format::Vopc {
         c |= rng.below(7) << 8 | rng.below(3) << 11;
+        // llvm-mc refuses to write part of a v_mac destination.
+        if entry.dst_read {
+            c = c & !0x700 | 0x600;
+        }
     }
     if entry.format != Format::Vop1 {
         c |= rng.below(7) << 24;

@@ -79,7 +79,8 @@ impl Generator<'_> {
                 Stmt::If(cond, yes, no)
             }
             18..=22 if nested && usize::from(self.loops) < MAX_LOOPS => self.a_loop(),
-            23 if self.returns && self.depth > 0 => Stmt::Return,
+            23 if self.returns && self.depth > 0 && self.choices.below(2) == 0 => Stmt::Return,
+            23 if self.returns => Stmt::If(self.cond(), vec![Stmt::Return], Vec::new()),
             _ => {
                 let var = self.var();
                 Stmt::Assign(var, self.expr())

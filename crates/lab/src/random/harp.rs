@@ -170,6 +170,10 @@ impl Harp {
     fn an_if(&mut self, cond: &Cond, yes: &[Stmt], no: &[Stmt]) {
         let (then, end) = (self.text.fresh("then"), self.text.fresh("end"));
         self.cond(0, cond);
+        if yes == [Stmt::Return] && no.is_empty() && self.text.coin() {
+            asm!(self.text, "@p0 ? halt");
+            return;
+        }
         if no.is_empty() && self.text.coin() {
             asm!(self.text, "notp @p0, @p0");
             self.split();

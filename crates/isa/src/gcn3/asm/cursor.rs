@@ -24,7 +24,12 @@ impl<'a> Cursor<'a> {
         Cursor { file, pos: line.start, end: line.end }
     }
 
-    pub fn error(&self, span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> AsmError {
+    pub fn error(
+        &self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) -> AsmError {
         AsmError::new(self.file, span, message, label)
     }
 
@@ -166,7 +171,8 @@ fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut n = 0;
     while n < bytes.len() {
-        let exponent = n > 0 && !hex && matches!(bytes[n - 1], b'e' | b'E') && matches!(bytes[n], b'-' | b'+');
+        let exponent =
+            n > 0 && !hex && matches!(bytes[n - 1], b'e' | b'E') && matches!(bytes[n], b'-' | b'+');
         if !(bytes[n].is_ascii_alphanumeric() || bytes[n] == b'.' || exponent) {
             break;
         }

@@ -1,7 +1,9 @@
 //! Whole files: labels, comments, data words and directives. One pass; branches are patched at the end.
-//! Only code is kept: sections other than .text may hold kernel descriptors and nothing else.
+//! Only .text is kept, and kernel headers; labels of other sections do not exist, so no code can use
+//! their data.
 
-use super::cursor::{Cursor, Parse, is_word};
+use super::Target;
+use super::cursor::{Cursor, Parse};
 use super::instruction::instruction;
 use super::kernel::KernelHeader;
 use crate::diag::nearest;
@@ -55,7 +57,7 @@ pub fn assemble(file: &SourceFile) -> Result<Assembly, Vec<AsmError>> {
     let mut assembler = Assembler {
         file,
         out: Assembly::default(),
-        branches: Vec::new(),
+        references: Vec::new(),
         symbols: HashMap::new(),
         in_text: true,
         kernel: None,
@@ -91,17 +93,11 @@ pub(super) fn without_comment(line: &str) -> &str {
     line.trim_end_matches(['\n', '\r'])
 }
 
-struct Branch {
-    /// Word index of the instruction.
-    at: usize,
-    label: String,
-    span: Range<usize>,
-}
-
 struct Assembler<'a> {
     file: &'a SourceFile,
     out: Assembly,
-    branches: Vec<Branch>,
+    /// Word indices of the instructions that name labels.
+    references: Vec<(usize, Target)>,
     symbols: HashMap<String, i128>,
     in_text: bool,
     kernel: Option<KernelHeader>,
@@ -148,9 +144,7 @@ impl Assembler<'_> {
         let line = instruction(&mut c)?;
         self.mark(number);
         self.out.words.extend(encode(&line.inst));
-        if let Some((label, span)) = line.target {
-            self.branches.push(Branch { at, label, span });
-        }
+        self.references.extend(line.target.map(|target| (at, target)));
         Ok(())
     }
 
@@ -215,14 +209,16 @@ impl Assembler<'_> {
             }
             ".p2align" | ".align" => {
                 let power = c.int_in("the alignment", 0, 12)?;
-                while self.in_text && (4 * self.out.words.len()) % (1 << power) != 0 {
+                while self.in_text && !(4 * self.out.words.len()).is_multiple_of(1 << power) {
                     self.out.words.push(S_NOP);
                 }
                 Ok(())
             }
             ".set" => {
                 let here = c.here();
-                let Some((symbol, _)) = c.word() else { return Err(c.error(here, "expected a name", "here")) };
+                let Some((symbol, _)) = c.word() else {
+                    return Err(c.error(here, "expected a name", "here"));
+                };
                 c.expect(',')?;
                 if let Ok((value, _)) = c.int() {
                     self.symbols.insert(symbol.to_string(), value);
@@ -235,7 +231,8 @@ impl Assembler<'_> {
             }
             _ if IGNORED.contains(&name) || name.starts_with(".cfi_") => Ok(()),
             _ => {
-                let known = IGNORED.into_iter().chain([".long", ".text", ".section", ".p2align", ".amdhsa_kernel"]);
+                let known =
+                    IGNORED.into_iter().chain([".long", ".text", ".section", ".p2align", ".amdhsa_kernel"]);
                 let error = c.error(span.start..range.end, format!("unknown directive `{name}`"), "here");
                 Err(match nearest(name, known) {
                     Some(near) => error.hint(format!("did you mean `{near}`?")),
@@ -246,14 +243,14 @@ impl Assembler<'_> {
     }
 
     fn data(&mut self, c: &mut Cursor, number: u32) -> Parse<()> {
-        if !self.in_text {
-            let here = c.here();
-            return Err(c.error(here, "data outside of .text is not supported", "here"));
+        if self.in_text {
+            self.mark(number);
         }
-        self.mark(number);
         loop {
             let value = c.int_in("the value", i32::MIN.into(), u32::MAX.into())?;
-            self.out.words.push(value as u32);
+            if self.in_text {
+                self.out.words.push(value as u32);
+            }
             if !c.eat(',') {
                 return c.done();
             }
@@ -267,29 +264,34 @@ impl Assembler<'_> {
             let error = AsmError::new(self.file, text_end..text_end, message, "the file ends here");
             self.errors.push(error.hint("add .end_amdhsa_kernel"));
         }
-        for branch in std::mem::take(&mut self.branches) {
-            if let Err(error) = self.patch(&branch) {
+        for (at, target) in std::mem::take(&mut self.references) {
+            if let Err(error) = self.patch(at, &target) {
                 self.errors.push(error);
             }
         }
         if self.errors.is_empty() { Ok(self.out) } else { Err(self.errors) }
     }
 
-    fn patch(&mut self, branch: &Branch) -> Parse<()> {
-        let error = |message: String| AsmError::new(self.file, branch.span.clone(), message, "here");
-        let Some(&target) = self.out.labels.get(&branch.label) else {
-            let error = error(format!("label `{}` is not defined", branch.label));
-            return Err(match nearest(&branch.label, self.out.labels.keys().map(String::as_str)) {
+    /// Puts the distance to a label into the instruction at word `at`.
+    fn patch(&mut self, at: usize, target: &Target) -> Parse<()> {
+        let error = |message: String| AsmError::new(self.file, target.span.clone(), message, "here");
+        let Some(&address) = self.out.labels.get(&target.label) else {
+            let error = error(format!("label `{}` is not defined", target.label));
+            return Err(match nearest(&target.label, self.out.labels.keys().map(String::as_str)) {
                 Some(name) => error.hint(format!("did you mean `{name}`?")),
-                None if !branch.label.chars().all(is_word) => error.hint("labels are single words"),
                 None => error,
             });
         };
-        let words = target as i64 / 4 - (branch.at as i64 + 1);
+        if let Some((high, addend)) = target.literal {
+            let distance = address as i64 + addend - 4 * (at as i64 + 1);
+            self.out.words[at + 1] = if high { (distance >> 32) as u32 } else { distance as u32 };
+            return Ok(());
+        }
+        let words = address as i64 / 4 - (at as i64 + 1);
         let Ok(words) = i16::try_from(words) else {
             return Err(error(format!("the label is {words} words away, a branch reaches 32767")));
         };
-        self.out.words[branch.at] |= u32::from(words as u16);
+        self.out.words[at] |= u32::from(words as u16);
         Ok(())
     }
 }
@@ -317,7 +319,7 @@ mod tests {
         let errors = run("  s_movb32 s0, 1\n  s_branch nowhere\n  s_mov_b32 v0, 1\n").unwrap_err();
         assert_eq!(errors.len(), 3);
         assert_eq!(errors[0].hint.as_deref(), Some("did you mean `s_mov_b32`?"));
-        assert_eq!(usize::from(errors[0].span.offset()), 2);
+        assert_eq!(errors[0].span.offset(), 2);
         assert!(errors.iter().any(|e| e.message.contains("nowhere")));
     }
 

@@ -4,7 +4,7 @@ use super::cursor::{Cursor, Parse};
 use super::modifiers::{Modifiers, operands};
 use super::operand::{Arg, Item, Place, fit};
 use super::vector::vector;
-use super::{symbolic, Line};
+use super::{Line, Target, symbolic};
 use crate::diag::nearest;
 use crate::gcn3::inst::{Format, Inst, flag};
 use crate::gcn3::op::Op;
@@ -62,15 +62,22 @@ pub(super) fn instruction(c: &mut Cursor) -> Parse<Line> {
             inst.imm = symbolic::index_mode(c)?;
         }
         Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 => inst = vector(c, op, forced, span)?,
-        _ => memory_or_scalar(c, &mut inst, span)?,
+        _ => target = memory_or_scalar(c, &mut inst, span)?,
     }
     c.done()?;
     inst.size = 4 * crate::gcn3::encode(&inst).len() as u8;
     Ok(Line { inst, target })
 }
 
-fn memory_or_scalar(c: &mut Cursor, inst: &mut Inst, name: Range<usize>) -> Parse<()> {
+fn memory_or_scalar(c: &mut Cursor, inst: &mut Inst, name: Range<usize>) -> Parse<Option<Target>> {
     let (args, mods) = operands(c)?;
+    let target = args.iter().find_map(|arg| match &arg.item {
+        Item::Symbol(d) => {
+            let literal = Some((d.high, d.addend));
+            Some(Target { label: d.label.clone(), span: arg.span.clone(), literal })
+        }
+        _ => None,
+    });
     let mut o = Operands { c, entry: inst.entry(), args: &args, next: 0, name, mods };
     match inst.format {
         Format::Smem => o.smem(inst)?,
@@ -80,11 +87,12 @@ fn memory_or_scalar(c: &mut Cursor, inst: &mut Inst, name: Range<usize>) -> Pars
         Format::Mimg => o.mimg(inst)?,
         _ => o.scalar(inst)?,
     }
-    o.finish()
+    o.finish()?;
+    Ok(target)
 }
 
 /// A branch target or immediate of SOPP.
-fn sopp(c: &mut Cursor, inst: &mut Inst) -> Parse<Option<(String, Range<usize>)>> {
+fn sopp(c: &mut Cursor, inst: &mut Inst) -> Parse<Option<Target>> {
     if inst.src_ty(0) == Ty::None || inst.op == Op::SEndpgm && c.at_end() {
         return Ok(None);
     }
@@ -98,19 +106,19 @@ fn sopp(c: &mut Cursor, inst: &mut Inst) -> Parse<Option<(String, Range<usize>)>
     Ok(None)
 }
 
-fn branch_target(c: &mut Cursor, inst: &mut Inst) -> Parse<Option<(String, Range<usize>)>> {
+fn branch_target(c: &mut Cursor, inst: &mut Inst) -> Parse<Option<Target>> {
     if c.at_number() {
         inst.imm = i32::from(c.int_in("the branch distance", -0x8000, 0xffff)? as i16);
         return Ok(None);
     }
     let here = c.here();
     match c.word() {
-        Some((word, span)) => Ok(Some((word.to_string(), span))),
+        Some((word, span)) => Ok(Some(Target { label: word.to_string(), span, literal: None })),
         None => Err(c.error(here, "expected a label or a distance in words", "here")),
     }
 }
 
-fn sopk(c: &mut Cursor, inst: &mut Inst) -> Parse<Option<(String, Range<usize>)>> {
+fn sopk(c: &mut Cursor, inst: &mut Inst) -> Parse<Option<Target>> {
     let entry = inst.entry();
     if matches!(inst.op, Op::SSetregB32 | Op::SSetregImm32B32) {
         inst.imm = symbolic::hwreg(c)?;
@@ -214,7 +222,9 @@ impl Operands<'_, '_> {
         let arg = self.arg()?;
         match arg.item {
             Item::Number(super::cursor::Number::Int(v)) if (0..=0xf_ffff).contains(&v) => inst.imm = v as i32,
-            Item::Number(_) => return Err(c.error(arg.span.clone(), "the offset must be 0 to 0xfffff", "here")),
+            Item::Number(_) => {
+                return Err(c.error(arg.span.clone(), "the offset must be 0 to 0xfffff", "here"));
+            }
             _ => inst.src[1] = fit(c, arg, Ty::U32, Place::Scalar)?,
         }
         inst.flags = self.mods.flags(flag::GLC);
@@ -254,7 +264,7 @@ impl Operands<'_, '_> {
 
     fn flat(&mut self, inst: &mut Inst) -> Parse<()> {
         let c = self.c;
-        inst.flags = self.mods.flags(flag::GLC | flag::SLC | flag::TFE);
+        inst.flags = self.mods.flags(flag::GLC | flag::SLC);
         self.mods.number(c, "offset", 0, 0)?;
         let returns = !self.entry.atomic || inst.has(flag::GLC);
         self.vectors(inst, self.entry.dst != Ty::None && returns)
@@ -280,7 +290,8 @@ impl Operands<'_, '_> {
             if inst.src_dwords(0) == 0 {
                 let arg = self.arg()?;
                 if arg.item != Item::Off {
-                    let error = c.error(arg.span.clone(), "`off` must stand here", "no address register is used");
+                    let error =
+                        c.error(arg.span.clone(), "`off` must stand here", "no address register is used");
                     return Err(error.hint("add `offen` or `idxen` to use an address register"));
                 }
             } else {
@@ -294,7 +305,8 @@ impl Operands<'_, '_> {
 
     fn mimg(&mut self, inst: &mut Inst) -> Parse<()> {
         let c = self.c;
-        let all = flag::UNORM | flag::GLC | flag::SLC | flag::R128 | flag::TFE | flag::LWE | flag::DA | flag::D16;
+        let all =
+            flag::UNORM | flag::GLC | flag::SLC | flag::R128 | flag::TFE | flag::LWE | flag::DA | flag::D16;
         inst.flags = self.mods.flags(all);
         inst.imm = self.mods.number(c, "dmask", 0, 15)?.unwrap_or(0) as i32;
         inst.dst = self.vector_of(inst.dst_dwords())?;
@@ -303,7 +315,7 @@ impl Operands<'_, '_> {
             Item::Vector { first, .. } => inst.src[0] = Operand::Vgpr(first),
             _ => return Err(c.error(arg.span.clone(), "a vector register must stand here", "here")),
         }
-        inst.src[1] = self.take(if inst.has(flag::R128) { Ty::B128 } else { Ty::B256 }, Place::Scalar)?;
+        inst.src[1] = self.take(Ty::B256, Place::Scalar)?;
         if self.entry.src[2] != Ty::None {
             inst.src[2] = self.take(Ty::B128, Place::Scalar)?;
         }

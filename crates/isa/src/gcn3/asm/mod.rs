@@ -19,10 +19,18 @@ use crate::{AsmError, SourceFile};
 use cursor::Cursor;
 use std::ops::Range;
 
-/// A parsed instruction; `target` is the label it branches to, if it names one.
+/// A parsed instruction with the label it names, if any.
 struct Line {
     inst: Inst,
-    target: Option<(String, Range<usize>)>,
+    target: Option<Target>,
+}
+
+/// A label and where it stands.
+struct Target {
+    label: String,
+    span: Range<usize>,
+    /// In the literal, which takes half of the distance plus an addend; otherwise a branch.
+    literal: Option<(bool, i64)>,
 }
 
 /// Parses one instruction without labels.
@@ -32,8 +40,10 @@ pub fn parse_line(text: &str) -> Result<Inst, AsmError> {
     let line = instruction::instruction(&mut cursor)?;
     match line.target {
         None => Ok(line.inst),
-        Some((name, span)) => Err(AsmError::new(&file, span, format!("label `{name}` is not defined"), "here")
-            .hint("a single line can only branch by a number of words")),
+        Some(Target { label, span, .. }) => {
+            let error = AsmError::new(&file, span, format!("label `{label}` is not defined"), "here");
+            Err(error.hint("a single line can only branch by a number of words"))
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 use super::cursor::{Cursor, Parse};
 use super::operand::{Arg, Modifier, arg};
 use super::symbolic;
-use crate::AsmError;
 use crate::gcn3::inst::{DppCtrl, flag};
 
 /// Flags that stand alone.
@@ -27,7 +26,7 @@ const SDWA: [&str; 4] = ["dst_sel", "dst_unused", "src0_sel", "src1_sel"];
 const SELECTIONS: [&str; 7] = ["BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"];
 const UNUSED: [&str; 3] = ["UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"];
 /// Lane movements with the number of the first and the last value.
-const MOVES: [(&str, i128, i128, u32); 12] = [
+const MOVES: [(&str, i128, i128, u32); 11] = [
     ("row_shl", 1, 15, 0x100),
     ("row_shr", 1, 15, 0x110),
     ("row_ror", 1, 15, 0x120),
@@ -39,7 +38,6 @@ const MOVES: [(&str, i128, i128, u32); 12] = [
     ("row_half_mirror", 0, 0, 0x141),
     ("quad_perm", 0, 255, 0),
     ("row_bcast", 15, 31, 0),
-    ("bound_ctrl", 0, 1, 0),
 ];
 
 /// Modifiers of an instruction; each is taken once, what is left is an error.
@@ -116,7 +114,8 @@ impl Modifiers {
 
     pub fn has_dpp(&self) -> bool {
         let dpp = |m: &Modifier| {
-            MOVES.iter().any(|d| d.0 == m.name) || matches!(m.name.as_str(), "row_mask" | "bank_mask")
+            MOVES.iter().any(|d| d.0 == m.name)
+                || matches!(m.name.as_str(), "row_mask" | "bank_mask" | "bound_ctrl")
         };
         self.0.iter().any(dpp)
     }
@@ -152,22 +151,14 @@ impl Modifiers {
 
     /// `mul:2`, `mul:4`, `div:2` as the omod field.
     pub fn omod(&mut self, c: &Cursor) -> Parse<u8> {
-        if let Some(v) = self.number(c, "mul", 1, 4)? {
-            return match v {
-                1 => Ok(0),
-                2 => Ok(1),
-                4 => Ok(2),
-                _ => Err(self.unknown_omod(c)),
-            };
+        let Some(m) = self.take("mul").or_else(|| self.take("div")) else { return Ok(0) };
+        match (m.name.as_str(), m.value) {
+            (_, Some(1)) => Ok(0),
+            ("mul", Some(2)) => Ok(1),
+            ("mul", Some(4)) => Ok(2),
+            ("div", Some(2)) => Ok(3),
+            _ => Err(c.error(m.span, "the output modifier is mul:2, mul:4 or div:2", "here")),
         }
-        match self.number(c, "div", 1, 2)? {
-            Some(2) => Ok(3),
-            _ => Ok(0),
-        }
-    }
-
-    fn unknown_omod(&self, c: &Cursor) -> AsmError {
-        c.error(c.pos..c.pos, "the output modifier is mul:2, mul:4 or div:2", "here")
     }
 
     /// The control word of SDWA without registers.
@@ -205,7 +196,11 @@ impl Modifiers {
             }
             ctrl = Some(bits);
         }
-        Ok(ctrl.unwrap_or(0xe4) << 8 | u32::from(bound) << 19 | bank << 24 | row << 28)
+        let Some(ctrl) = ctrl else {
+            let error = c.error(c.pos..c.pos, "a lane movement is missing", "here");
+            return Err(error.hint("for example quad_perm:[0,1,2,3], row_shl:1 or row_bcast:15"));
+        };
+        Ok(ctrl << 8 | u32::from(bound) << 19 | bank << 24 | row << 28)
     }
 
     /// Nothing may be left.

@@ -9,13 +9,29 @@ use std::ops::Range;
 /// What stands in an operand place.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
-    Vector { first: u8, dwords: u8 },
-    Scalar { first: u8, dwords: u8 },
+    Vector {
+        first: u8,
+        dwords: u8,
+    },
+    Scalar {
+        first: u8,
+        dwords: u8,
+    },
     /// src_scc and its kind.
     Status(Operand),
     Number(Number),
+    /// `name@rel32@lo+4`: a distance to a label, known when the file is complete.
+    Symbol(Distance),
     /// No address register.
     Off,
+}
+
+/// Half of the 64-bit distance from the literal it stands in to a label.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Distance {
+    pub label: String,
+    pub high: bool,
+    pub addend: i64,
 }
 
 /// An operand with what is written around it.
@@ -111,10 +127,16 @@ fn item(c: &mut Cursor) -> Parse<Item> {
     if c.at_number() {
         return Ok(Item::Number(c.number()?.0));
     }
+    if c.peek() == Some('[') {
+        return register_list(c);
+    }
     let here = c.here();
     let Some((word, span)) = c.word() else {
         return Err(c.error(here, "expected an operand", "here"));
     };
+    if let Some((label, relocation)) = word.split_once('@') {
+        return distance(c, label, relocation, span);
+    }
     if word == "off" {
         return Ok(Item::Off);
     }
@@ -134,7 +156,11 @@ fn item(c: &mut Cursor) -> Parse<Item> {
     };
     let (first, last) = if digits.is_empty() && c.eat('[') {
         let first = c.int_in("a register number", 0, count as i128 - 1)? as u32;
-        let last = if c.eat(':') { c.int_in("a register number", first.into(), count as i128 - 1)? as u32 } else { first };
+        let last = if c.eat(':') {
+            c.int_in("a register number", first.into(), count as i128 - 1)? as u32
+        } else {
+            first
+        };
         c.expect(']')?;
         (first, last)
     } else {
@@ -148,6 +174,44 @@ fn item(c: &mut Cursor) -> Parse<Item> {
     let dwords = (last - first + 1).min(255) as u8;
     let first = (base + first) as u8;
     Ok(if prefix == "v" { Item::Vector { first, dwords } } else { Item::Scalar { first, dwords } })
+}
+
+/// `[s4,s5]`: registers that follow each other.
+fn register_list(c: &mut Cursor) -> Parse<Item> {
+    let start = c.here().start;
+    c.expect('[')?;
+    let mut list = item(c)?;
+    while c.eat(',') {
+        list = match (list, item(c)?) {
+            (Item::Scalar { first, dwords }, Item::Scalar { first: next, dwords: 1 })
+                if first.checked_add(dwords) == Some(next) =>
+            {
+                Item::Scalar { first, dwords: dwords + 1 }
+            }
+            (Item::Vector { first, dwords }, Item::Vector { first: next, dwords: 1 })
+                if first.checked_add(dwords) == Some(next) =>
+            {
+                Item::Vector { first, dwords: dwords + 1 }
+            }
+            _ => return Err(c.error(start..c.pos, "the registers of a list must follow each other", "here")),
+        };
+    }
+    c.expect(']')?;
+    Ok(list)
+}
+
+fn distance(c: &mut Cursor, label: &str, relocation: &str, span: Range<usize>) -> Parse<Item> {
+    let high = match relocation {
+        "rel32@lo" => false,
+        "rel32@hi" => true,
+        _ => {
+            let error = c.error(span, format!("relocation `{relocation}` is not supported"), "here");
+            return Err(error.hint("only rel32@lo and rel32@hi of labels in the same file"));
+        }
+    };
+    let addend =
+        if matches!(c.peek(), Some('+' | '-')) { c.int_in("the addend", -4096, 4096)? as i64 } else { 0 };
+    Ok(Item::Symbol(Distance { label: label.to_string(), high, addend }))
 }
 
 fn unknown(c: &Cursor, word: &str, span: Range<usize>) -> crate::AsmError {
@@ -165,9 +229,13 @@ pub(super) enum Place {
     Vector,
     Scalar,
     /// Scalar register, inline constant or literal.
-    ScalarSource { literal: bool },
+    ScalarSource {
+        literal: bool,
+    },
     /// Anything.
-    Any { literal: bool },
+    Any {
+        literal: bool,
+    },
 }
 
 /// The operand an argument is in a place of type `ty`.
@@ -190,10 +258,18 @@ pub(super) fn fit(c: &Cursor, arg: &Arg, ty: Ty, place: Place) -> Parse<Operand>
         },
         Item::Off => bad("`off` cannot stand here".into()),
         _ if place == Place::Scalar => bad("a scalar register must stand here".into()),
+        Item::Symbol(_) if place == (Place::ScalarSource { literal: true }) && want == 1 => {
+            Ok(Operand::Literal(0))
+        }
+        Item::Symbol(_) => bad("a label cannot stand here".into()),
+        Item::Status(Operand::LdsDirect) if matches!(place, Place::ScalarSource { .. }) => {
+            bad("lds_direct can only be read by vector instructions".into())
+        }
         Item::Status(operand) => Ok(operand),
         Item::Number(number) => {
             let operand = constant(c, arg, number, ty)?;
-            let literal = matches!(place, Place::Any { literal: true } | Place::ScalarSource { literal: true });
+            let literal =
+                matches!(place, Place::Any { literal: true } | Place::ScalarSource { literal: true });
             if matches!(operand, Operand::Literal(_)) && !literal {
                 return Err(c
                     .error(arg.span.clone(), "a literal cannot stand here", "does not fit an inline constant")
@@ -214,13 +290,19 @@ fn constant(c: &Cursor, arg: &Arg, number: Number, ty: Ty) -> Parse<Operand> {
     match (number, bits) {
         (Number::Int(v), _) if (-16..=64).contains(&v) => Ok(Operand::InlineInt(v as i8)),
         (Number::Int(v), 64) => {
-            let all = if (i64::MIN as i128..=u64::MAX as i128).contains(&v) { v as u64 } else { 0 };
-            if (-16..=64).contains(&(all as i64)) && all != 0 {
+            if !(i64::MIN as i128..=u64::MAX as i128).contains(&v) {
+                return bad("the number needs more than 64 bits");
+            }
+            let all = v as u64;
+            if (-16..=64).contains(&(all as i64)) {
                 return Ok(Operand::InlineInt(all as i8));
             }
             match inline(&InlineFloat::bits64, all) {
                 Some(operand) => Ok(operand),
-                None if (i32::MIN as i128..=u32::MAX as i128).contains(&v) => Ok(Operand::Literal(v as u32)),
+                // Zero- or sign-extended by the machine, as the type of the operand says.
+                None if u32::try_from(all).is_ok() || i32::try_from(all as i64).is_ok() => {
+                    Ok(Operand::Literal(all as u32))
+                }
                 None => bad("a literal has 32 bits"),
             }
         }
@@ -296,7 +378,8 @@ mod tests {
 
     #[test]
     fn halves() {
-        let cases = [(0.0, 0), (1.0, 0x3c00), (-2.0, 0xc000), (1.5, 0x3e00), (65504.0, 0x7bff), (0.1, 0x2e66)];
+        let cases =
+            [(0.0, 0), (1.0, 0x3c00), (-2.0, 0xc000), (1.5, 0x3e00), (65504.0, 0x7bff), (0.1, 0x2e66)];
         for (v, bits) in cases {
             assert_eq!(half_bits(v), bits, "{v}");
         }

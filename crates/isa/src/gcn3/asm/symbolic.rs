@@ -90,6 +90,8 @@ pub(super) fn sendmsg(c: &mut Cursor) -> Parse<i32> {
     }
     c.word();
     c.expect('(')?;
+    let start = c.here().start;
+    let named = !c.at_number();
     let id = name_or_number(c, "message", &MESSAGES, 15)?;
     let (mut op, mut stream) = (0, 0);
     if c.eat(',') {
@@ -98,6 +100,15 @@ pub(super) fn sendmsg(c: &mut Cursor) -> Parse<i32> {
         if c.eat(',') {
             stream = c.int_in("the stream", 0, 3)? as u32;
         }
+    }
+    let operations = match id {
+        2 => 1..4,
+        3 => 0..4,
+        15 => 1..5,
+        _ => 0..1,
+    };
+    if named && !operations.contains(&op) {
+        return Err(c.error(start..c.pos, "the message does not have this operation", "here"));
     }
     c.expect(')')?;
     Ok((id | op << 4 | stream << 8) as i32)

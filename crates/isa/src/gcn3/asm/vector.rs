@@ -110,7 +110,9 @@ impl Form<'_, '_> {
     /// The constant of v_madmk and v_madak, always a literal.
     fn constant(&self, arg: &Arg, ty: Ty) -> Parse<Operand> {
         let bits = match (&arg.item, ty) {
-            (Item::Number(Number::Int(v)), _) if (i32::MIN as i128..=u32::MAX as i128).contains(v) => *v as u32,
+            (Item::Number(Number::Int(v)), _) if (i32::MIN as i128..=u32::MAX as i128).contains(v) => {
+                *v as u32
+            }
             (Item::Number(Number::Float(v)), Ty::F16) => half_bits(*v).into(),
             (Item::Number(Number::Float(v)), _) => (*v as f32).to_bits(),
             _ => return Err(self.c.error(arg.span.clone(), "a constant must stand here", "here")),
@@ -172,6 +174,8 @@ impl Form<'_, '_> {
         }
         for (i, operand) in inst.src.into_iter().enumerate() {
             let scalar = match operand {
+                // M0 as lane number is free.
+                Operand::M0 if inst.op == Op::VWritelaneB32 && i == 1 => continue,
                 Operand::Sgpr(_) => (operand, inst.src_dwords(i)),
                 Operand::Literal(_) | Operand::VccZ | Operand::ExecZ | Operand::Scc => (operand, 1),
                 _ => continue,
@@ -180,12 +184,18 @@ impl Form<'_, '_> {
                 read.push(scalar);
             }
         }
-        let lanes = matches!(inst.op, Op::VReadlaneB32 | Op::VWritelaneB32);
-        if read.len() > 1 && !lanes {
-            let span = self.args.first().map_or(self.name.clone(), |a| a.span.start..self.args[self.args.len() - 1].span.end);
+        if read.len() > 1 {
+            let span = self
+                .args
+                .first()
+                .map_or(self.name.clone(), |a| a.span.start..self.args[self.args.len() - 1].span.end);
             return Err(self
                 .c
-                .error(span, "a vector instruction can read only one scalar register or literal", "too many scalars")
+                .error(
+                    span,
+                    "a vector instruction can read only one scalar register or literal",
+                    "too many scalars",
+                )
                 .hint("copy one of them to a vector register with v_mov_b32"));
         }
         Ok(())

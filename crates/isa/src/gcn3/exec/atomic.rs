@@ -37,8 +37,7 @@ impl Kind {
     /// By the operation number of FLAT and MUBUF.
     pub fn of_memory(code: u16) -> Option<Kind> {
         use Kind::*;
-        const KINDS: [Kind; 13] =
-            [Swap, Cmpswap, Add, Sub, Smin, Umin, Smax, Umax, And, Or, Xor, Inc, Dec];
+        const KINDS: [Kind; 13] = [Swap, Cmpswap, Add, Sub, Smin, Umin, Smax, Umax, And, Or, Xor, Inc, Dec];
         KINDS.get(usize::from(code & 0x1f)).copied()
     }
 
@@ -105,7 +104,9 @@ macro_rules! integer {
                 Kind::Mskor => old & !data | second,
                 Kind::Wrap if old >= data => old - data,
                 Kind::Wrap => old.wrapping_add(second),
-                Kind::CmpswapF | Kind::MinF | Kind::MaxF | Kind::AddF => $float(kind, old, data, second, mode),
+                Kind::CmpswapF | Kind::MinF | Kind::MaxF | Kind::AddF => {
+                    $float(kind, old, data, second, mode)
+                }
             }
         }
     };
@@ -120,13 +121,13 @@ fn apply64(kind: Kind, old: u64, data: u64, second: u64) -> u64 {
 
 fn float32(kind: Kind, old: u32, data: u32, second: u32, mode: u32) -> u32 {
     let (a, b) = (f32::from_bits(old), f32::from_bits(data));
-    let keep = match kind {
-        Kind::CmpswapF => a != f32::from_bits(second),
-        Kind::MinF => !(b < a),
-        Kind::MaxF => !(b > a),
+    let replaced = match kind {
+        Kind::CmpswapF => a == f32::from_bits(second),
+        Kind::MinF => b < a,
+        Kind::MaxF => b > a,
         _ => return flush(f32::from_bits(flush(a, mode)) + f32::from_bits(flush(b, mode)), mode),
     };
-    if keep { old } else { data }
+    if replaced { data } else { old }
 }
 
 /// Denormals become zero, with their sign, unless MODE keeps them.
@@ -139,11 +140,11 @@ fn flush(value: f32, mode: u32) -> u32 {
 
 fn float64(kind: Kind, old: u64, data: u64, second: u64, _mode: u32) -> u64 {
     let (a, b) = (f64::from_bits(old), f64::from_bits(data));
-    let keep = match kind {
-        Kind::CmpswapF => a != f64::from_bits(second),
-        Kind::MinF => !(b < a),
-        Kind::MaxF => !(b > a),
+    let replaced = match kind {
+        Kind::CmpswapF => a == f64::from_bits(second),
+        Kind::MinF => b < a,
+        Kind::MaxF => b > a,
         _ => return (a + b).to_bits(),
     };
-    if keep { old } else { data }
+    if replaced { data } else { old }
 }

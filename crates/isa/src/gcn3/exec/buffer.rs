@@ -64,6 +64,22 @@ pub(super) struct Access {
     offset: Option<usize>,
     soffset: u32,
     imm: u32,
+    /// Private memory, without an index.
+    private: bool,
+    /// Base and soffset.
+    start: u64,
+}
+
+/// The wave's part of private memory.
+struct Window {
+    base: u64,
+    size: u64,
+}
+
+impl Window {
+    fn new(regs: &Regs) -> Window {
+        Window { base: regs.scratch_base, size: u64::from(regs.scratch_per_lane) * 64 }
+    }
 }
 
 impl Access {
@@ -73,59 +89,100 @@ impl Access {
         let (index, offset) = (inst.has(flag::IDXEN), inst.has(flag::OFFEN));
         let count = u32::from(index) + u32::from(offset);
         let row = if count == 0 { 0 } else { vectors(regs, inst.src[0], count)? };
+        let buffer = Buffer::new(words);
+        let soffset = get32(regs, inst.src[2], path);
         Ok(Access {
-            buffer: Buffer::new(words),
             index: index.then_some(row),
             offset: offset.then_some(row + usize::from(index)),
-            soffset: get32(regs, inst.src[2], path),
+            soffset,
             imm: inst.imm as u32 & 0xfff,
+            private: buffer.private() && !index,
+            start: buffer.base.wrapping_add(soffset.into()),
+            buffer,
         })
+    }
+
+    /// A lane's offset, `skip` bytes into its access.
+    #[inline(always)]
+    fn offset(&self, regs: &Regs, lane: u32, skip: u32) -> u32 {
+        self.offset.map_or(0, |row| regs.v.get(row, lane)).wrapping_add(self.imm).wrapping_add(skip)
     }
 
     /// Address of `bytes` bytes, `skip` bytes into a lane's access; none out of bounds.
     #[inline(always)]
-    pub fn at(&self, regs: &Regs, what: What, lane: u32, skip: u32, bytes: u32) -> Result<Option<u64>, MemFault> {
+    pub fn at(
+        &self,
+        regs: &Regs,
+        what: What,
+        lane: u32,
+        skip: u32,
+        bytes: u32,
+    ) -> Result<Option<u64>, MemFault> {
+        let offset = self.offset(regs, lane, skip);
+        if !self.private {
+            return self.general(regs, what, lane, offset, bytes);
+        }
+        match self.private_at(&Window::new(regs), lane, offset, bytes) {
+            None => Err(self.no_private(regs, what, offset, bytes)),
+            found => Ok(found),
+        }
+    }
+
+    /// Address of a private access; none out of the wave's part or across dwords.
+    #[inline(always)]
+    fn private_at(&self, window: &Window, lane: u32, offset: u32, bytes: u32) -> Option<u64> {
+        let part = offset & 3;
+        let addr = self.start.wrapping_add(u64::from(offset - part) * 64 + u64::from(lane * 4 + part));
+        // Below the wave's part the difference wraps and is too large as well.
+        (addr.wrapping_sub(window.base) < window.size && part + bytes <= 4).then_some(addr)
+    }
+
+    fn general(
+        &self,
+        regs: &Regs,
+        what: What,
+        lane: u32,
+        offset: u32,
+        bytes: u32,
+    ) -> Result<Option<u64>, MemFault> {
         let b = &self.buffer;
         let index = self.index.map_or(0, |row| regs.v.get(row, lane));
         let index = if b.add_lane { index.wrapping_add(lane) } else { index };
-        let offset = self.offset.map_or(0, |row| regs.v.get(row, lane)).wrapping_add(self.imm).wrapping_add(skip);
-        let start = b.base.wrapping_add(self.soffset.into());
         let limit = u64::from(b.records.saturating_sub(self.soffset));
         if !b.swizzle {
             let inside = u64::from(offset) + u64::from(b.stride) * u64::from(index);
-            return Ok((inside + u64::from(bytes) <= limit).then(|| start.wrapping_add(inside)));
+            return Ok((inside + u64::from(bytes) <= limit).then(|| self.start.wrapping_add(inside)));
         }
         let part = offset & ((1 << b.element) - 1);
         if part + bytes > 1 << b.element {
-            let why = "a swizzled buffer's element is smaller than the access, or the access crosses it".to_owned();
-            return Err(MemFault { what: what.private, addr: offset.into(), bytes, why });
-        }
-        let whole = u64::from(offset - part);
-        let blocks = u64::from(index >> b.block) * u64::from(b.stride);
-        let inside = ((blocks + whole) << b.block)
-            + (u64::from(index & ((1 << b.block) - 1)) << b.element)
-            + u64::from(part);
-        let addr = start.wrapping_add(inside);
-        if b.private() {
-            let size = u64::from(regs.scratch_per_lane) * 64;
-            return match addr.checked_sub(regs.scratch_base) {
-                Some(from) if from + u64::from(bytes) <= size => Ok(Some(addr)),
-                _ => Err(outside_private(regs, what, offset, self.soffset, bytes)),
-            };
+            return Err(crosses(what, offset, bytes));
         }
         let inside_bounds = match b.stride {
             0 => u64::from(offset) + u64::from(bytes) <= limit,
             stride => index < b.records && offset < stride,
         };
-        Ok(inside_bounds.then_some(addr))
+        let blocks = u64::from(index >> b.block) * u64::from(b.stride);
+        let inside = ((blocks + u64::from(offset - part)) << b.block)
+            + (u64::from(index & ((1 << b.block) - 1)) << b.element)
+            + u64::from(part);
+        Ok(inside_bounds.then(|| self.start.wrapping_add(inside)))
+    }
+
+    #[cold]
+    fn no_private(&self, regs: &Regs, what: What, offset: u32, bytes: u32) -> MemFault {
+        if offset % 4 + bytes > 4 {
+            return crosses(what, offset, bytes);
+        }
+        let inside = self.start.wrapping_sub(regs.scratch_base) as i64 / 64 + i64::from(offset);
+        let why = format!("a lane has {} bytes of private memory", regs.scratch_per_lane);
+        MemFault { what: what.private, addr: inside as u64, bytes, why }
     }
 }
 
 #[cold]
-fn outside_private(regs: &Regs, what: What, offset: u32, soffset: u32, bytes: u32) -> MemFault {
-    let addr = u64::from(offset) + u64::from(soffset / 64);
-    let why = format!("a lane has {} bytes of private memory", regs.scratch_per_lane);
-    MemFault { what: what.private, addr, bytes, why }
+fn crosses(what: What, offset: u32, bytes: u32) -> MemFault {
+    let why = "the access crosses an element of a swizzled buffer, or is larger than one".to_owned();
+    MemFault { what: what.private, addr: offset.into(), bytes, why }
 }
 
 pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, path: Mask) -> Result<(), Trap> {
@@ -188,6 +245,17 @@ fn load_part<B: Bus>(
         return load_lds(access, regs, bus, lanes, bytes, extend);
     }
     let dst = vectors(regs, inst.dst, 1)?;
+    if access.private {
+        let window = Window::new(regs);
+        for lane in bits(lanes) {
+            let offset = access.offset(regs, lane, 0);
+            let Some(addr) = access.private_at(&window, lane, offset, bytes) else {
+                return Err(access.no_private(regs, LOAD, offset, bytes).into());
+            };
+            regs.v.set(dst, lane, extend(bus.load(addr, bytes)?));
+        }
+        return status(inst, regs, lanes, dst, 1);
+    }
     for lane in bits(lanes) {
         let value = match access.at(regs, LOAD, lane, 0, bytes)? {
             Some(addr) => extend(bus.load(addr, bytes)?),
@@ -236,8 +304,8 @@ fn load<B: Bus>(
                 data[k as usize] = bus.load(addr, 4)? as u32;
             }
         }
-        for k in 0..count as usize {
-            regs.v.set(dst + k, lane, data[k]);
+        for (k, &value) in data[..count as usize].iter().enumerate() {
+            regs.v.set(dst + k, lane, value);
         }
     }
     status(inst, regs, lanes, dst, count)
@@ -255,6 +323,17 @@ fn store<B: Bus>(
 ) -> Result<(), Trap> {
     let data = vectors(regs, inst.dst, count)?;
     let keep = u64::MAX >> (64 - 8 * bytes);
+    if access.private && count == 1 {
+        let window = Window::new(regs);
+        for lane in bits(lanes) {
+            let offset = access.offset(regs, lane, 0);
+            let Some(addr) = access.private_at(&window, lane, offset, bytes) else {
+                return Err(access.no_private(regs, STORE, offset, bytes).into());
+            };
+            bus.store(addr, bytes, u64::from(regs.v.get(data, lane)) & keep)?;
+        }
+        return Ok(());
+    }
     for lane in bits(lanes) {
         for k in 0..count {
             if let Some(addr) = access.at(regs, STORE, lane, k * 4, bytes)? {

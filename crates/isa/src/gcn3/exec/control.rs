@@ -18,13 +18,19 @@ pub(in crate::gcn3) fn target(inst: &Inst, next: Pc) -> Pc {
 fn pc_of(addr: u64, code_base: u64) -> Result<Pc, Trap> {
     let offset = addr.wrapping_sub(code_base);
     match Pc::try_from(offset / 4) {
-        Ok(pc) if offset % 4 == 0 && pc != NO_PC => Ok(pc),
+        Ok(pc) if offset.is_multiple_of(4) && pc != NO_PC => Ok(pc),
         _ => Err(Trap::BadTarget { addr }),
     }
 }
 
 /// SOP1 instructions that read or set the pc.
-pub(super) fn pc_move(inst: &Inst, at: &At, regs: &mut Regs, path: Mask, code_base: u64) -> Result<Flow, Trap> {
+pub(super) fn pc_move(
+    inst: &Inst,
+    at: &At,
+    regs: &mut Regs,
+    path: Mask,
+    code_base: u64,
+) -> Result<Flow, Trap> {
     let next = code_base.wrapping_add(u64::from(at.next) * 4);
     match inst.op {
         Op::SGetpcB64 => {
@@ -110,7 +116,7 @@ pub(super) fn hardware(inst: &Inst, at: &At, regs: &mut Regs, path: Mask) -> Res
             hwreg::TRAPSTS | hwreg::IB_STS => 0,
             // Wave, compute unit and shader engine.
             hwreg::HW_ID => regs.wave_in_group & 15 | (at.core & 15) << 8 | (at.core >> 4 & 3) << 13,
-            hwreg::GPR_ALLOC => (regs.vgprs.div_ceil(4).max(1) - 1 & 63) << 8,
+            hwreg::GPR_ALLOC => ((regs.vgprs.div_ceil(4).max(1) - 1) & 63) << 8,
             hwreg::LDS_ALLOC => (regs.lds_bytes.div_ceil(512) & 0x1ff) << 12,
             _ => return Err(unsupported(inst)),
         };

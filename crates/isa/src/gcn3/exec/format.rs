@@ -51,14 +51,14 @@ fn f32_to_half(value: f32) -> u32 {
     // In steps of the last place; a carry into the exponent comes out right by itself.
     let exponent = ((magnitude.to_bits() >> 23) as i32 - 127).max(-14);
     let steps = (magnitude * 2f32.powi(10 - exponent)).round_ties_even() as u32;
-    sign | (((exponent + 14) as u32) << 10) + steps
+    sign | ((((exponent + 14) as u32) << 10) + steps)
 }
 
 /// A component as the register holds it. Number formats: unorm, snorm, uscaled, sscaled, uint, sint, float.
 fn decode(number: u32, bits: u32, raw: u32) -> Option<u32> {
     let signed = (raw << (32 - bits)) as i32 >> (32 - bits);
     let top = (1u64 << (bits - 1)) as f64 - 1.0;
-    Some(match number {
+    let value = match number {
         0 => (f64::from(raw) / ((1u64 << bits) - 1) as f64) as f32,
         1 => (f64::from(signed) / top).max(-1.0) as f32,
         2 => raw as f32,
@@ -68,8 +68,8 @@ fn decode(number: u32, bits: u32, raw: u32) -> Option<u32> {
         7 if bits == 32 => return Some(raw),
         7 if bits == 16 => half_to_f32(raw),
         _ => return None,
-    })
-    .map(f32::to_bits)
+    };
+    Some(value.to_bits())
 }
 
 fn encode(number: u32, bits: u32, value: u32) -> Option<u32> {

@@ -96,7 +96,7 @@ pub(super) fn vectors(regs: &Regs, operand: Operand, count: u32) -> Result<usize
 }
 
 #[cold]
-pub(super) fn no_vectors(regs: &Regs, operand: Operand, count: u32) -> Trap {
+fn no_vectors(regs: &Regs, operand: Operand, count: u32) -> Trap {
     Trap::Other(match operand {
         Operand::Vgpr(n) => {
             let last = u32::from(n) + count.max(1) - 1;

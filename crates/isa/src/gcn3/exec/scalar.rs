@@ -83,9 +83,13 @@ pub(super) fn sop2(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap>
             let take = u64::from(b) + u64::from(borrow);
             (a.wrapping_sub(take as u32), take > a.into())
         }),
-        Op::SMinI32 => arith(inst, regs, path, |a, b, _| ((a as i32).min(b as i32) as u32, (a as i32) < b as i32)),
+        Op::SMinI32 => {
+            arith(inst, regs, path, |a, b, _| ((a as i32).min(b as i32) as u32, (a as i32) < b as i32))
+        }
         Op::SMinU32 => arith(inst, regs, path, |a, b, _| (a.min(b), a < b)),
-        Op::SMaxI32 => arith(inst, regs, path, |a, b, _| ((a as i32).max(b as i32) as u32, a as i32 > b as i32)),
+        Op::SMaxI32 => {
+            arith(inst, regs, path, |a, b, _| ((a as i32).max(b as i32) as u32, a as i32 > b as i32))
+        }
         Op::SMaxU32 => arith(inst, regs, path, |a, b, _| (a.max(b), a > b)),
         Op::SCselectB32 => arith(inst, regs, path, |a, b, scc| (if scc { a } else { b }, scc)),
         Op::SCselectB64 => {
@@ -136,7 +140,9 @@ pub(super) fn sop2(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap>
             let (offset, width) = field(b, 64);
             bfe_signed(a, offset, width)
         }),
-        Op::SAbsdiffI32 => bits32(inst, regs, path, |a, b| (a as i32).wrapping_sub(b as i32).wrapping_abs() as u32),
+        Op::SAbsdiffI32 => {
+            bits32(inst, regs, path, |a, b| (a as i32).wrapping_sub(b as i32).wrapping_abs() as u32)
+        }
         _ => return Err(unsupported(inst)),
     }
     Ok(())
@@ -154,7 +160,8 @@ fn compare_i32(inst: &Inst, regs: &mut Regs, path: Mask, f: impl Fn(i32, i32) ->
 
 pub(super) fn sopc(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
     let wide = |regs: &Regs| (get64(regs, inst.src[0], path), get64(regs, inst.src[1], path));
-    let bit64 = |regs: &Regs| get64(regs, inst.src[0], path) >> (get32(regs, inst.src[1], path) & 63) & 1 == 1;
+    let bit64 =
+        |regs: &Regs| get64(regs, inst.src[0], path) >> (get32(regs, inst.src[1], path) & 63) & 1 == 1;
     match inst.op {
         Op::SCmpEqI32 | Op::SCmpEqU32 => compare(inst, regs, path, |a, b| a == b),
         Op::SCmpLgI32 | Op::SCmpLgU32 => compare(inst, regs, path, |a, b| a != b),

@@ -9,7 +9,13 @@ use super::operand::{get32, get64, put32, put64, scalars};
 use super::unsupported;
 use crate::{At, Bus, Mask, Trap};
 
-pub(super) fn exec<B: Bus>(inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B, path: Mask) -> Result<(), Trap> {
+pub(super) fn exec<B: Bus>(
+    inst: &Inst,
+    at: &At,
+    regs: &mut Regs,
+    bus: &mut B,
+    path: Mask,
+) -> Result<(), Trap> {
     match inst.op {
         Op::SLoadDword => load(inst, regs, bus, path, 1, false),
         Op::SLoadDwordx2 => load(inst, regs, bus, path, 2, false),
@@ -70,7 +76,7 @@ fn load<B: Bus>(
     let mut k = 0;
     while k < count as usize && (k as u64 + 1) * 4 <= bound {
         let from = addr.wrapping_add(k as u64 * 4);
-        if from % 8 == 0 && k + 2 <= count as usize && (k as u64 + 2) * 4 <= bound {
+        if from.is_multiple_of(8) && k + 2 <= count as usize && (k as u64 + 2) * 4 <= bound {
             let pair = bus.load(from, 8)?;
             (data[k], data[k + 1]) = (pair as u32, (pair >> 32) as u32);
             k += 2;

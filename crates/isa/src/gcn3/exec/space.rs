@@ -47,13 +47,21 @@ fn outside_lds(regs: &Regs, what: What, offset: u32, bytes: u32) -> MemFault {
 }
 
 /// Device address of the first dword of a private offset.
-pub(super) fn private(regs: &Regs, what: What, offset: u32, bytes: u32, lane: u32) -> Result<Place, MemFault> {
+pub(super) fn private(
+    regs: &Regs,
+    what: What,
+    offset: u32,
+    bytes: u32,
+    lane: u32,
+) -> Result<Place, MemFault> {
     let fault = |why| MemFault { what: what.private, addr: offset.into(), bytes, why };
     if u64::from(offset) + u64::from(bytes) > u64::from(regs.scratch_per_lane) {
         return Err(fault(format!("a lane has {} bytes of private memory", regs.scratch_per_lane)));
     }
-    if offset % 4 != 0 && offset % 4 + bytes > 4 {
-        return Err(fault("the access leaves its dword, and private dwords of a lane are not adjacent".into()));
+    if !offset.is_multiple_of(4) && offset % 4 + bytes > 4 {
+        return Err(fault(
+            "the access leaves its dword, and private dwords of a lane are not adjacent".into(),
+        ));
     }
     let dword = u64::from(offset / 4) * PRIVATE_STEP;
     let first = regs.scratch_base + dword + u64::from(lane) * 4 + u64::from(offset % 4);
@@ -75,7 +83,7 @@ pub(super) fn flat(regs: &Regs, what: What, addr: u64, bytes: u32, lane: u32) ->
 pub(super) fn read<B: Bus, const N: usize>(bus: &mut B, place: Place) -> Result<[u32; N], MemFault> {
     let mut out = [0; N];
     let at = |k: usize| place.first.wrapping_add(k as u64 * place.step);
-    if N >= 2 && place.step == 4 && place.first % 8 == 0 {
+    if N >= 2 && place.step == 4 && place.first.is_multiple_of(8) {
         for k in (0..N - 1).step_by(2) {
             let pair = bus.load(at(k), 8)?;
             (out[k], out[k + 1]) = (pair as u32, (pair >> 32) as u32);
@@ -92,9 +100,13 @@ pub(super) fn read<B: Bus, const N: usize>(bus: &mut B, place: Place) -> Result<
 }
 
 #[inline(always)]
-pub(super) fn write<B: Bus, const N: usize>(bus: &mut B, place: Place, data: [u32; N]) -> Result<(), MemFault> {
+pub(super) fn write<B: Bus, const N: usize>(
+    bus: &mut B,
+    place: Place,
+    data: [u32; N],
+) -> Result<(), MemFault> {
     let at = |k: usize| place.first.wrapping_add(k as u64 * place.step);
-    if N >= 2 && place.step == 4 && place.first % 8 == 0 {
+    if N >= 2 && place.step == 4 && place.first.is_multiple_of(8) {
         for k in (0..N - 1).step_by(2) {
             bus.store(at(k), 8, u64::from(data[k]) | u64::from(data[k + 1]) << 32)?;
         }

@@ -1,10 +1,10 @@
-//! The way into the vector ALU: register range, indexing mode, and EXEC as the path sees it.
+//! The way into the vector ALU: the indexing mode, and EXEC as the path sees it.
 
 use super::super::inst::{Inst, NO_SDST};
 use super::super::operand::{Operand, sreg};
 use super::super::state::{Regs, mode};
 use super::super::table::implicit;
-use super::operand::no_vectors;
+use super::super::valu;
 use super::scalar1::m0;
 use crate::{Mask, Trap};
 
@@ -12,25 +12,15 @@ use crate::{Mask, Trap};
 pub(super) fn exec(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
     if regs.mode & mode::GPR_IDX != 0 {
         let inst = indexed(inst, regs)?;
-        return checked(&inst, regs, path);
+        return visible(&inst, regs, path);
     }
-    checked(inst, regs, path)
+    visible(inst, regs, path)
 }
 
 #[inline(always)]
-fn checked(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
-    for operand in [inst.dst, inst.src[0], inst.src[1], inst.src[2]] {
-        match operand {
-            Operand::Vgpr(n) if u32::from(n) >= regs.vgprs => return Err(no_vectors(regs, operand, 1)),
-            Operand::LdsDirect => return Err(super::unsupported(inst)),
-            _ => {}
-        }
-    }
+fn visible(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
     let exec = regs.exec();
-    if exec & path == exec {
-        return execute(inst, regs, exec);
-    }
-    masked(inst, regs, path)
+    if exec & path == exec { valu::execute(inst, regs, exec) } else { masked(inst, regs, path) }
 }
 
 /// EXEC holds lanes of another path: they are hidden from the instruction and come back unless it
@@ -39,7 +29,7 @@ fn checked(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
 fn masked(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
     let exec = regs.exec();
     regs.set_pair(sreg::EXEC, exec & path);
-    let result = execute(inst, regs, exec & path);
+    let result = valu::execute(inst, regs, exec & path);
     let names_exec = |n: u8| n >= sreg::EXEC && n != NO_SDST;
     let written = inst.entry().writes & implicit::EXEC != 0
         || names_exec(inst.sdst)
@@ -60,15 +50,10 @@ fn indexed(inst: &Inst, regs: &Regs) -> Result<Inst, Trap> {
             && which >> bit & 1 == 1
         {
             let moved = u32::from(*n) + index;
-            *n = u8::try_from(moved)
-                .map_err(|_| Trap::Other(format!("v{n} indexed by m0 = {index} is past the last register")))?;
+            *n = u8::try_from(moved).map_err(|_| {
+                Trap::Other(format!("v{n} indexed by m0 = {index} is past the last register"))
+            })?;
         }
     }
     Ok(inst)
-}
-
-#[inline(always)]
-fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
-    let _ = (regs, lanes);
-    Err(super::unsupported(inst))
 }

@@ -77,7 +77,7 @@ fn class64(v: u64) -> u32 {
     }
 }
 
-fn class_test(cx: &Cx, ty: Ty) -> Mask {
+fn class_test(cx: &mut Cx, ty: Ty) -> Mask {
     match ty {
         Ty::F64 => cx.test_class64(|v, mask| mask >> class64(v) & 1 == 1),
         Ty::F16 => cx.test(!0, |v, mask| mask >> half::class(v) & 1 == 1),
@@ -100,14 +100,15 @@ pub(super) fn run(compare: Compare, ty: Ty, cx: &mut Cx) -> Mask {
     let found = match ty {
         _ if relation == Relation::Never => 0,
         Ty::F32 => f32_relation(relation, cx),
-        Ty::F64 => f64_relation(relation, cx),
+        Ty::F64 if cx.flush_in64() => f64_relation::<true>(relation, cx),
+        Ty::F64 => f64_relation::<false>(relation, cx),
         Ty::F16 => f16_relation(relation, cx),
         _ => int_relation(relation == Relation::Eq, ty, cx),
     };
     (if negate { !found } else { found }) & cx.lanes
 }
 
-fn f32_relation(relation: Relation, cx: &Cx) -> Mask {
+fn f32_relation(relation: Relation, cx: &mut Cx) -> Mask {
     let f = f32::from_bits;
     let keep = cx.keep_in32();
     match relation {
@@ -119,18 +120,18 @@ fn f32_relation(relation: Relation, cx: &Cx) -> Mask {
     }
 }
 
-fn f64_relation(relation: Relation, cx: &Cx) -> Mask {
+fn f64_relation<const FLUSH: bool>(relation: Relation, cx: &mut Cx) -> Mask {
     let f = f64::from_bits;
     match relation {
-        Relation::Lt => cx.test_wide(true, |a, b| f(a) < f(b)),
-        Relation::Le => cx.test_wide(true, |a, b| f(a) <= f(b)),
-        Relation::Eq => cx.test_wide(true, |a, b| f(a) == f(b)),
-        Relation::Lg => cx.test_wide(true, |a, b| (f(a) < f(b)) | (f(a) > f(b))),
-        _ => cx.test_wide(true, |a, b| !f(a).is_nan() & !f(b).is_nan()),
+        Relation::Lt => cx.test_wide::<FLUSH>(|a, b| f(a) < f(b)),
+        Relation::Le => cx.test_wide::<FLUSH>(|a, b| f(a) <= f(b)),
+        Relation::Eq => cx.test_wide::<FLUSH>(|a, b| f(a) == f(b)),
+        Relation::Lg => cx.test_wide::<FLUSH>(|a, b| (f(a) < f(b)) | (f(a) > f(b))),
+        _ => cx.test_wide::<FLUSH>(|a, b| !f(a).is_nan() & !f(b).is_nan()),
     }
 }
 
-fn f16_relation(relation: Relation, cx: &Cx) -> Mask {
+fn f16_relation(relation: Relation, cx: &mut Cx) -> Mask {
     let flush = cx.flush_in64();
     let f = |v: u32| half_to_f32(if flush { flush16(v as u16) } else { v as u16 });
     cx.test(!0, |a, b| {
@@ -146,16 +147,16 @@ fn f16_relation(relation: Relation, cx: &Cx) -> Mask {
 }
 
 /// Equal, or less.
-fn int_relation(equal: bool, ty: Ty, cx: &Cx) -> Mask {
+fn int_relation(equal: bool, ty: Ty, cx: &mut Cx) -> Mask {
     match (ty, equal) {
-        (Ty::I16 | Ty::U16 | Ty::B16, true) => cx.test(!0, |a, b| a as u16 == b as u16),
-        (Ty::I16, false) => cx.test(!0, |a, b| (a as i16) < b as i16),
-        (Ty::U16 | Ty::B16, false) => cx.test(!0, |a, b| (a as u16) < b as u16),
-        (Ty::I64 | Ty::U64 | Ty::B64, true) => cx.test_wide(false, |a, b| a == b),
-        (Ty::I64, false) => cx.test_wide(false, |a, b| (a as i64) < b as i64),
-        (Ty::U64 | Ty::B64, false) => cx.test_wide(false, |a, b| a < b),
-        (_, true) => cx.test(!0, |a, b| a == b),
-        (Ty::I32, false) => cx.test(!0, |a, b| (a as i32) < b as i32),
-        (_, false) => cx.test(!0, |a, b| a < b),
+        (Ty::I16 | Ty::U16 | Ty::B16, true) => cx.test_bits(|a, b| a as u16 == b as u16),
+        (Ty::I16, false) => cx.test_bits(|a, b| (a as i16) < b as i16),
+        (Ty::U16 | Ty::B16, false) => cx.test_bits(|a, b| (a as u16) < b as u16),
+        (Ty::I64 | Ty::U64 | Ty::B64, true) => cx.test_wide::<false>(|a, b| a == b),
+        (Ty::I64, false) => cx.test_wide::<false>(|a, b| (a as i64) < b as i64),
+        (Ty::U64 | Ty::B64, false) => cx.test_wide::<false>(|a, b| a < b),
+        (_, true) => cx.test_bits(|a, b| a == b),
+        (Ty::I32, false) => cx.test_bits(|a, b| (a as i32) < b as i32),
+        (_, false) => cx.test_bits(|a, b| a < b),
     }
 }

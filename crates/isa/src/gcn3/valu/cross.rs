@@ -7,7 +7,7 @@ use super::super::operand::{Operand, Ty, sreg};
 use super::super::state::Regs;
 use super::rows::Src;
 use super::{bad_operand, resolve, vector_row};
-use crate::lanes::{CHUNK, bits};
+use crate::lanes::bits;
 use crate::{Mask, Trap};
 
 #[inline(always)]
@@ -29,10 +29,7 @@ pub(super) fn is_one(op: Op) -> bool {
 fn value(inst: &Inst, regs: &mut Regs, i: usize, lane: u32) -> Result<u32, Trap> {
     Ok(match resolve(inst, regs, i, Ty::B32)? {
         Src::Splat(v) => v as u32,
-        Src::Row(first) => {
-            let lane = lane % regs.v.lanes().max(1);
-            regs.v.chunks_mut()[first + lane as usize / CHUNK][lane as usize % CHUNK]
-        }
+        Src::Row(row) => regs.v.get(row, lane % regs.v.lanes().max(1)),
     })
 }
 
@@ -71,7 +68,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), T
             let lane = (value(inst, regs, 1, 0)? & 63) % regs.v.lanes().max(1);
             let v = value(inst, regs, 0, 0)?;
             let row = vector_row(inst, regs, inst.dst, Ty::B32)?;
-            regs.v.chunks_mut()[row + lane as usize / CHUNK][lane as usize % CHUNK] = v;
+            regs.v.set(row, lane, v);
             Ok(())
         }
         Op::VMovreldB32 | Op::VMovrelsB32 | Op::VMovrelsdB32 => {
@@ -85,7 +82,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), T
             let row = vector_row(&moved, regs, moved.dst, Ty::B32)?;
             for lane in bits(lanes) {
                 let v = value(&moved, regs, 0, lane)?;
-                regs.v.chunks_mut()[row + lane as usize / CHUNK][lane as usize % CHUNK] = v;
+                regs.v.set(row, lane, v);
             }
             Ok(())
         }

@@ -2,7 +2,7 @@
 
 use super::super::op::Op;
 use super::num::{self, fma32, half_from_f64};
-use super::rows::{Chunk, Cx, QUIET32, flush32};
+use super::rows::{Chunk, Cx, QUIET32, flush};
 use super::{div, transcendental};
 use std::array::from_fn;
 
@@ -44,13 +44,26 @@ fn median(a: u32, b: u32, c: u32, ieee: bool) -> u32 {
 #[inline(always)]
 fn fma_chunk(a: Chunk, b: Chunk, c: Chunk) -> Chunk {
     let f = f32::from_bits;
-    let sums: [f64; 8] = from_fn(|i| f64::from(f(a[i])) * f64::from(f(b[i])) + f64::from(f(c[i])));
-    let mut doubtful = false;
-    for s in sums {
-        doubtful |= s.to_bits() as u32 & 0x1fff_ffff == 0x1000_0000;
-        doubtful |= (s.abs() < 2.0 * f32::MIN_POSITIVE as f64) & (s != 0.0);
+    let mut sums = [0.0; 8];
+    for i in 0..8 {
+        sums[i] = f64::from(f(a[i])) * f64::from(f(b[i])) + f64::from(f(c[i]));
     }
-    if doubtful { fma_exact(a, b, c) } else { sums.map(|s| (s as f32).to_bits()) }
+    let mut doubtful = 0;
+    for s in sums {
+        let bits = s.to_bits();
+        doubtful |= if bits as u32 & 0x1fff_ffff == 0x1000_0000 { !0 } else { 0 };
+        // Below twice the least normal f32, zero excepted.
+        let high = (bits >> 32) as u32 & 0x7fff_ffff;
+        doubtful |= if (high.wrapping_add(0x7fff_ffff) as i32) < 0xb81f_ffffu32 as i32 { !0 } else { 0 };
+    }
+    if doubtful != 0 {
+        return fma_exact(a, b, c);
+    }
+    let mut out = [0; 8];
+    for i in 0..8 {
+        out[i] = (sums[i] as f32).to_bits();
+    }
+    out
 }
 
 #[cold]
@@ -140,16 +153,16 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VLdexpF32 => {
             let (keep, keep_out) = (cx.keep_in32(), cx.keep_out32());
             cx.map_float(|[a, n]| {
-                let a = flush32([a; 8], keep)[0];
+                let a = flush(a, keep);
                 let out = num::ldexp32(f32::from_bits(a), n as i32).to_bits();
                 let out = if f32::from_bits(out).is_nan() { a | QUIET32 } else { out };
-                flush32([out; 8], keep_out)[0]
+                flush(out, keep_out)
             });
         }
         Op::VCubeidF32 | Op::VCubescF32 | Op::VCubetcF32 | Op::VCubemaF32 => cx.f32(|v: [f32; 3]| cube(op, v)),
         Op::VDivFixupF32 => {
             let keep = cx.keep_out32();
-            cx.from_f32(|[q, d, n]| flush32([div::fixup32(q, d, n).to_bits(); 8], keep)[0]);
+            cx.from_f32(|[q, d, n]| flush(div::fixup32(q, d, n).to_bits(), keep));
         }
         Op::VDivScaleF32 | Op::VDivFmasF32 => divide(op, cx),
         Op::VRcpF32 | Op::VRcpIflagF32 => cx.f32_flushing(|[a]| transcendental::rcp32(a)),
@@ -192,7 +205,7 @@ fn divide(op: Op, cx: &mut Cx) {
     let undo = cx.mask_in;
     cx.slow(1, |lane, src| {
         let src = src.map(|v| v as u32);
-        let [a, b, c] = src.map(|v| f32::from_bits(flush32([v; 8], keep)[0]));
+        let [a, b, c] = src.map(|v| f32::from_bits(flush(v, keep)));
         let (out, bit) = match op {
             Op::VDivScaleF32 => div::scale32(a, b, c),
             _ => (div::fmas32(a, b, c, undo >> lane & 1 == 1), false),
@@ -200,7 +213,7 @@ fn divide(op: Op, cx: &mut Cx) {
         let out = match [a, b, c].into_iter().find(|v| v.is_nan()) {
             Some(nan) if out.is_nan() => nan.to_bits() | QUIET32,
             None if out.is_nan() => super::rows::NAN32,
-            _ => flush32([out.to_bits(); 8], keep_out)[0],
+            _ => flush(out.to_bits(), keep_out),
         };
         ([out, 0, 0, 0], bit)
     });

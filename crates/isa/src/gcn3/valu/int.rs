@@ -94,8 +94,7 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VMaxI32 => cx.map(|[a, b]| (a as i32).max(b as i32) as u32),
         Op::VMinU32 => cx.map(|[a, b]| a.min(b)),
         Op::VMaxU32 => cx.map(|[a, b]| a.max(b)),
-        Op::VAddU32 | Op::VSubU32 | Op::VSubrevU32 => add(op, cx),
-        Op::VAddcU32 | Op::VSubbU32 | Op::VSubbrevU32 => addc(op, cx),
+        Op::VAddU32 | Op::VSubU32 | Op::VSubrevU32 | Op::VAddcU32 | Op::VSubbU32 | Op::VSubbrevU32 => add(op, cx),
         Op::VMulLoU32 => cx.map(|[a, b]| a.wrapping_mul(b)),
         Op::VMulHiU32 => cx.map(|[a, b]| ((u64::from(a) * u64::from(b)) >> 32) as u32),
         Op::VMulHiI32 => cx.map(|[a, b]| ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32),
@@ -137,51 +136,44 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
     true
 }
 
+/// `a + b + carry` and the carry out, in bitwise terms so that it vectorises.
 #[inline(always)]
-fn add(op: Op, cx: &mut Cx) {
-    if cx.clamp {
-        match op {
-            Op::VAddU32 => cx.map_carry(|a, b, _| (a.saturating_add(b), a.checked_add(b).is_none())),
-            Op::VSubU32 => cx.map_carry(|a, b, _| (a.saturating_sub(b), a < b)),
-            _ => cx.map_carry(|a, b, _| (b.saturating_sub(a), b < a)),
-        }
-        return;
-    }
-    match op {
-        Op::VAddU32 => cx.map_carry(|a, b, _| a.overflowing_add(b)),
-        Op::VSubU32 => cx.map_carry(|a, b, _| a.overflowing_sub(b)),
-        _ => cx.map_carry(|a, b, _| b.overflowing_sub(a)),
-    }
+fn sum(a: u32, b: u32, carry: u32) -> (u32, u32) {
+    let s = a.wrapping_add(b).wrapping_add(carry);
+    (s, ((a & b | (a | b) & !s) as i32 >> 31) as u32)
 }
 
+/// `a - b - borrow` and the borrow out.
 #[inline(always)]
-fn addc(op: Op, cx: &mut Cx) {
-    #[inline(always)]
-    fn sum(a: u32, b: u32, carry: u32) -> (u32, bool) {
-        let (s, c1) = a.overflowing_add(b);
-        let (s, c2) = s.overflowing_add(carry);
-        (s, c1 | c2)
-    }
-    #[inline(always)]
-    fn difference(a: u32, b: u32, borrow: u32) -> (u32, bool) {
-        let (s, c1) = a.overflowing_sub(b);
-        let (s, c2) = s.overflowing_sub(borrow);
-        (s, c1 | c2)
-    }
+fn difference(a: u32, b: u32, borrow: u32) -> (u32, u32) {
+    let s = a.wrapping_sub(b).wrapping_sub(borrow);
+    (s, ((!a & b | (!a | b) & s) as i32 >> 31) as u32)
+}
+
+fn add(op: Op, cx: &mut Cx) {
     if cx.clamp {
-        let high = |(v, over): (u32, bool)| (if over { u32::MAX } else { v }, over);
-        let low = |(v, under): (u32, bool)| (if under { 0 } else { v }, under);
-        match op {
-            Op::VAddcU32 => cx.map_carry(|a, b, c| high(sum(a, b, c))),
-            Op::VSubbU32 => cx.map_carry(|a, b, c| low(difference(a, b, c))),
-            _ => cx.map_carry(|a, b, c| low(difference(b, a, c))),
-        }
-        return;
+        return saturated(op, cx);
     }
     match op {
+        Op::VAddU32 => cx.map_carry(|a, b, _| sum(a, b, 0)),
+        Op::VSubU32 => cx.map_carry(|a, b, _| difference(a, b, 0)),
+        Op::VSubrevU32 => cx.map_carry(|a, b, _| difference(b, a, 0)),
         Op::VAddcU32 => cx.map_carry(sum),
         Op::VSubbU32 => cx.map_carry(difference),
         _ => cx.map_carry(|a, b, c| difference(b, a, c)),
+    }
+}
+
+fn saturated(op: Op, cx: &mut Cx) {
+    let high = |(v, over): (u32, u32)| (if over != 0 { u32::MAX } else { v }, over);
+    let low = |(v, under): (u32, u32)| (if under != 0 { 0 } else { v }, under);
+    match op {
+        Op::VAddU32 => cx.map_carry(|a, b, _| high(sum(a, b, 0))),
+        Op::VSubU32 => cx.map_carry(|a, b, _| low(difference(a, b, 0))),
+        Op::VSubrevU32 => cx.map_carry(|a, b, _| low(difference(b, a, 0))),
+        Op::VAddcU32 => cx.map_carry(|a, b, c| high(sum(a, b, c))),
+        Op::VSubbU32 => cx.map_carry(|a, b, c| low(difference(a, b, c))),
+        _ => cx.map_carry(|a, b, c| low(difference(b, a, c))),
     }
 }
 

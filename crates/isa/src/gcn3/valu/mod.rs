@@ -20,19 +20,19 @@ use super::op::Op;
 use super::operand::{Operand, Ty, sreg};
 use super::state::Regs;
 use crate::{Mask, Trap, first_lanes};
-use rows::{Cx, Src};
+use rows::{Cx, PER_ROW, Src};
 
 /// Runs a vector ALU instruction in `lanes`. Only their bits are set in masks and in EXEC.
 pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
     let lanes = lanes & first_lanes(regs.v.lanes());
-    if matches!(inst.format, Format::Sdwa | Format::Dpp) || inst.omod != 0 || inst.clamp() {
+    let whole = regs.v.chunks_per_row() == PER_ROW;
+    if matches!(inst.format, Format::Sdwa | Format::Dpp) || inst.omod != 0 || inst.clamp() || !whole {
         return prepare::execute(inst, regs, lanes);
     }
     let entry = inst.entry();
     let mut and = [!0; 3];
     let mut xor = [0; 3];
-    let modified = inst.abs | inst.neg != 0;
-    if modified {
+    if inst.abs | inst.neg != 0 {
         if !modifiers_in_place(inst) {
             return prepare::execute(inst, regs, lanes);
         }
@@ -64,14 +64,12 @@ pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
     if matches!(inst.op, Op::VDivFmasF32 | Op::VDivFmasF64) {
         mask_in = regs.vcc();
     }
-    let per_row = regs.v.chunks_per_row();
     let mode = regs.mode;
     let compare = entry.compare();
     let dst = if compare.is_some() { 0 } else { vector_row(inst, regs, inst.dst, entry.dst)? };
-    let file = regs.v.chunks_mut();
+    let file = regs.v.chunks_mut().as_chunks_mut().0;
     let mask_out = 0;
-    let mut cx =
-        Cx { file, per_row, dst, src, and, xor, modified, clamp: false, lanes, mask_in, mask_out, mode };
+    let mut cx = Cx { file, dst, src, and, xor, clamp: false, lanes, mask_in, mask_out, mode };
     if let Some(compare) = compare {
         let found = compare::run(compare, entry.src[0], &mut cx);
         write_condition(inst, regs, found, compare.exec);
@@ -125,7 +123,7 @@ fn modifiers_in_place(inst: &Inst) -> bool {
     float(0) && float(1) && float(2) && !by_lane
 }
 
-/// First chunk of a vector register operand; an error if the wave has no such registers.
+/// Row of a vector register operand; an error if the wave has no such registers.
 #[inline(always)]
 fn vector_row(inst: &Inst, regs: &mut Regs, operand: Operand, ty: Ty) -> Result<usize, Trap> {
     let Operand::Vgpr(first) = operand else {
@@ -136,7 +134,7 @@ fn vector_row(inst: &Inst, regs: &mut Regs, operand: Operand, ty: Ty) -> Result<
     if end > regs.v.chunks_mut().len() {
         return Err(bad_operand(inst, operand));
     }
-    Ok(usize::from(first) * per_row)
+    Ok(first.into())
 }
 
 #[cold]

@@ -6,7 +6,7 @@ use super::super::op::Op;
 use super::super::operand::{Operand, Ty};
 use super::super::state::{Regs, mode};
 use super::num::{flush16, half_from_f64, half_to_f64};
-use super::rows::{Chunk, Cx, Src, flush64};
+use super::rows::{Cx, PER_ROW, Row, Src, flush64};
 use super::{bad_operand, check_rounding, compare, cross, resolve, run, sign_bit, vector_row, write_condition};
 use crate::lanes::{CHUNK, bits};
 use crate::{Mask, Trap};
@@ -15,22 +15,20 @@ use crate::{Mask, Trap};
 const ROWS: usize = 12;
 const SOURCE: [usize; 3] = [0, 2, 4];
 const DST: usize = 8;
-const PER_ROW: usize = 64 / CHUNK;
-
-struct Small([Chunk; ROWS * PER_ROW]);
+struct Small([Row; ROWS]);
 
 impl Small {
     fn get(&self, row: usize, lane: usize) -> u32 {
-        self.0[row * PER_ROW + lane / CHUNK][lane % CHUNK]
+        self.0[row][lane / CHUNK][lane % CHUNK]
     }
 
     fn set(&mut self, row: usize, lane: usize, v: u32) {
-        self.0[row * PER_ROW + lane / CHUNK][lane % CHUNK] = v;
+        self.0[row][lane / CHUNK][lane % CHUNK] = v;
     }
 
     /// Applies `f` to a row.
     fn change(&mut self, row: usize, f: impl Fn(u32) -> u32) {
-        for chunk in &mut self.0[row * PER_ROW..(row + 1) * PER_ROW] {
+        for chunk in &mut self.0[row] {
             *chunk = chunk.map(&f);
         }
     }
@@ -43,7 +41,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
     check_rounding(inst, regs.mode)?;
     let entry = inst.entry();
     let sdwa = inst.sdwa();
-    let mut small = Small([[0; CHUNK]; ROWS * PER_ROW]);
+    let mut small = Small([[[0; CHUNK]; PER_ROW]; ROWS]);
     let mut mask_in = if matches!(inst.op, Op::VDivFmasF32 | Op::VDivFmasF64) { regs.vcc() } else { 0 };
     for i in 0..3 {
         let ty = entry.src[i];
@@ -79,15 +77,13 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
         let old = vector_row(inst, regs, inst.dst, entry.dst)?;
         copy(&mut small, regs, Src::Row(old), DST, entry.dst);
     }
-    let old = small.0;
+    let before = Small(small.0);
     let mut cx = Cx {
         file: &mut small.0,
-        per_row: PER_ROW,
-        dst: DST * PER_ROW,
-        src: SOURCE.map(|row| Src::Row(row * PER_ROW)),
+        dst: DST,
+        src: SOURCE.map(Src::Row),
         and: [!0; 3],
         xor: [0; 3],
-        modified: false,
         clamp: inst.clamp() && !entry.dst.is_float(),
         lanes,
         mask_in,
@@ -109,8 +105,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
         for d in 0..dwords {
             let mut v = small.get(DST + d, lane as usize);
             if let Some(sdwa) = &sdwa {
-                let before = Small(old).get(DST + d, lane as usize);
-                v = merge(v, before, sdwa);
+                v = merge(v, before.get(DST + d, lane as usize), sdwa);
             }
             regs.v.set(usize::from(first) + d, lane, v);
         }
@@ -130,9 +125,9 @@ fn copy(small: &mut Small, regs: &mut Regs, source: Src, row: usize, ty: Ty) {
     let per_row = regs.v.chunks_per_row();
     let file = regs.v.chunks_mut();
     for d in 0..usize::from(ty.dwords()) {
-        let out = &mut small.0[(row + d) * PER_ROW..][..PER_ROW];
+        let out = &mut small.0[row + d];
         match source {
-            Src::Row(first) => out[..per_row].copy_from_slice(&file[first + d * per_row..][..per_row]),
+            Src::Row(row) => out[..per_row].copy_from_slice(&file[(row + d) * per_row..][..per_row]),
             Src::Splat(v) => out.fill([if d < 2 { (v >> (32 * d)) as u32 } else { 0 }; CHUNK]),
         }
     }

@@ -1,13 +1,15 @@
 //! Semantics against references written another way: bit loops, wide arithmetic, a plain byte array.
 
 mod buffers;
+mod compiled;
 mod local;
 mod memory;
 mod programs;
 mod scalar;
+mod speed;
 mod start;
 
-use crate::gcn3::inst::{Format, Inst};
+use crate::gcn3::inst::Inst;
 use crate::gcn3::isa::Gcn3;
 use crate::gcn3::op::Op;
 use crate::gcn3::operand::Operand;
@@ -117,13 +119,11 @@ impl Machine {
     }
 }
 
+/// An instruction from its operands.
 pub fn inst(op: Op, dst: Operand, src: &[Operand]) -> Inst {
     let mut inst = Inst::new(op, op.entry().format);
     inst.dst = dst;
     inst.src[..src.len()].copy_from_slice(src);
-    if matches!(inst.format, Format::Ds | Format::Flat | Format::Mubuf | Format::Smem) {
-        inst.size = 8;
-    }
     inst
 }
 
@@ -132,4 +132,10 @@ pub fn with(mut inst: Inst, imm: i32, flags: u16) -> Inst {
     inst
 }
 
-pub use Operand::{Sgpr as S, Vgpr as V};
+/// An instruction from text.
+pub fn asm(text: &str) -> Inst {
+    let words = crate::gcn3::assemble_line(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+    crate::gcn3::decode(&words).unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+pub use Operand::Sgpr as S;

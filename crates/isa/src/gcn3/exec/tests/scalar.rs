@@ -6,7 +6,21 @@ use crate::gcn3::operand::{InlineFloat, Operand, sreg};
 use crate::{Flow, Mask, Trap};
 
 const EDGES: [u32; 16] = [
-    0, 1, 2, 5, 31, 32, 33, 63, 64, 0xff, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0xffff_fffe, 0xffff_ffff,
+    0,
+    1,
+    2,
+    5,
+    31,
+    32,
+    33,
+    63,
+    64,
+    0xff,
+    0x7fff_ffff,
+    0x8000_0000,
+    0x8000_0001,
+    0xffff_fffe,
+    0xffff_ffff,
     0x0007_0003,
 ];
 
@@ -27,7 +41,8 @@ fn run64(op: Op, a: u64, b: u64, scc: bool) -> (u64, bool) {
 }
 
 fn run32(op: Op, a: u32, b: u32, scc: bool) -> (u32, bool) {
-    let (result, scc) = run64(op, 0xdead_0000_0000_0000 | u64::from(a), 0xbeef_0000_0000_0000 | u64::from(b), scc);
+    let (result, scc) =
+        run64(op, 0xdead_0000_0000_0000 | u64::from(a), 0xbeef_0000_0000_0000 | u64::from(b), scc);
     assert_eq!(result >> 32, 0xaaaa_5555, "{op:?} leaves the next register");
     (result as u32, scc)
 }
@@ -49,7 +64,8 @@ fn add_and_subtract() {
                 assert_eq!(run32(Op::SSubI32, a, b, c), signed(sx - sy));
                 assert_eq!(run32(Op::SMulI32, a, b, c), ((sx * sy) as u32, c));
                 let difference = (a.wrapping_sub(b)) as i32;
-                let expect = if difference < 0 { 0u32.wrapping_sub(difference as u32) } else { difference as u32 };
+                let expect =
+                    if difference < 0 { 0u32.wrapping_sub(difference as u32) } else { difference as u32 };
                 assert_eq!(run32(Op::SAbsdiffI32, a, b, c), (expect, expect != 0));
             }
         }
@@ -102,7 +118,11 @@ fn logic() {
                 let expect = by_table(table, a, b, 64);
                 assert_eq!(run64(wide, a, b, expect == 0), (expect, expect != 0), "{wide:?}");
                 let expect = by_table(table, a, b, 32) as u32;
-                assert_eq!(run32(narrow, a as u32, b as u32, expect == 0), (expect, expect != 0), "{narrow:?}");
+                assert_eq!(
+                    run32(narrow, a as u32, b as u32, expect == 0),
+                    (expect, expect != 0),
+                    "{narrow:?}"
+                );
             }
         }
     }
@@ -221,7 +241,8 @@ fn one_source() {
             assert_eq!(narrow(op32), (n, n != 0));
             assert_eq!(cut(op64), (w, w != 0));
         }
-        for (op32, op64, value) in [(Op::SFf0I32B32, Op::SFf0I32B64, 0), (Op::SFf1I32B32, Op::SFf1I32B64, 1)] {
+        for (op32, op64, value) in [(Op::SFf0I32B32, Op::SFf0I32B64, 0), (Op::SFf1I32B32, Op::SFf1I32B64, 1)]
+        {
             assert_eq!(narrow(op32), (lowest(short, 32, value), true));
             assert_eq!(cut(op64), (lowest(a, 64, value), true));
         }
@@ -265,7 +286,10 @@ fn compares() {
                     (inst(signed, Operand::None, &[S(0), S(1)]), reference(sa, sb)),
                     (inst(unsigned, Operand::None, &[S(0), S(1)]), reference(ua, ub)),
                     (with(literal, k as i32, 0), reference(sa, k)),
-                    (with(inst(k_unsigned, Operand::None, &[S(0)]), (b & 0xffff) as i32, 0), reference(ua, ub & 0xffff)),
+                    (
+                        with(inst(k_unsigned, Operand::None, &[S(0)]), (b & 0xffff) as i32, 0),
+                        reference(ua, ub & 0xffff),
+                    ),
                 ] {
                     m.regs.scc = !expect;
                     m.ok(inst);
@@ -279,7 +303,8 @@ fn compares() {
             m.ok(inst(Op::SCmpLgU64, Operand::None, &[S(2), S(4)]));
             assert_eq!(m.regs.scc, a != b);
             let bits = [(Op::SBitcmp0B32, 32, false), (Op::SBitcmp1B32, 32, true)];
-            for (op, width, value) in bits.into_iter().chain([(Op::SBitcmp0B64, 64, false), (Op::SBitcmp1B64, 64, true)])
+            for (op, width, value) in
+                bits.into_iter().chain([(Op::SBitcmp0B64, 64, false), (Op::SBitcmp1B64, 64, true)])
             {
                 m.ok(inst(op, Operand::None, &[S(2), S(0)]));
                 let bit = m.regs.pair(2) >> (a % width) & 1 == 1;
@@ -410,8 +435,16 @@ fn exec_within_the_path() {
 #[test]
 fn every_scalar_operation_is_there() {
     let refused = [
-        Op::SCbranchGFork, Op::SRfeRestoreB64, Op::SRfeB64, Op::SCbranchJoin, Op::SCbranchIFork, Op::Split, Op::Merge,
-        Op::SSendmsg, Op::SSendmsghalt, Op::STrap,
+        Op::SCbranchGFork,
+        Op::SRfeRestoreB64,
+        Op::SRfeB64,
+        Op::SCbranchJoin,
+        Op::SCbranchIFork,
+        Op::Split,
+        Op::Merge,
+        Op::SSendmsg,
+        Op::SSendmsghalt,
+        Op::STrap,
     ];
     use crate::gcn3::inst::Format::{Smem, Sop1, Sop2, Sopc, Sopk, Sopp};
     for op in Op::all().filter(|op| matches!(op.entry().format, Sop1 | Sop2 | Sopc | Sopk | Sopp | Smem)) {

@@ -61,7 +61,8 @@ fn sgpr_order() {
         let isa = Gcn3 { setup, code_base: 0 };
         let mut regs = isa.registers(64);
         isa.start(&mut regs, &WaveStart { group: 1 + 4, ..start() });
-        let expect: Vec<u32> = (0..12).filter(|&b| on(b)).flat_map(|b| values[b as usize].iter().copied()).collect();
+        let expect: Vec<u32> =
+            (0..12).filter(|&b| on(b)).flat_map(|b| values[b as usize].iter().copied()).collect();
         assert_eq!(regs.s[..expect.len()], expect, "{asked:#x}");
         assert!(regs.s[expect.len()..102].iter().all(|&v| v == 0));
     }
@@ -88,15 +89,16 @@ fn local_ids_and_lanes() {
     let mut regs = isa.registers(64);
     // 120 threads: the second wave has 56.
     for (wave, count) in [(0, 64), (1, 56)] {
-        isa.start(&mut regs, &WaveStart { wave_in_group: wave, waves_in_group: 2, group_size: 120, group: 3, ..start() });
+        isa.start(
+            &mut regs,
+            &WaveStart { wave_in_group: wave, waves_in_group: 2, group_size: 120, group: 3, ..start() },
+        );
         assert_eq!(regs.exec().count_ones(), count);
         assert_eq!(regs.exec(), crate::first_lanes(count));
-        let mut lane = 0;
-        for n in wave * 64..(wave * 64 + count) {
+        for lane in 0..count {
             let id = [regs.v.get(0, lane), regs.v.get(1, lane), regs.v.get(2, lane)];
-            assert_eq!(id[0] + 10 * id[1] + 30 * id[2], n);
+            assert_eq!(id[0] + 10 * id[1] + 30 * id[2], wave * 64 + lane);
             assert!(id[0] < 10 && id[1] < 3);
-            lane += 1;
         }
     }
     assert_eq!((regs.mode, regs.lds_base, regs.lds_bytes), (0x3c0, 0x9000, 640));
