@@ -2,9 +2,8 @@
 
 use super::super::op::Op;
 use super::num::{self, fma32, half_from_f64};
-use super::rows::{Chunk, Cx, QUIET32, flush};
+use super::rows::{Cx, QUIET32, flush};
 use super::{div, transcendental};
-use std::array::from_fn;
 
 /// Multiplication where zero times anything is zero.
 #[inline(always)]
@@ -38,38 +37,6 @@ fn median(a: u32, b: u32, c: u32, ieee: bool) -> u32 {
         _ if top == b => minimum(a, c, true, ieee),
         _ => minimum(a, b, true, ieee),
     }
-}
-
-/// The sum in f64 rounds right to f32 unless it lies on a tie or among the denormals.
-#[inline(always)]
-fn fma_chunk(a: Chunk, b: Chunk, c: Chunk) -> Chunk {
-    let f = f32::from_bits;
-    let mut sums = [0.0; 8];
-    for i in 0..8 {
-        sums[i] = f64::from(f(a[i])) * f64::from(f(b[i])) + f64::from(f(c[i]));
-    }
-    let mut doubtful = 0;
-    for s in sums {
-        let bits = s.to_bits();
-        doubtful |= if bits as u32 & 0x1fff_ffff == 0x1000_0000 { !0 } else { 0 };
-        // Below twice the least normal f32, zero excepted.
-        let high = (bits >> 32) as u32 & 0x7fff_ffff;
-        doubtful |= if (high.wrapping_add(0x7fff_ffff) as i32) < 0xb81f_ffffu32 as i32 { !0 } else { 0 };
-    }
-    if doubtful != 0 {
-        return fma_exact(a, b, c);
-    }
-    let mut out = [0; 8];
-    for i in 0..8 {
-        out[i] = (sums[i] as f32).to_bits();
-    }
-    out
-}
-
-#[cold]
-fn fma_exact(a: Chunk, b: Chunk, c: Chunk) -> Chunk {
-    let f = f32::from_bits;
-    from_fn(|i| fma32(f(a[i]), f(b[i]), f(c[i])).to_bits())
 }
 
 /// Major axis of a cube map direction: 0 x, 1 y, 2 z.
@@ -133,7 +100,7 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
             let p = legacy(a, b);
             (if p.is_subnormal() { 0f32.copysign(p) } else { p }) + c
         }),
-        Op::VFmaF32 => cx.f32_chunks(fma_chunk),
+        Op::VFmaF32 => cx.fma_f32(fma32),
         Op::VMinF32 => cx.map_float(|[a, b]| minimum(a, b, false, ieee)),
         Op::VMaxF32 => cx.map_float(|[a, b]| minimum(a, b, true, ieee)),
         Op::VMin3F32 => cx.map_float(|[a, b, c]| minimum(minimum(a, b, false, ieee), c, false, ieee)),
@@ -168,10 +135,10 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VRcpF32 | Op::VRcpIflagF32 => cx.f32_flushing(|[a]| transcendental::rcp32(a)),
         Op::VRsqF32 => cx.f32_flushing(|[a]| transcendental::rsq32(a)),
         Op::VSqrtF32 => cx.f32_flushing(|[a]| transcendental::sqrt32(a)),
-        Op::VExpF32 | Op::VExpLegacyF32 => cx.f32_flushing(|[a]| transcendental::exp2(a.into()) as f32),
-        Op::VLogF32 | Op::VLogLegacyF32 => cx.f32_flushing(|[a]| transcendental::log2(a.into()) as f32),
-        Op::VSinF32 => cx.f32_flushing(|[a]| transcendental::sin(a.into()) as f32),
-        Op::VCosF32 => cx.f32_flushing(|[a]| transcendental::cos(a.into()) as f32),
+        Op::VExpF32 | Op::VExpLegacyF32 => cx.f32_heavy(|a| transcendental::exp2(a.into()) as f32),
+        Op::VLogF32 | Op::VLogLegacyF32 => cx.f32_heavy(|a| transcendental::log2(a.into()) as f32),
+        Op::VSinF32 => cx.f32_heavy(|a| transcendental::sin(a.into()) as f32),
+        Op::VCosF32 => cx.f32_heavy(|a| transcendental::cos(a.into()) as f32),
         Op::VCvtF32I32 => cx.map(|[a]| (a as i32 as f32).to_bits()),
         Op::VCvtF32U32 => cx.map(|[a]| (a as f32).to_bits()),
         Op::VCvtF32Ubyte0 => cx.map(|[a]| ((a & 0xff) as i32 as f32).to_bits()),
@@ -193,7 +160,7 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
             cx.from_f32(|[a, b]| normalized(a, 0.0, 65535.0) | normalized(b, 0.0, 65535.0) << 16);
         }
         Op::VCvtPkU8F32 => cx.map_float(|[a, at, old]| pack(f32::from_bits(a), at, old)),
-        Op::VCvtPkaccumU8F32 => cx.mac(|a, at, old| pack(f32::from_bits(a), at, old)),
+        Op::VCvtPkaccumU8F32 => cx.mac(|[a, at, old]| pack(f32::from_bits(a), at, old)),
         _ => return false,
     }
     true

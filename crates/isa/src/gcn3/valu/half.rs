@@ -28,13 +28,13 @@ impl Cx<'_> {
     }
 
     fn f16_with<const N: usize>(&mut self, flush_in: bool, flush_out: bool, f: impl Fn([f64; N]) -> f64) {
-        self.map_float(|src: [u32; N]| half_op(src.map(|v| v as u16), flush_in, flush_out, &f).into());
+        self.map_float_heavy(|src: [u32; N]| half_op(src.map(|v| v as u16), flush_in, flush_out, &f).into());
     }
 
     /// Bits of f16 sources, flushed.
     fn from_f16<const N: usize>(&mut self, f: impl Fn([u16; N]) -> u32) {
         let flush = self.flush_in64();
-        self.map_float(|src: [u32; N]| f(src.map(|v| if flush { flush16(v as u16) } else { v as u16 })));
+        self.map_float_heavy(|src: [u32; N]| f(src.map(|v| if flush { flush16(v as u16) } else { v as u16 })));
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VMulF16 => cx.f16(|[a, b]| a * b),
         Op::VFmaF16 => cx.f16(|[a, b, c]| add_odd(a * b, c)),
         Op::VMadF16 | Op::VMadmkF16 | Op::VMadakF16 => cx.f16_with(true, true, |[a, b, c]| mad(a, b, c)),
-        Op::VMacF16 => cx.mac(|a, b, c| half_op([a, b, c].map(|v| v as u16), true, true, |[a, b, c]| mad(a, b, c)).into()),
+        Op::VMacF16 => cx.mac(|v| half_op(v.map(|v| v as u16), true, true, |[a, b, c]| mad(a, b, c)).into()),
         Op::VMinF16 => cx.map_float(|[a, b]| minimum(a as u16, b as u16, false, ieee).into()),
         Op::VMaxF16 => cx.map_float(|[a, b]| minimum(a as u16, b as u16, true, ieee).into()),
         Op::VFloorF16 => cx.f16(|[a]| num::floor64(a)),

@@ -83,7 +83,7 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
             let v = a ^ (a as i32 >> 31) as u32;
             first(v, v.leading_zeros())
         }),
-        Op::VCndmaskB32 => cx.map_bit(|a, b, bit| if bit { b } else { a }),
+        Op::VCndmaskB32 => cx.map_bit(|a, b, bit| if bit != 0 { b } else { a }),
         Op::VAndB32 => cx.map(|[a, b]| a & b),
         Op::VOrB32 => cx.map(|[a, b]| a | b),
         Op::VXorB32 => cx.map(|[a, b]| a ^ b),
@@ -136,18 +136,18 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
     true
 }
 
-/// `a + b + carry` and the carry out, in bitwise terms so that it vectorises.
+/// `a + b + carry` and the carry out.
 #[inline(always)]
-fn sum(a: u32, b: u32, carry: u32) -> (u32, u32) {
+fn sum(a: u32, b: u32, carry: u32) -> (u32, bool) {
     let s = a.wrapping_add(b).wrapping_add(carry);
-    (s, ((a & b | (a | b) & !s) as i32 >> 31) as u32)
+    (s, ((a & b | (a | b) & !s) as i32) < 0)
 }
 
 /// `a - b - borrow` and the borrow out.
 #[inline(always)]
-fn difference(a: u32, b: u32, borrow: u32) -> (u32, u32) {
+fn difference(a: u32, b: u32, borrow: u32) -> (u32, bool) {
     let s = a.wrapping_sub(b).wrapping_sub(borrow);
-    (s, ((!a & b | (!a | b) & s) as i32 >> 31) as u32)
+    (s, ((!a & b | (!a | b) & s) as i32) < 0)
 }
 
 fn add(op: Op, cx: &mut Cx) {
@@ -155,9 +155,9 @@ fn add(op: Op, cx: &mut Cx) {
         return saturated(op, cx);
     }
     match op {
-        Op::VAddU32 => cx.map_carry(|a, b, _| sum(a, b, 0)),
-        Op::VSubU32 => cx.map_carry(|a, b, _| difference(a, b, 0)),
-        Op::VSubrevU32 => cx.map_carry(|a, b, _| difference(b, a, 0)),
+        Op::VAddU32 => cx.map_add(|a, b| sum(a, b, 0)),
+        Op::VSubU32 => cx.map_add(|a, b| difference(a, b, 0)),
+        Op::VSubrevU32 => cx.map_add(|a, b| difference(b, a, 0)),
         Op::VAddcU32 => cx.map_carry(sum),
         Op::VSubbU32 => cx.map_carry(difference),
         _ => cx.map_carry(|a, b, c| difference(b, a, c)),
@@ -165,12 +165,12 @@ fn add(op: Op, cx: &mut Cx) {
 }
 
 fn saturated(op: Op, cx: &mut Cx) {
-    let high = |(v, over): (u32, u32)| (if over != 0 { u32::MAX } else { v }, over);
-    let low = |(v, under): (u32, u32)| (if under != 0 { 0 } else { v }, under);
+    let high = |(v, over): (u32, bool)| (if over { u32::MAX } else { v }, over);
+    let low = |(v, under): (u32, bool)| (if under { 0 } else { v }, under);
     match op {
-        Op::VAddU32 => cx.map_carry(|a, b, _| high(sum(a, b, 0))),
-        Op::VSubU32 => cx.map_carry(|a, b, _| low(difference(a, b, 0))),
-        Op::VSubrevU32 => cx.map_carry(|a, b, _| low(difference(b, a, 0))),
+        Op::VAddU32 => cx.map_add(|a, b| high(sum(a, b, 0))),
+        Op::VSubU32 => cx.map_add(|a, b| low(difference(a, b, 0))),
+        Op::VSubrevU32 => cx.map_add(|a, b| low(difference(b, a, 0))),
         Op::VAddcU32 => cx.map_carry(|a, b, c| high(sum(a, b, c))),
         Op::VSubbU32 => cx.map_carry(|a, b, c| low(difference(a, b, c))),
         _ => cx.map_carry(|a, b, c| low(difference(b, a, c))),

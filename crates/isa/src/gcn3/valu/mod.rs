@@ -19,13 +19,14 @@ use super::inst::{Format, Inst, NO_SDST};
 use super::op::Op;
 use super::operand::{Operand, Ty, sreg};
 use super::state::Regs;
+use crate::lanes::CHUNK;
 use crate::{Mask, Trap, first_lanes};
-use rows::{Cx, PER_ROW, Src};
+use rows::{Cx, LANES, Src};
 
 /// Runs a vector ALU instruction in `lanes`. Only their bits are set in masks and in EXEC.
 pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
     let lanes = lanes & first_lanes(regs.v.lanes());
-    let whole = regs.v.chunks_per_row() == PER_ROW;
+    let whole = regs.v.chunks_per_row() * CHUNK == LANES;
     if matches!(inst.format, Format::Sdwa | Format::Dpp) || inst.omod != 0 || inst.clamp() || !whole {
         return prepare::execute(inst, regs, lanes);
     }
@@ -67,7 +68,7 @@ pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
     let mode = regs.mode;
     let compare = entry.compare();
     let dst = if compare.is_some() { 0 } else { vector_row(inst, regs, inst.dst, entry.dst)? };
-    let file = regs.v.chunks_mut().as_chunks_mut().0;
+    let file = regs.v.chunks_mut().as_flattened_mut().as_chunks_mut().0;
     let mask_out = 0;
     let mut cx = Cx { file, dst, src, and, xor, clamp: false, lanes, mask_in, mask_out, mode };
     if let Some(compare) = compare {

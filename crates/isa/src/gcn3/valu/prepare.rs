@@ -6,9 +6,9 @@ use super::super::op::Op;
 use super::super::operand::{Operand, Ty};
 use super::super::state::{Regs, mode};
 use super::num::{flush16, half_from_f64, half_to_f64};
-use super::rows::{Cx, PER_ROW, Row, Src, flush64};
+use super::rows::{Cx, LANES, Row, Src, flush64};
 use super::{bad_operand, check_rounding, compare, cross, resolve, run, sign_bit, vector_row, write_condition};
-use crate::lanes::{CHUNK, bits};
+use crate::lanes::bits;
 use crate::{Mask, Trap};
 
 /// Rows of the small file: two for each of the first sources, four for the third and for the destination.
@@ -19,17 +19,17 @@ struct Small([Row; ROWS]);
 
 impl Small {
     fn get(&self, row: usize, lane: usize) -> u32 {
-        self.0[row][lane / CHUNK][lane % CHUNK]
+        self.0[row][lane]
     }
 
     fn set(&mut self, row: usize, lane: usize, v: u32) {
-        self.0[row][lane / CHUNK][lane % CHUNK] = v;
+        self.0[row][lane] = v;
     }
 
     /// Applies `f` to a row.
     fn change(&mut self, row: usize, f: impl Fn(u32) -> u32) {
-        for chunk in &mut self.0[row] {
-            *chunk = chunk.map(&f);
+        for v in &mut self.0[row] {
+            *v = f(*v);
         }
     }
 }
@@ -41,7 +41,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
     check_rounding(inst, regs.mode)?;
     let entry = inst.entry();
     let sdwa = inst.sdwa();
-    let mut small = Small([[[0; CHUNK]; PER_ROW]; ROWS]);
+    let mut small = Small([[0; LANES]; ROWS]);
     let mut mask_in = if matches!(inst.op, Op::VDivFmasF32 | Op::VDivFmasF64) { regs.vcc() } else { 0 };
     for i in 0..3 {
         let ty = entry.src[i];
@@ -121,14 +121,15 @@ fn no_control(inst: &Inst) -> Trap {
     Trap::Other(format!("{}: unknown DPP control {:#x}", inst.op.name(), inst.imm as u32 >> 8 & 0x1ff))
 }
 
-fn copy(small: &mut Small, regs: &mut Regs, source: Src, row: usize, ty: Ty) {
-    let per_row = regs.v.chunks_per_row();
-    let file = regs.v.chunks_mut();
+fn copy(small: &mut Small, regs: &Regs, source: Src, row: usize, ty: Ty) {
     for d in 0..usize::from(ty.dwords()) {
         let out = &mut small.0[row + d];
         match source {
-            Src::Row(row) => out[..per_row].copy_from_slice(&file[(row + d) * per_row..][..per_row]),
-            Src::Splat(v) => out.fill([if d < 2 { (v >> (32 * d)) as u32 } else { 0 }; CHUNK]),
+            Src::Row(from) => {
+                let from = regs.v.row(from + d);
+                out[..from.len()].copy_from_slice(from);
+            }
+            Src::Splat(v) => *out = [if d < 2 { (v >> (32 * d)) as u32 } else { 0 }; LANES],
         }
     }
 }
