@@ -59,7 +59,7 @@ fn programs() -> Vec<(bool, &'static str, String)> {
             all.push((guppy, arch, Case { setup, ast: ast.clone() }.source()));
         }
     }
-    let ast = generate(&(0..60).map(|i| i * 7919).collect::<Vec<u16>>(), true);
+    let ast = generate(&(0..60u16).map(|i| i.wrapping_mul(7919)).collect::<Vec<u16>>(), true);
     let case = Case { setup: Setup::number(2), ast };
     all.push((false, case.setup.arch(), case.source()));
     all
@@ -118,7 +118,7 @@ fn trace(is_guppy: bool, arch: &str, source: &str, n: usize) -> Option<Vec<u8>> 
     let job = Job::from_source("seed", source, &spec).ok()?;
     let mut bytes = Vec::new();
     let mut writer = TraceWriter::new(&mut bytes);
-    let _ = job.run(RunOptions { timed: n % 2 == 0, ..RunOptions::default() }, Some(&mut writer));
+    let _ = job.run(RunOptions { timed: n.is_multiple_of(2), ..RunOptions::default() }, Some(&mut writer));
     writer.finish().ok()?;
     Some(bytes)
 }

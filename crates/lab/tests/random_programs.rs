@@ -19,13 +19,13 @@ const THREADS: usize = 2;
 
 fn case(n: u64, numbers: &[u16]) -> Case {
     let setup = Setup::number(n);
-    let returns = setup.target.can_return() && setup.variety % 2 == 0;
+    let returns = setup.target.can_return() && setup.variety.is_multiple_of(2);
     Case { ast: generate(numbers, returns), setup }
 }
 
 /// Every eighth case, each combination of mechanism and policy among them.
 fn thorough(n: u64) -> Thorough {
-    if n / 36 % 8 == 0 { Thorough::Yes } else { Thorough::No }
+    if (n / 36).is_multiple_of(8) { Thorough::Yes } else { Thorough::No }
 }
 
 fn runner(n: u64) -> TestRunner {

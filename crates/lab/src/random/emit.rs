@@ -25,7 +25,7 @@ impl Text {
     /// Alternates, so that both of two ways to write something occur.
     pub fn coin(&mut self) -> bool {
         self.labels += 1;
-        self.labels % 2 == 0
+        self.labels.is_multiple_of(2)
     }
 }
 

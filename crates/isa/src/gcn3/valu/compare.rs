@@ -140,7 +140,7 @@ fn f16_relation(relation: Relation, cx: &mut Cx) -> Mask {
             Relation::Lt => a < b,
             Relation::Le => a <= b,
             Relation::Eq => a == b,
-            Relation::Lg => a < b || a > b,
+            Relation::Lg => a.partial_cmp(&b).is_some_and(|order| order.is_ne()),
             _ => !a.is_nan() && !b.is_nan(),
         }
     })

@@ -2,7 +2,8 @@
 //! takes the scaling back in its one rounding, div_fixup puts in special cases. Also trig_preop.
 
 use super::num::{add_odd, exp2i, half_to_f64, ldexp32, ldexp64, scale64};
-use super::rows::{NAN32, NAN64, QUIET32, QUIET64};
+use super::rows::{NAN32, QUIET32};
+use super::wide::{NAN64, QUIET64};
 
 /// What div_scale does: power of two applied to the source, and whether div_fmas must undo one.
 struct Scale {
@@ -51,14 +52,18 @@ pub(super) fn scale32(x: f32, denominator: f32, numerator: f32) -> (f32, bool) {
     if denominator == 0.0 || numerator == 0.0 {
         return (f32::from_bits(NAN32), false);
     }
+    let (en, ed) = (exponent32(numerator), exponent32(denominator));
+    if (24..250).contains(&en) && (24..250).contains(&ed) && (en - ed).abs() < 96 {
+        return (x, false);
+    }
     let (d, n) = (f64::from(denominator), f64::from(numerator));
     let least = f64::from(f32::MIN_POSITIVE);
     let case = Case {
-        far: exponent32(numerator) - exponent32(denominator) >= 96,
+        far: en - ed >= 96,
         denominator_denormal: denominator.is_subnormal(),
         reciprocal_denormal: (1.0 / d).abs() < least && d.is_finite(),
         quotient_denormal: (n / d).abs() < least,
-        tiny: exponent32(numerator) <= 23,
+        tiny: en <= 23,
         is_denominator: x == denominator,
         is_numerator: x == numerator,
     };
@@ -70,12 +75,16 @@ pub(super) fn scale_f64(x: f64, denominator: f64, numerator: f64) -> (f64, bool)
     if denominator == 0.0 || numerator == 0.0 {
         return (f64::from_bits(NAN64), false);
     }
+    let (en, ed) = (exponent64(numerator), exponent64(denominator));
+    if (54..2040).contains(&en) && (54..2040).contains(&ed) && (en - ed).abs() < 768 {
+        return (x, false);
+    }
     let case = Case {
-        far: exponent64(numerator) - exponent64(denominator) >= 768,
+        far: en - ed >= 768,
         denominator_denormal: denominator.is_subnormal(),
         reciprocal_denormal: (1.0 / denominator).abs() < f64::MIN_POSITIVE && denominator.is_finite(),
         quotient_denormal: (numerator / denominator).abs() < f64::MIN_POSITIVE,
-        tiny: exponent64(numerator) <= 53,
+        tiny: en <= 53,
         is_denominator: x == denominator,
         is_numerator: x == numerator,
     };

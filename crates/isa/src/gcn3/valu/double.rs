@@ -1,7 +1,8 @@
 //! f64 operations and conversions from and to f64.
 
 use super::super::op::Op;
-use super::rows::{Cx, NAN64, QUIET64, flush64};
+use super::rows::Cx;
+use super::wide::{NAN64, QUIET64, flush64};
 use super::{div, num, transcendental};
 
 /// As of f32: a number wins over a NaN, −0 is below +0, in IEEE mode a signalling NaN comes out quiet.
@@ -39,22 +40,22 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         }),
         Op::VLdexpF64 => cx.f64_int(num::ldexp64),
         Op::VFrexpMantF64 => cx.f64(|[a]| num::frexp64(a).0),
-        Op::VFrexpExpI32F64 => cx.from_f64(|a| num::frexp64(a).1 as u32),
-        Op::VCvtI32F64 => cx.from_f64(|a| a as i32 as u32),
-        Op::VCvtU32F64 => cx.from_f64(|a| a as u32),
+        Op::VFrexpExpI32F64 => cx.f64_bits(|a| num::frexp64(a).1 as u32),
+        Op::VCvtI32F64 => cx.f64_bits(|a| a as i32 as u32),
+        Op::VCvtU32F64 => cx.f64_bits(|a| a as u32),
         Op::VCvtF32F64 => {
             let keep = cx.keep_out32();
-            cx.from_f64(|a| {
+            cx.f64_bits(|a| {
                 let out = num::f64_to_f32(a).to_bits();
                 if out & 0x7f80_0000 == 0 { out & keep } else { out }
             });
         }
         Op::VCvtF64F32 => {
             let keep = cx.keep_in32();
-            cx.to_wide(|a| num::f32_to_f64(if a & 0x7f80_0000 == 0 { a & keep } else { a }));
+            cx.widen(|a| num::f32_to_f64(if a & 0x7f80_0000 == 0 { a & keep } else { a }));
         }
-        Op::VCvtF64I32 => cx.to_wide(|a| f64::from(a as i32).to_bits()),
-        Op::VCvtF64U32 => cx.to_wide(|a| f64::from(a).to_bits()),
+        Op::VCvtF64I32 => cx.widen(|a| f64::from(a as i32).to_bits()),
+        Op::VCvtF64U32 => cx.widen(|a| f64::from(a).to_bits()),
         Op::VRcpF64 => cx.f64(|[a]| transcendental::rcp64(a)),
         Op::VRsqF64 => cx.f64(|[a]| transcendental::rsq64(a)),
         Op::VSqrtF64 => cx.f64(|[a]| transcendental::sqrt64(a)),

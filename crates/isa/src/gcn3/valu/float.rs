@@ -56,10 +56,28 @@ fn cube(op: Op, [x, y, z]: [f32; 3]) -> f32 {
     match (op, axis) {
         (Op::VCubeidF32, _) => f32::from(axis * 2) + if major < 0.0 { 1.0 } else { 0.0 },
         (Op::VCubemaF32, _) => 2.0 * major,
-        (Op::VCubescF32, 2) => if z < 0.0 { -x } else { x },
+        (Op::VCubescF32, 2) => {
+            if z < 0.0 {
+                -x
+            } else {
+                x
+            }
+        }
         (Op::VCubescF32, 1) => x,
-        (Op::VCubescF32, _) => if x < 0.0 { z } else { -z },
-        (_, 1) => if y < 0.0 { -z } else { z },
+        (Op::VCubescF32, _) => {
+            if x < 0.0 {
+                z
+            } else {
+                -z
+            }
+        }
+        (_, 1) => {
+            if y < 0.0 {
+                -z
+            } else {
+                z
+            }
+        }
         _ => -y,
     }
 }
@@ -116,7 +134,7 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
             if r > limit { limit } else { r }
         }),
         Op::VFrexpMantF32 => cx.f32(|[a]| num::frexp64(a.into()).0 as f32),
-        Op::VFrexpExpI32F32 => cx.from_f32(|[a]| exponent(a)),
+        Op::VFrexpExpI32F32 => cx.f32_bits(|[a]| exponent(a)),
         Op::VLdexpF32 => {
             let (keep, keep_out) = (cx.keep_in32(), cx.keep_out32());
             cx.map_float(|[a, n]| {
@@ -126,10 +144,12 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
                 flush(out, keep_out)
             });
         }
-        Op::VCubeidF32 | Op::VCubescF32 | Op::VCubetcF32 | Op::VCubemaF32 => cx.f32(|v: [f32; 3]| cube(op, v)),
+        Op::VCubeidF32 | Op::VCubescF32 | Op::VCubetcF32 | Op::VCubemaF32 => {
+            cx.f32(|v: [f32; 3]| cube(op, v))
+        }
         Op::VDivFixupF32 => {
             let keep = cx.keep_out32();
-            cx.from_f32(|[q, d, n]| flush(div::fixup32(q, d, n).to_bits(), keep));
+            cx.f32_bits(|[q, d, n]| flush(div::fixup32(q, d, n).to_bits(), keep));
         }
         Op::VDivScaleF32 | Op::VDivFmasF32 => divide(op, cx),
         Op::VRcpF32 | Op::VRcpIflagF32 => cx.f32_flushing(|[a]| transcendental::rcp32(a)),
@@ -147,17 +167,19 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VCvtF32Ubyte3 => cx.map(|[a]| ((a >> 24) as i32 as f32).to_bits()),
         // A signed fraction of sixteenths.
         Op::VCvtOffF32I4 => cx.map(|[a]| (((a << 28) as i32 >> 28) as f32 / 16.0).to_bits()),
-        Op::VCvtI32F32 => cx.from_f32(|[a]| a as i32 as u32),
-        Op::VCvtU32F32 => cx.from_f32(|[a]| a as u32),
-        Op::VCvtRpiI32F32 => cx.from_f32(|[a]| num::floor64(f64::from(a) + 0.5) as i32 as u32),
-        Op::VCvtFlrI32F32 => cx.from_f32(|[a]| num::floor32(a) as i32 as u32),
-        Op::VCvtF16F32 => cx.from_f32(|[a]| half(a, false, flush_half)),
-        Op::VCvtPkrtzF16F32 => cx.from_f32(|[a, b]| half(a, true, flush_half) | half(b, true, flush_half) << 16),
+        Op::VCvtI32F32 => cx.f32_bits(|[a]| a as i32 as u32),
+        Op::VCvtU32F32 => cx.f32_bits(|[a]| a as u32),
+        Op::VCvtRpiI32F32 => cx.f32_bits(|[a]| num::floor64(f64::from(a) + 0.5) as i32 as u32),
+        Op::VCvtFlrI32F32 => cx.f32_bits(|[a]| num::floor32(a) as i32 as u32),
+        Op::VCvtF16F32 => cx.f32_bits(|[a]| half(a, false, flush_half)),
+        Op::VCvtPkrtzF16F32 => {
+            cx.f32_bits(|[a, b]| half(a, true, flush_half) | half(b, true, flush_half) << 16)
+        }
         Op::VCvtPknormI16F32 => {
-            cx.from_f32(|[a, b]| normalized(a, -1.0, 32767.0) | normalized(b, -1.0, 32767.0) << 16);
+            cx.f32_bits(|[a, b]| normalized(a, -1.0, 32767.0) | normalized(b, -1.0, 32767.0) << 16);
         }
         Op::VCvtPknormU16F32 => {
-            cx.from_f32(|[a, b]| normalized(a, 0.0, 65535.0) | normalized(b, 0.0, 65535.0) << 16);
+            cx.f32_bits(|[a, b]| normalized(a, 0.0, 65535.0) | normalized(b, 0.0, 65535.0) << 16);
         }
         Op::VCvtPkU8F32 => cx.map_float(|[a, at, old]| pack(f32::from_bits(a), at, old)),
         Op::VCvtPkaccumU8F32 => cx.mac(|[a, at, old]| pack(f32::from_bits(a), at, old)),

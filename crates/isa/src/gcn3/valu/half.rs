@@ -32,13 +32,20 @@ impl Cx<'_> {
     }
 
     /// Bits of f16 sources, flushed.
-    fn from_f16<const N: usize>(&mut self, f: impl Fn([u16; N]) -> u32) {
+    fn f16_bits<const N: usize>(&mut self, f: impl Fn([u16; N]) -> u32) {
         let flush = self.flush_in64();
-        self.map_float_heavy(|src: [u32; N]| f(src.map(|v| if flush { flush16(v as u16) } else { v as u16 })));
+        self.map_float_heavy(
+            |src: [u32; N]| f(src.map(|v| if flush { flush16(v as u16) } else { v as u16 })),
+        );
     }
 }
 
-fn half_op<const N: usize>(src: [u16; N], flush_in: bool, flush_out: bool, f: impl Fn([f64; N]) -> f64) -> u16 {
+fn half_op<const N: usize>(
+    src: [u16; N],
+    flush_in: bool,
+    flush_out: bool,
+    f: impl Fn([f64; N]) -> f64,
+) -> u16 {
     let src = if flush_in { src.map(flush16) } else { src };
     let out = f(src.map(half_to_f64));
     if out.is_nan() {
@@ -134,9 +141,9 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
             if r > 2047.0 / 2048.0 { 2047.0 / 2048.0 } else { r }
         }),
         Op::VFrexpMantF16 => cx.f16(|[a]| num::frexp64(a).0),
-        Op::VFrexpExpI16F16 => cx.from_f16(|[a]| low(num::frexp64(half_to_f64(a)).1 as u32)),
-        Op::VCvtU16F16 => cx.from_f16(|[a]| u32::from(half_to_f64(a) as u16)),
-        Op::VCvtI16F16 => cx.from_f16(|[a]| low(half_to_f64(a) as i16 as u32)),
+        Op::VFrexpExpI16F16 => cx.f16_bits(|[a]| low(num::frexp64(half_to_f64(a)).1 as u32)),
+        Op::VCvtU16F16 => cx.f16_bits(|[a]| u32::from(half_to_f64(a) as u16)),
+        Op::VCvtI16F16 => cx.f16_bits(|[a]| low(half_to_f64(a) as i16 as u32)),
         Op::VLdexpF16 => {
             let (flush_in, flush_out) = (cx.flush_in64(), cx.flush_out64());
             cx.map_float(|[a, n]| {
@@ -144,7 +151,7 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
                 half_op([a as u16], flush_in, flush_out, |[a]| a * num::exp2i(n)).into()
             });
         }
-        Op::VDivFixupF16 => cx.from_f16(|[q, d, n]| div::fixup16(q, d, n).into()),
+        Op::VDivFixupF16 => cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n).into()),
         Op::VRcpF16 => cx.f16(|[a]| 1.0 / a),
         Op::VSqrtF16 => cx.f16(|[a]| a.sqrt()),
         Op::VRsqF16 => cx.f16(|[a]| 1.0 / a.sqrt()),
@@ -178,4 +185,3 @@ pub(super) fn class(h: u32) -> u32 {
         _ => [8, 3][usize::from(negative)],
     }
 }
-

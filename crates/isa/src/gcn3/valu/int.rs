@@ -94,7 +94,9 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VMaxI32 => cx.map(|[a, b]| (a as i32).max(b as i32) as u32),
         Op::VMinU32 => cx.map(|[a, b]| a.min(b)),
         Op::VMaxU32 => cx.map(|[a, b]| a.max(b)),
-        Op::VAddU32 | Op::VSubU32 | Op::VSubrevU32 | Op::VAddcU32 | Op::VSubbU32 | Op::VSubbrevU32 => add(op, cx),
+        Op::VAddU32 | Op::VSubU32 | Op::VSubrevU32 | Op::VAddcU32 | Op::VSubbU32 | Op::VSubbrevU32 => {
+            add(op, cx)
+        }
         Op::VMulLoU32 => cx.map(|[a, b]| a.wrapping_mul(b)),
         Op::VMulHiU32 => cx.map(|[a, b]| ((u64::from(a) * u64::from(b)) >> 32) as u32),
         Op::VMulHiI32 => cx.map(|[a, b]| ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32),
@@ -181,9 +183,8 @@ fn saturated(op: Op, cx: &mut Cx) {
 fn multiply(op: Op, cx: &mut Cx) -> bool {
     let mul_i24 = |a, b| i64::from(sext24(a)) * i64::from(sext24(b));
     let mul_u24 = |a, b| u64::from(low24(a)) * u64::from(low24(b));
-    let i128_of = |a: u32, b: u32, c: u64| {
-        i128::from(i64::from(a as i32) * i64::from(b as i32)) + i128::from(c as i64)
-    };
+    let i128_of =
+        |a: u32, b: u32, c: u64| i128::from(i64::from(a as i32) * i64::from(b as i32)) + i128::from(c as i64);
     match op {
         Op::VMulI32I24 if cx.clamp => cx.map(|[a, b]| sat_i32(mul_i24(a, b))),
         Op::VMulI32I24 => cx.map(|[a, b]| sext24(a).wrapping_mul(sext24(b)) as u32),
@@ -244,7 +245,9 @@ fn sums(op: Op, cx: &mut Cx) -> bool {
             // The accumulator has four dwords: take it along by register.
             let add = cx.quad(2);
             cx.slow(4, |lane, [a, b, _]| {
-                let sum = |i| total(u64::from(sad(window(a, i), b as u32, true)) + u64::from(add[lane][i as usize]));
+                let sum = |i| {
+                    total(u64::from(sad(window(a, i), b as u32, true)) + u64::from(add[lane][i as usize]))
+                };
                 ([sum(0), sum(1), sum(2), sum(3)], false)
             });
         }

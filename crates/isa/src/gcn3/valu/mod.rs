@@ -14,6 +14,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 mod transcendental;
+mod wide;
 
 use super::inst::{Format, Inst, NO_SDST};
 use super::op::Op;
@@ -51,8 +52,7 @@ pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
     }
     let mut src = [Src::Splat(0); 3];
     let mut mask_in = 0;
-    for i in 0..3 {
-        let ty = entry.src[i];
+    for (i, &ty) in entry.src.iter().enumerate() {
         if ty == Ty::None {
             break;
         }
@@ -182,12 +182,39 @@ fn check_rounding(inst: &Inst, mode: u32) -> Result<(), Trap> {
     let rounds = entry.dst.is_float()
         && !matches!(
             inst.op,
-            Op::VMinF32 | Op::VMaxF32 | Op::VMin3F32 | Op::VMax3F32 | Op::VMed3F32 | Op::VMinF64 | Op::VMaxF64
-                | Op::VMinF16 | Op::VMaxF16 | Op::VRndneF32 | Op::VFloorF32 | Op::VCeilF32 | Op::VTruncF32
-                | Op::VRndneF64 | Op::VFloorF64 | Op::VCeilF64 | Op::VTruncF64 | Op::VRndneF16 | Op::VFloorF16
-                | Op::VCeilF16 | Op::VTruncF16 | Op::VFrexpMantF32 | Op::VFrexpMantF64 | Op::VFrexpMantF16
-                | Op::VCvtF64F32 | Op::VCvtF64I32 | Op::VCvtF64U32 | Op::VCvtF32F16 | Op::VCvtOffF32I4
-                | Op::VCvtF32Ubyte0 | Op::VCvtF32Ubyte1 | Op::VCvtF32Ubyte2 | Op::VCvtF32Ubyte3
+            Op::VMinF32
+                | Op::VMaxF32
+                | Op::VMin3F32
+                | Op::VMax3F32
+                | Op::VMed3F32
+                | Op::VMinF64
+                | Op::VMaxF64
+                | Op::VMinF16
+                | Op::VMaxF16
+                | Op::VRndneF32
+                | Op::VFloorF32
+                | Op::VCeilF32
+                | Op::VTruncF32
+                | Op::VRndneF64
+                | Op::VFloorF64
+                | Op::VCeilF64
+                | Op::VTruncF64
+                | Op::VRndneF16
+                | Op::VFloorF16
+                | Op::VCeilF16
+                | Op::VTruncF16
+                | Op::VFrexpMantF32
+                | Op::VFrexpMantF64
+                | Op::VFrexpMantF16
+                | Op::VCvtF64F32
+                | Op::VCvtF64I32
+                | Op::VCvtF64U32
+                | Op::VCvtF32F16
+                | Op::VCvtOffF32I4
+                | Op::VCvtF32Ubyte0
+                | Op::VCvtF32Ubyte1
+                | Op::VCvtF32Ubyte2
+                | Op::VCvtF32Ubyte3
                 | Op::VTrigPreopF64
         );
     let round = if entry.dst == Ty::F32 { mode & 3 } else { mode >> 2 & 3 };
@@ -195,5 +222,8 @@ fn check_rounding(inst: &Inst, mode: u32) -> Result<(), Trap> {
         return Ok(());
     }
     let name = ["to nearest even", "toward +infinity", "toward -infinity", "toward zero"][round as usize];
-    Err(Trap::Other(format!("{}: MODE asks for rounding {name}, only to nearest even is supported", inst.op.name())))
+    Err(Trap::Other(format!(
+        "{}: MODE asks for rounding {name}, only to nearest even is supported",
+        inst.op.name()
+    )))
 }

@@ -6,8 +6,11 @@ use super::super::op::Op;
 use super::super::operand::{Operand, Ty};
 use super::super::state::{Regs, mode};
 use super::num::{flush16, half_from_f64, half_to_f64};
-use super::rows::{Cx, LANES, Row, Src, flush64};
-use super::{bad_operand, check_rounding, compare, cross, resolve, run, sign_bit, vector_row, write_condition};
+use super::rows::{Cx, LANES, Row, Src};
+use super::wide::flush64;
+use super::{
+    bad_operand, check_rounding, compare, cross, resolve, run, sign_bit, vector_row, write_condition,
+};
 use crate::lanes::bits;
 use crate::{Mask, Trap};
 
@@ -43,7 +46,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
     let sdwa = inst.sdwa();
     let mut small = Small([[0; LANES]; ROWS]);
     let mut mask_in = if matches!(inst.op, Op::VDivFmasF32 | Op::VDivFmasF64) { regs.vcc() } else { 0 };
-    for i in 0..3 {
+    for (i, row) in SOURCE.into_iter().enumerate() {
         let ty = entry.src[i];
         if ty == Ty::None {
             break;
@@ -51,24 +54,24 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
         let source = resolve(inst, regs, i, ty)?;
         match source {
             Src::Splat(v) if ty == Ty::Mask => mask_in = v,
-            _ => copy(&mut small, regs, source, SOURCE[i], ty),
+            _ => copy(&mut small, regs, source, row, ty),
         }
     }
     if matches!(inst.format, super::Format::Dpp) {
         let dpp = inst.dpp().ok_or_else(|| no_control(inst))?;
         lanes = move_lanes(&mut small, &dpp, lanes, regs.v.lanes() as usize);
     }
-    for i in 0..3 {
+    for (i, row) in SOURCE.into_iter().enumerate() {
         if let (Some(sdwa), 0..2) = (&sdwa, i) {
             let (sel, sext) = (sdwa.src_sel[i], sdwa.sext[i]);
-            small.change(SOURCE[i], |v| select(v, sel, sext));
+            small.change(row, |v| select(v, sel, sext));
         }
         let (abs, neg) = (inst.abs >> i & 1 == 1, inst.neg >> i & 1 == 1);
         if (abs || neg) && entry.src[i] != Ty::Mask {
             let sign = sign_bit(entry.src[i]);
             let and = if abs { !sign } else { !0 };
             let xor = if neg { sign } else { 0 };
-            small.change(SOURCE[i] + usize::from(entry.src[i].dwords() == 2), |v| v & and ^ xor);
+            small.change(row + usize::from(entry.src[i].dwords() == 2), |v| v & and ^ xor);
         }
     }
     let compare = entry.compare();
@@ -148,7 +151,7 @@ fn source_lane(ctrl: DppCtrl, lane: usize) -> Option<usize> {
         DppCtrl::WaveShr => lane.checked_sub(1),
         DppCtrl::WaveRor => Some((lane + 63) & 63),
         DppCtrl::RowMirror => Some(row + 15 - at),
-        DppCtrl::RowHalfMirror => Some(lane & !7 | 7 - (lane & 7)),
+        DppCtrl::RowHalfMirror => Some((lane & !7) + 7 - (lane & 7)),
         DppCtrl::RowBcast15 => row.checked_sub(1),
         DppCtrl::RowBcast31 => (lane >= 32).then_some(31),
     }
@@ -231,7 +234,13 @@ fn finish(inst: &Inst, small: &mut Small, mode: u32, lanes: Mask) {
         };
         match v {
             _ if !inst.clamp() => v,
-            v if v.is_nan() => if dx10 { 0.0 } else { v },
+            v if v.is_nan() => {
+                if dx10 {
+                    0.0
+                } else {
+                    v
+                }
+            }
             v if v < 0.0 => 0.0,
             v if v > 1.0 => 1.0,
             v => v,

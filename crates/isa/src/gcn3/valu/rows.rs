@@ -2,6 +2,9 @@
 //! plain loops the compiler vectorises, into a row on the stack that is blended by mask. The file is the
 //! wave's registers, or a small copy when modifiers prepared the operands.
 
+// Loops by index keep the shape the vectoriser wants.
+#![allow(clippy::needless_range_loop)]
+
 use super::super::state::mode;
 use crate::Mask;
 use crate::lanes::{CHUNK, bits};
@@ -36,9 +39,7 @@ pub(super) struct Cx<'a> {
 }
 
 pub(super) const NAN32: u32 = 0xffc0_0000;
-pub(super) const NAN64: u64 = 0xfff8_0000_0000_0000;
 pub(super) const QUIET32: u32 = 1 << 22;
-pub(super) const QUIET64: u64 = 1 << 51;
 
 /// What remains of a denormal: its sign, or everything.
 const fn keep(denormals: bool) -> u32 {
@@ -53,12 +54,7 @@ pub(super) fn flush(v: u32, keep: u32) -> u32 {
 }
 
 #[inline(always)]
-pub(super) fn flush64(x: u64) -> u64 {
-    if x & 0x7ff0_0000_0000_0000 == 0 { x & (1 << 63) } else { x }
-}
-
-#[inline(always)]
-fn wide(low: u32, high: u32) -> u64 {
+pub(super) fn wide(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
@@ -73,7 +69,7 @@ fn any_nan(x: &Row) -> bool {
 
 /// A mask from 0 and 1 per lane.
 #[inline(always)]
-fn pack(flags: &[u8; LANES]) -> Mask {
+pub(super) fn pack(flags: &[u8; LANES]) -> Mask {
     let mut mask = 0;
     for (c, bytes) in flags.as_chunks::<CHUNK>().0.iter().enumerate() {
         // The product gathers the lowest bits of the bytes in its highest byte.
@@ -98,22 +94,40 @@ fn unpack(mask: Mask) -> Row {
 
 /// A source as a row; a splat is spread out in `buffer`. `high` takes the upper dword.
 #[inline(always)]
-fn fetch<'x>(file: &'x [Row], src: Src, high: bool, buffer: &'x mut Option<Row>) -> &'x Row {
+pub(super) fn fetch<'x>(file: &'x [Row], src: Src, high: bool, buffer: &'x mut Option<Row>) -> &'x Row {
     match src {
         Src::Row(row) => &file[row + usize::from(high)],
         Src::Splat(v) => buffer.insert([(v >> if high { 32 } else { 0 }) as u32; LANES]),
     }
 }
 
+/// Stands for sources an operation does not have.
+pub(super) static NONE: Row = [0; LANES];
+
 /// The first `N` sources as rows.
 macro_rules! rows {
     ($cx:expr, $n:ident, $name:ident) => {
-        let mut buffers: [Option<Row>; $n] = [const { None }; $n];
-        let mut next = buffers.iter_mut();
+        let (mut buffer0, mut buffer1, mut buffer2) = (None, None, None);
         let file: &[Row] = $cx.file;
-        let $name: [&Row; $n] =
-            from_fn(|s| fetch(file, $cx.src[s], false, next.next().expect("a buffer for each source")));
+        let mut $name: [&Row; $n] = [&NONE; $n];
+        $name[0] = fetch(file, $cx.src[0], false, &mut buffer0);
+        if $n > 1 {
+            $name[1] = fetch(file, $cx.src[1], false, &mut buffer1);
+        }
+        if $n > 2 {
+            $name[2] = fetch(file, $cx.src[2], false, &mut buffer2);
+        }
     };
+}
+
+/// A lane of every source.
+#[inline(always)]
+pub(super) fn each<const N: usize, T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; N] {
+    let mut out = [T::default(); N];
+    for s in 0..N {
+        out[s] = f(s);
+    }
+    out
 }
 
 /// One source as a row, or both halves of a 64-bit one.
@@ -128,6 +142,8 @@ macro_rules! row {
         let $high = fetch($cx.file, $cx.src[$s], true, &mut high_buffer);
     };
 }
+
+pub(super) use row;
 
 impl Cx<'_> {
     #[inline(always)]
@@ -158,7 +174,7 @@ impl Cx<'_> {
 
     /// Writes a row of results in the active lanes.
     #[inline(always)]
-    fn put(&mut self, row: usize, out: &Row) {
+    pub(super) fn put(&mut self, row: usize, out: &Row) {
         let dst = &mut self.file[self.dst + row];
         if self.lanes == !0 {
             *dst = *out;
@@ -173,7 +189,7 @@ impl Cx<'_> {
         rows!(self, N, src);
         let mut out = [0; LANES];
         for i in 0..LANES {
-            out[i] = f(src.map(|s| s[i]));
+            out[i] = f(each(|s| src[s][i]));
         }
         self.put(0, &out);
     }
@@ -241,7 +257,7 @@ impl Cx<'_> {
         rows!(self, N, src);
         let mut out = [0; LANES];
         for i in 0..LANES {
-            out[i] = f(from_fn(|s| src[s][i] & and[s] ^ xor[s]));
+            out[i] = f(each(|s| src[s][i] & and[s] ^ xor[s]));
         }
         self.put(0, &out);
     }
@@ -254,20 +270,20 @@ impl Cx<'_> {
         let mut out = [0; LANES];
         for lane in bits(self.lanes) {
             let i = lane as usize;
-            out[i] = f(from_fn(|s| src[s][i] & and[s] ^ xor[s]));
+            out[i] = f(each(|s| src[s][i] & and[s] ^ xor[s]));
         }
         self.put(0, &out);
     }
 
     /// f32 sources flushed, a result that is no float.
     #[inline(never)]
-    pub fn from_f32<const N: usize>(&mut self, f: impl Fn([f32; N]) -> u32) {
+    pub fn f32_bits<const N: usize>(&mut self, f: impl Fn([f32; N]) -> u32) {
         let keep = self.keep_in32();
         let (and, xor) = (self.and, self.xor);
         rows!(self, N, src);
         let mut out = [0; LANES];
         for i in 0..LANES {
-            out[i] = f(from_fn(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep))));
+            out[i] = f(each(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep))));
         }
         self.put(0, &out);
     }
@@ -292,7 +308,7 @@ impl Cx<'_> {
         rows!(self, N, src);
         let mut out = [0; LANES];
         for i in 0..LANES {
-            let v = f(from_fn(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep_in))));
+            let v = f(each(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep_in))));
             out[i] = flush(v.to_bits(), keep_out);
         }
         if any_nan(&out) {
@@ -370,150 +386,6 @@ impl Cx<'_> {
         self.map_float_heavy(f);
     }
 
-    /// 64-bit results of a 32-bit and a 64-bit source.
-    #[inline(never)]
-    pub fn map_shift(&mut self, f: impl Fn(u32, u64) -> u64) {
-        row!(self, 0, a);
-        row!(self, 1, low, high);
-        let mut out = [[0; LANES]; 2];
-        for i in 0..LANES {
-            let v = f(a[i], wide(low[i], high[i]));
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-        }
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
-    }
-
-    /// 64-bit multiply-add: two 32-bit sources and a 64-bit one; also gives a carry.
-    #[inline(never)]
-    pub fn map_mad64(&mut self, f: impl Fn(u32, u32, u64) -> (u64, bool)) {
-        row!(self, 0, a);
-        row!(self, 1, b);
-        row!(self, 2, low, high);
-        let (mut out, mut carries) = ([[0; LANES]; 2], [0; LANES]);
-        for i in 0..LANES {
-            let (v, carry) = f(a[i], b[i], wide(low[i], high[i]));
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-            carries[i] = carry.into();
-        }
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
-        self.mask_out = pack(&carries) & self.lanes;
-    }
-
-    /// f64 arithmetic under MODE.
-    #[inline(always)]
-    pub fn f64<const N: usize>(&mut self, f: impl Fn([f64; N]) -> f64) {
-        self.f64_with::<N, true>(f);
-    }
-
-    /// The same; without `FIX` the operation says itself which NaN it gives.
-    #[inline(always)]
-    pub fn f64_with<const N: usize, const FIX: bool>(&mut self, f: impl Fn([f64; N]) -> f64) {
-        match self.mode & 3 << 6 {
-            0xc0 => self.arithmetic64::<N, FIX, false>(f),
-            _ => self.arithmetic64::<N, FIX, true>(f),
-        }
-    }
-
-    #[inline(never)]
-    fn arithmetic64<const N: usize, const FIX: bool, const FLUSH: bool>(&mut self, f: impl Fn([f64; N]) -> f64) {
-        let (flush_in, flush_out) = (FLUSH && self.flush_in64(), FLUSH && self.flush_out64());
-        let (and, xor) = (self.and, self.xor);
-        let mut buffers: [[Option<Row>; 2]; N] = [const { [None, None] }; N];
-        let mut next = buffers.iter_mut();
-        let file: &[Row] = self.file;
-        let src: [[&Row; 2]; N] = from_fn(|s| {
-            let [low, high] = next.next().expect("a buffer for each source");
-            [fetch(file, self.src[s], false, low), fetch(file, self.src[s], true, high)]
-        });
-        let mut out = [[0; LANES]; 2];
-        let mut nan = 0;
-        for i in 0..LANES {
-            let v = f(from_fn(|s| {
-                let v = wide(src[s][0][i], src[s][1][i] & and[s] ^ xor[s]);
-                f64::from_bits(if flush_in { flush64(v) } else { v })
-            }));
-            nan |= if v.is_nan() { u64::MAX } else { 0 };
-            let v = if flush_out { flush64(v.to_bits()) } else { v.to_bits() };
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-        }
-        if FIX && nan != 0 {
-            fix_nan64(&mut out, src, and, xor);
-        }
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
-    }
-
-    /// An f64 and an i32 source.
-    #[inline(never)]
-    pub fn f64_int(&mut self, f: impl Fn(f64, i32) -> f64) {
-        let (flush_in, flush_out) = (self.flush_in64(), self.flush_out64());
-        let (and, xor) = (self.and, self.xor);
-        row!(self, 0, low, high);
-        row!(self, 1, b);
-        let mut out = [[0; LANES]; 2];
-        for lane in bits(self.lanes) {
-            let i = lane as usize;
-            let v = wide(low[i], high[i] & and[0] ^ xor[0]);
-            let v = f(f64::from_bits(if flush_in { flush64(v) } else { v }), b[i] as i32).to_bits();
-            let v = if flush_out { flush64(v) } else { v };
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-        }
-        fix_nan64(&mut out, [[low, high]], and, xor);
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
-    }
-
-    /// An f64 source, a result of 32 bits.
-    #[inline(never)]
-    pub fn from_f64(&mut self, f: impl Fn(f64) -> u32) {
-        let flush = self.flush_in64();
-        let (and, xor) = (self.and[0], self.xor[0]);
-        row!(self, 0, low, high);
-        let mut out = [0; LANES];
-        for i in 0..LANES {
-            let v = wide(low[i], high[i] & and ^ xor);
-            out[i] = f(f64::from_bits(if flush { flush64(v) } else { v }));
-        }
-        self.put(0, &out);
-    }
-
-    /// 64-bit results of 32 bits (float modifiers apply where the source is a float).
-    #[inline(never)]
-    pub fn to_wide(&mut self, f: impl Fn(u32) -> u64) {
-        let (and, xor) = (self.and[0], self.xor[0]);
-        row!(self, 0, a);
-        let mut out = [[0; LANES]; 2];
-        for i in 0..LANES {
-            let v = f(a[i] & and ^ xor);
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-        }
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
-    }
-
-    /// Bits of two f64 sources with modifiers, never flushed.
-    #[inline(never)]
-    pub fn map_double(&mut self, f: impl Fn(u64, u64) -> u64) {
-        let (and, xor) = (self.and, self.xor);
-        row!(self, 0, a, a_high);
-        row!(self, 1, b, b_high);
-        let mut out = [[0; LANES]; 2];
-        for i in 0..LANES {
-            let v = f(wide(a[i], a_high[i] & and[0] ^ xor[0]), wide(b[i], b_high[i] & and[1] ^ xor[1]));
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-        }
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
-    }
-
     /// The lanes where a test of 32-bit sources holds; float modifiers apply, denormals become `keep` of them.
     #[inline(never)]
     pub fn test(&mut self, keep: u32, f: impl Fn(u32, u32) -> bool) -> Mask {
@@ -535,33 +407,6 @@ impl Cx<'_> {
         let mut found = [0; LANES];
         for i in 0..LANES {
             found[i] = f(a[i], b[i]).into();
-        }
-        pack(&found) & self.lanes
-    }
-
-    /// A test of 64-bit sources, with modifiers and flushed if `FLUSH`.
-    #[inline(never)]
-    pub fn test_wide<const FLUSH: bool>(&mut self, f: impl Fn(u64, u64) -> bool) -> Mask {
-        let (and, xor) = (self.and, self.xor);
-        row!(self, 0, a, a_high);
-        row!(self, 1, b, b_high);
-        let mut found = [0; LANES];
-        for i in 0..LANES {
-            let (x, y) = (wide(a[i], a_high[i] & and[0] ^ xor[0]), wide(b[i], b_high[i] & and[1] ^ xor[1]));
-            let (x, y) = if FLUSH { (flush64(x), flush64(y)) } else { (x, y) };
-            found[i] = f(x, y).into();
-        }
-        pack(&found) & self.lanes
-    }
-
-    /// A test of an f64 as it stands against a 32-bit source.
-    pub fn test_class64(&mut self, f: impl Fn(u64, u32) -> bool) -> Mask {
-        let (and, xor) = (self.and[0], self.xor[0]);
-        row!(self, 0, a, high);
-        row!(self, 1, b);
-        let mut found = [0; LANES];
-        for i in 0..LANES {
-            found[i] = f(wide(a[i], high[i] & and ^ xor), b[i]).into();
         }
         pack(&found) & self.lanes
     }
@@ -623,19 +468,6 @@ fn fix_nan32<const N: usize>(out: &mut Row, src: [&Row; N], and: [u32; 3], xor: 
         if nan(out[i]) {
             let found = (0..N).map(|s| src[s][i] & and[s] ^ xor[s]).find(|&v| nan(v));
             out[i] = found.map_or(NAN32, |v| v | QUIET32);
-        }
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn fix_nan64<const N: usize>(out: &mut [Row; 2], src: [[&Row; 2]; N], and: [u32; 3], xor: [u32; 3]) {
-    let nan = |v: u64| f64::from_bits(v).is_nan();
-    for i in 0..LANES {
-        if nan(wide(out[0][i], out[1][i])) {
-            let found = (0..N).map(|s| wide(src[s][0][i], src[s][1][i] & and[s] ^ xor[s])).find(|&v| nan(v));
-            let v = found.map_or(NAN64, |v| v | QUIET64);
-            (out[0][i], out[1][i]) = (v as u32, (v >> 32) as u32);
         }
     }
 }

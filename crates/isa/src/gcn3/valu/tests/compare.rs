@@ -71,9 +71,9 @@ fn every_comparison() {
             "f32" => floats(),
             "f64" => doubles(),
             "f16" => halves(),
-            "i64" | "u64" => {
-                mix(&[0, 1, !0, 1 << 63, (1 << 63) - 1, 0xffff_ffff, 1 << 32], 500, |r| r.next() >> (r.next() & 63))
-            }
+            "i64" | "u64" => mix(&[0, 1, !0, 1 << 63, (1 << 63) - 1, 0xffff_ffff, 1 << 32], 500, |r| {
+                r.next() >> (r.next() & 63)
+            }),
             _ => ints(),
         };
         let inputs = &inputs[..inputs.len().min(2600)];
@@ -111,11 +111,41 @@ fn classes() {
     let class32 = |v: f32| -> u32 {
         let quiet = v.to_bits() & 0x40_0000 != 0;
         match v.classify() {
-            std::num::FpCategory::Nan => if quiet { 1 } else { 0 },
-            std::num::FpCategory::Infinite => if v < 0.0 { 2 } else { 9 },
-            std::num::FpCategory::Normal => if v < 0.0 { 3 } else { 8 },
-            std::num::FpCategory::Subnormal => if v < 0.0 { 4 } else { 7 },
-            std::num::FpCategory::Zero => if v.is_sign_negative() { 5 } else { 6 },
+            std::num::FpCategory::Nan => {
+                if quiet {
+                    1
+                } else {
+                    0
+                }
+            }
+            std::num::FpCategory::Infinite => {
+                if v < 0.0 {
+                    2
+                } else {
+                    9
+                }
+            }
+            std::num::FpCategory::Normal => {
+                if v < 0.0 {
+                    3
+                } else {
+                    8
+                }
+            }
+            std::num::FpCategory::Subnormal => {
+                if v < 0.0 {
+                    4
+                } else {
+                    7
+                }
+            }
+            std::num::FpCategory::Zero => {
+                if v.is_sign_negative() {
+                    5
+                } else {
+                    6
+                }
+            }
         }
     };
     for bit in 0..10 {
@@ -128,7 +158,13 @@ fn classes() {
             let v = f64::from_bits(input[0]);
             let number = match () {
                 () if v.is_nan() => u32::from(input[0] & 1 << 51 != 0),
-                () if v.is_subnormal() => if v < 0.0 { 4 } else { 7 },
+                () if v.is_subnormal() => {
+                    if v < 0.0 {
+                        4
+                    } else {
+                        7
+                    }
+                }
                 () => class32(v as f32),
             };
             // The conversion may leave the normal range of f32.
@@ -137,8 +173,16 @@ fn classes() {
             }
         }
         for (h, number) in [
-            (0x7c01u64, 0), (0xfe00, 1), (0xfc00, 2), (0xbc00, 3), (0x8001, 4), (0x8000, 5), (0, 6), (0x3ff, 7),
-            (0x400, 8), (0x7c00, 9),
+            (0x7c01u64, 0),
+            (0xfe00, 1),
+            (0xfc00, 2),
+            (0xbc00, 3),
+            (0x8001, 4),
+            (0x8000, 5),
+            (0, 6),
+            (0x3ff, 7),
+            (0x400, 8),
+            (0x7c00, 9),
         ] {
             let (_, found) = run(&inst(Op::VCmpClassF16), COMPILED, &[[h, 1 << bit, 0]], 0, 0)[0];
             assert_eq!(found, number == bit, "{h:x} {bit}");
@@ -158,6 +202,9 @@ fn classes() {
 }
 
 pub fn halves() -> Vec<[u64; 3]> {
-    let special = [0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x3800, 0x4200, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e01, 0x7d00, 0xfc01];
+    let special = [
+        0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x3800, 0x4200, 0x7bff, 0xfbff, 0x7c00, 0xfc00,
+        0x7e01, 0x7d00, 0xfc01,
+    ];
     mix(&special, 4000, |r| r.next() & 0xffff)
 }

@@ -1,7 +1,7 @@
 //! LLVM's division sequences, run instruction by instruction, against IEEE division.
 
-use super::*;
 use super::super::num;
+use super::*;
 
 /// Registers of the sequences: numerator v0, denominator v4, others from v8, each two wide.
 struct Seq {
@@ -14,7 +14,11 @@ impl Seq {
         let mut i = inst(op);
         i.src = [Operand::None; 3];
         for (n, s) in src.iter().enumerate() {
-            i.src[n] = if *s == 255 { Operand::InlineFloat(super::super::super::InlineFloat::One) } else { Operand::Vgpr(*s) };
+            i.src[n] = if *s == 255 {
+                Operand::InlineFloat(super::super::super::InlineFloat::One)
+            } else {
+                Operand::Vgpr(*s)
+            };
         }
         (i.dst, i.neg, i.sdst) = (Operand::Vgpr(dst), neg, sdst);
         execute(&i, &mut self.regs, !0).unwrap();
@@ -136,8 +140,12 @@ fn double() {
 #[test]
 fn half_fixup() {
     for (q, d, n, expected) in [
-        (0x3c00, 0x4000, 0xc000, 0xbc00), (0x3c00, 0, 0, 0xfe00), (0x3c00, 0, 0xbc00, 0xfc00),
-        (0x3c00, 0x7c00, 0x3c00, 0), (0x3c00, 0x7d00, 0x3c00, 0x7f00), (0x7e00, 1, 0x7bff, 0x7c00),
+        (0x3c00, 0x4000, 0xc000, 0xbc00),
+        (0x3c00, 0, 0, 0xfe00),
+        (0x3c00, 0, 0xbc00, 0xfc00),
+        (0x3c00, 0x7c00, 0x3c00, 0),
+        (0x3c00, 0x7d00, 0x3c00, 0x7f00),
+        (0x7e00, 1, 0x7bff, 0x7c00),
     ] {
         assert_eq!(run(&inst(Op::VDivFixupF16), COMPILED, &[[q, d, n]], 0, 0)[0].0, expected);
     }
@@ -148,7 +156,8 @@ fn two_over_pi() {
     // The segments add up to 2/π, each exactly below the one before.
     let x = 1e5f64.to_bits();
     let t: Vec<[u64; 3]> = (0..18).map(|s| [x, s, 0]).collect();
-    let parts: Vec<f64> = run(&inst(Op::VTrigPreopF64), COMPILED, &t, 0, 0).iter().map(|v| f64::from_bits(v.0)).collect();
+    let parts: Vec<f64> =
+        run(&inst(Op::VTrigPreopF64), COMPILED, &t, 0, 0).iter().map(|v| f64::from_bits(v.0)).collect();
     // The constant is rounded up, the segment cut off.
     assert_eq!(parts[0], std::f64::consts::FRAC_2_PI.next_down());
     for (i, part) in (0i32..).zip(&parts) {

@@ -29,7 +29,9 @@ fn arithmetic() {
     both(Op::VTruncF64, 1, |[a, ..]| a.trunc());
     both(Op::VRcpF64, 1, |[a, ..]| 1.0 / a);
     both(Op::VSqrtF64, 1, |[a, ..]| a.sqrt());
-    both(Op::VFractF64, 1, |[a, ..]| if a.is_finite() { (a - a.floor()).min(1.0 - f64::EPSILON / 2.0) } else { f64::NAN });
+    both(Op::VFractF64, 1, |[a, ..]| {
+        if a.is_finite() { (a - a.floor()).min(1.0 - f64::EPSILON / 2.0) } else { f64::NAN }
+    });
 }
 
 #[test]
@@ -41,7 +43,13 @@ fn minimum_and_maximum() {
         () if snan(b) => b | 1 << 51,
         () if f(a).is_nan() => b,
         () if f(b).is_nan() => a,
-        () => if f(a).total_cmp(&f(b)).is_lt() != max { a } else { b },
+        () => {
+            if f(a).total_cmp(&f(b)).is_lt() != max {
+                a
+            } else {
+                b
+            }
+        }
     };
     check(Op::VMinF64, &doubles(), |[a, b, _]| rule(a, b, false));
     check(Op::VMaxF64, &doubles(), |[a, b, _]| rule(a, b, true));
@@ -50,7 +58,9 @@ fn minimum_and_maximum() {
 #[test]
 fn conversions() {
     let t = doubles();
-    let clamp = |v: f64, low: f64, high: f64| if v.is_nan() { 0 } else { v.trunc().clamp(low, high) as i64 as u64 & 0xffff_ffff };
+    let clamp = |v: f64, low: f64, high: f64| {
+        if v.is_nan() { 0 } else { v.trunc().clamp(low, high) as i64 as u64 & 0xffff_ffff }
+    };
     check(Op::VCvtI32F64, &t, |[a, ..]| clamp(f64::from_bits(a), -2147483648.0, 2147483647.0));
     check(Op::VCvtU32F64, &t, |[a, ..]| clamp(f64::from_bits(a), 0.0, 4294967295.0));
     let i = ints();
@@ -77,7 +87,10 @@ fn conversions() {
 #[test]
 fn parts() {
     let t = doubles();
-    let (m, e) = (run(&inst(Op::VFrexpMantF64), COMPILED, &t, 0, 0), run(&inst(Op::VFrexpExpI32F64), COMPILED, &t, 0, 0));
+    let (m, e) = (
+        run(&inst(Op::VFrexpMantF64), COMPILED, &t, 0, 0),
+        run(&inst(Op::VFrexpExpI32F64), COMPILED, &t, 0, 0),
+    );
     for ((input, (m, _)), (e, _)) in t.iter().zip(m).zip(e) {
         let v = f64::from_bits(input[0]);
         let (m, e) = (f64::from_bits(m), e as i32);
@@ -92,7 +105,28 @@ fn parts() {
     }
     let mut t = Vec::new();
     for v in F64.into_iter().chain([0x3ff0_0000_0000_0003, 0x1234_5678_9abc_def1]) {
-        for n in [-3000, -1100, -1075, -1074, -1023, -1000, -60, -53, -52, -2, -1, 0, 1, 53, 1000, 1023, 2100, 4000, i32::MIN, i32::MAX] {
+        for n in [
+            -3000,
+            -1100,
+            -1075,
+            -1074,
+            -1023,
+            -1000,
+            -60,
+            -53,
+            -52,
+            -2,
+            -1,
+            0,
+            1,
+            53,
+            1000,
+            1023,
+            2100,
+            4000,
+            i32::MIN,
+            i32::MAX,
+        ] {
             t.push([v, n as u32 as u64, 0]);
         }
     }
@@ -100,7 +134,8 @@ fn parts() {
         expect(1, COMPILED, v, |[a, ..]| {
             // Down in one last step, so that it rounds once; multiplications above that are exact.
             let n = (v[1] as i32).clamp(-3000, 3000);
-            let (m, e) = if a == 0.0 || !a.is_finite() { return a } else { (a.abs().log2().floor() as i32, n) };
+            let (m, e) =
+                if a == 0.0 || !a.is_finite() { return a } else { (a.abs().log2().floor() as i32, n) };
             let top = (m + e).clamp(-1200, 1200);
             if top >= -1000 || e >= 0 {
                 return (0..e.abs()).fold(a, |x, _| if e > 0 { x * 2.0 } else { x * 0.5 });

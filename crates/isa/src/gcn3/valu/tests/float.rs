@@ -85,7 +85,13 @@ fn min_rule(a: u32, b: u32, max: bool, ieee: bool) -> u32 {
         () if f(a).is_nan() => b,
         () if f(b).is_nan() => a,
         // total_cmp puts −0 below +0.
-        () => if f(a).total_cmp(&f(b)).is_lt() != max { a } else { b },
+        () => {
+            if f(a).total_cmp(&f(b)).is_lt() != max {
+                a
+            } else {
+                b
+            }
+        }
     }
 }
 
@@ -115,14 +121,17 @@ fn rounding() {
     both(Op::VFloorF32, 1, |[a, ..]| a.floor());
     both(Op::VCeilF32, 1, |[a, ..]| a.ceil());
     both(Op::VTruncF32, 1, |[a, ..]| a.trunc());
-    both(Op::VFractF32, 1, |[a, ..]| (a - a.floor()).min(1.0 - f32::EPSILON / 2.0) + if a.is_finite() { 0.0 } else { f32::NAN });
+    both(Op::VFractF32, 1, |[a, ..]| {
+        (a - a.floor()).min(1.0 - f32::EPSILON / 2.0) + if a.is_finite() { 0.0 } else { f32::NAN }
+    });
 }
 
 #[test]
 fn parts() {
     for mode in [COMPILED, KEEP] {
         let t = floats();
-        let (m, e) = (run(&inst(Op::VFrexpMantF32), mode, &t, 0, 0), run(&inst(Op::VFrexpExpI32F32), mode, &t, 0, 0));
+        let (m, e) =
+            (run(&inst(Op::VFrexpMantF32), mode, &t, 0, 0), run(&inst(Op::VFrexpExpI32F32), mode, &t, 0, 0));
         for ((input, (m, _)), (e, _)) in t.iter().zip(m).zip(e) {
             let v = flush(f32::from_bits(input[0] as u32), mode & 0x10 == 0);
             let (m, e) = (f32::from_bits(m as u32), e as i32);
@@ -137,7 +146,27 @@ fn parts() {
         // By powers of two one step at a time in f64, rounded at the end.
         let mut t = Vec::new();
         for v in F32 {
-            for n in [-500, -300, -160, -150, -149, -126, -24, -2, -1, 0, 1, 5, 100, 127, 200, 280, 400, i32::MIN, i32::MAX] {
+            for n in [
+                -500,
+                -300,
+                -160,
+                -150,
+                -149,
+                -126,
+                -24,
+                -2,
+                -1,
+                0,
+                1,
+                5,
+                100,
+                127,
+                200,
+                280,
+                400,
+                i32::MIN,
+                i32::MAX,
+            ] {
                 t.push([v.into(), n as u32 as u64, 0]);
             }
         }
@@ -157,7 +186,9 @@ fn parts() {
 fn conversions() {
     let t = floats();
     let f = |v: u64| f64::from(flush(f32::from_bits(v as u32), true));
-    let clamp = |v: f64, low: f64, high: f64| if v.is_nan() { 0 } else { v.clamp(low, high) as i64 as u64 & 0xffff_ffff };
+    let clamp = |v: f64, low: f64, high: f64| {
+        if v.is_nan() { 0 } else { v.clamp(low, high) as i64 as u64 & 0xffff_ffff }
+    };
     let (imin, imax, umax) = (-2147483648.0, 2147483647.0, 4294967295.0);
     check(Op::VCvtI32F32, &t, |[a, ..]| clamp(f(a).trunc(), imin, imax));
     check(Op::VCvtU32F32, &t, |[a, ..]| clamp(f(a).trunc(), 0.0, umax));
@@ -167,7 +198,9 @@ fn conversions() {
     let i = ints();
     check(Op::VCvtF32I32, &i, |[a, ..]| bits(f64::from(a as i32)));
     check(Op::VCvtF32U32, &i, |[a, ..]| bits(f64::from(a as u32)));
-    for (n, op) in [Op::VCvtF32Ubyte0, Op::VCvtF32Ubyte1, Op::VCvtF32Ubyte2, Op::VCvtF32Ubyte3].into_iter().enumerate() {
+    for (n, op) in
+        [Op::VCvtF32Ubyte0, Op::VCvtF32Ubyte1, Op::VCvtF32Ubyte2, Op::VCvtF32Ubyte3].into_iter().enumerate()
+    {
         check(op, &i, |[a, ..]| bits(((a as u32).to_le_bytes()[n]).into()));
     }
     check(Op::VCvtOffF32I4, &i, |[a, ..]| {

@@ -59,7 +59,16 @@ fn arithmetic() {
         let sum = a * b + c;
         // What the sum in f64 lost.
         let lost = a.mul_add(b, c - sum);
-        (sum, if lost > 0.0 { 1 } else if lost < 0.0 { -1 } else { 0 })
+        (
+            sum,
+            if lost > 0.0 {
+                1
+            } else if lost < 0.0 {
+                -1
+            } else {
+                0
+            },
+        )
     });
     let mad = |[a, b, c]: [f64; 3]| {
         let p = nearest(a * b, 0);
@@ -81,7 +90,8 @@ fn arithmetic() {
     both(Op::VRcpF16, 1, |[a, ..]| (1.0 / a, 0));
     both(Op::VSqrtF16, 1, |[a, ..]| (a.sqrt(), 0));
     both(Op::VRsqF16, 1, |[a, ..]| (1.0 / a.sqrt(), 0));
-    let t: Vec<[u64; 3]> = halves().iter().map(|[a, b, _]| [*a, (b % 60).wrapping_sub(30) & 0xffff, 0]).collect();
+    let t: Vec<[u64; 3]> =
+        halves().iter().map(|[a, b, _]| [*a, (b % 60).wrapping_sub(30) & 0xffff, 0]).collect();
     check(Op::VLdexpF16, &t, |v| expect(1, COMPILED, v, |[a, ..]| (a * 2f64.powi((v[1] as i16).into()), 0)));
 }
 
@@ -90,11 +100,17 @@ fn all_halves_convert() {
     let t: Vec<[u64; 3]> = (0..=0xffff).map(|h| [h, 0, 0]).collect();
     check_mode(Op::VCvtF32F16, KEEP, &t, |[h, ..]| {
         let v = value(h as u16);
-        if v.is_nan() { (h & 0x8000) << 16 | 0x7fc0_0000 | (h & 0x3ff) << 13 } else { u64::from((v as f32).to_bits()) }
+        if v.is_nan() {
+            (h & 0x8000) << 16 | 0x7fc0_0000 | (h & 0x3ff) << 13
+        } else {
+            u64::from((v as f32).to_bits())
+        }
     });
     check(Op::VCvtF16U16, &t, |[v, ..]| nearest(v as f64, 0).into());
     check(Op::VCvtF16I16, &t, |[v, ..]| nearest(f64::from(v as i16), 0).into());
-    let int = |v: f64, low: f64, high: f64| if v.is_nan() { 0 } else { v.trunc().clamp(low, high) as i64 as u64 & 0xffff };
+    let int = |v: f64, low: f64, high: f64| {
+        if v.is_nan() { 0 } else { v.trunc().clamp(low, high) as i64 as u64 & 0xffff }
+    };
     check(Op::VCvtU16F16, &t, |[h, ..]| int(value(h as u16), 0.0, 65535.0));
     check(Op::VCvtI16F16, &t, |[h, ..]| int(value(h as u16), -32768.0, 32767.0));
     let m = run(&inst(Op::VFrexpMantF16), KEEP, &t, 0, 0);
@@ -143,7 +159,13 @@ fn minimum_and_maximum() {
         () if snan(b) => b | 0x200,
         () if nan(a) => b,
         () if nan(b) => a,
-        () => if value(a as u16).total_cmp(&value(b as u16)).is_lt() != max { a } else { b },
+        () => {
+            if value(a as u16).total_cmp(&value(b as u16)).is_lt() != max {
+                a
+            } else {
+                b
+            }
+        }
     };
     check(Op::VMinF16, &halves(), |[a, b, _]| rule(a, b, false));
     check(Op::VMaxF16, &halves(), |[a, b, _]| rule(a, b, true));

@@ -60,9 +60,7 @@ fn shifts_by_every_count() {
     check(Op::VAshrrevI64, &t, |[n, v, _]| i128::from(v as i64).div_euclid(1 << (n % 64)) as u64);
     check(Op::VLshlrevB16, &t, |[n, v, _]| (v & 0xffff) << (n % 16) & 0xffff);
     check(Op::VLshrrevB16, &t, |[n, v, _]| (v & 0xffff) >> (n % 16));
-    check(Op::VAshrrevI16, &t, |[n, v, _]| {
-        i128::from(v as i16).div_euclid(1 << (n % 16)) as u64 & 0xffff
-    });
+    check(Op::VAshrrevI16, &t, |[n, v, _]| i128::from(v as i16).div_euclid(1 << (n % 16)) as u64 & 0xffff);
 }
 
 #[test]
@@ -90,13 +88,20 @@ fn fields() {
     check(Op::VAlignbitB32, &t, |[a, b, n]| ((u(a) << 32 | u(b)) >> (n % 32)) as u64 & M);
     check(Op::VAlignbyteB32, &t, |[a, b, n]| ((u(a) << 32 | u(b)) >> (8 * (n % 4))) as u64 & M);
     check(Op::VPermB32, &t, |[a, b, sel]| {
-        let bytes: Vec<u64> = (0..4).map(|i| b >> (8 * i) & 255).chain((0..4).map(|i| a >> (8 * i) & 255)).collect();
+        let bytes: Vec<u64> =
+            (0..4).map(|i| b >> (8 * i) & 255).chain((0..4).map(|i| a >> (8 * i) & 255)).collect();
         (0..4)
             .map(|i| {
                 let pick = (sel >> (8 * i) & 255) as usize;
                 let byte = match pick {
                     0..8 => bytes[pick],
-                    8..12 => if bytes[2 * (pick - 8) + 1] >= 128 { 255 } else { 0 },
+                    8..12 => {
+                        if bytes[2 * (pick - 8) + 1] >= 128 {
+                            255
+                        } else {
+                            0
+                        }
+                    }
                     12 => 0,
                     _ => 255,
                 };
@@ -133,7 +138,8 @@ fn carries() {
     let t = ints();
     for carry_in in [0, !0] {
         let c = i128::from(carry_in & 1);
-        let cases: [(Op, &dyn Fn(i128, i128) -> i128); 6] = [
+        type Exact<'a> = &'a dyn Fn(i128, i128) -> i128;
+        let cases: [(Op, Exact); 6] = [
             (Op::VAddU32, &|a, b| a + b),
             (Op::VSubU32, &|a, b| a - b),
             (Op::VSubrevU32, &|a, b| b - a),
@@ -195,7 +201,9 @@ fn extremes() {
 fn sums_of_differences() {
     let t = ints();
     let parts = |v: u64, bits: u64| (0..32 / bits).map(move |i| (v >> (bits * i) & ((1 << bits) - 1)) as i64);
-    let sad = |a: u64, b: u64, bits: u64| parts(a, bits).zip(parts(b, bits)).map(|(x, y)| (x - y).unsigned_abs()).sum::<u64>();
+    let sad = |a: u64, b: u64, bits: u64| {
+        parts(a, bits).zip(parts(b, bits)).map(|(x, y)| (x - y).unsigned_abs()).sum::<u64>()
+    };
     let masked = |a: u64, b: u64| {
         parts(a, 8).zip(parts(b, 8)).filter(|p| p.1 != 0).map(|(x, y)| (x - y).unsigned_abs()).sum::<u64>()
     };
@@ -205,14 +213,16 @@ fn sums_of_differences() {
     check(Op::VSadU32, &t, |[a, b, c]| (sad(a, b, 32) + c) & M);
     check(Op::VMsadU8, &t, |[a, b, c]| (masked(a, b) + c) & M);
     check(Op::VLerpU8, &t, |[a, b, c]| {
-        (0..4).map(|i| ((a >> (8 * i) & 255) + (b >> (8 * i) & 255) + (c >> (8 * i) & 1)) / 2 << (8 * i)).sum()
+        (0..4)
+            .map(|i| (((a >> (8 * i) & 255) + (b >> (8 * i) & 255) + (c >> (8 * i) & 1)) / 2) << (8 * i))
+            .sum()
     });
     let wide: Vec<[u64; 3]> = t.iter().map(|[a, b, c]| [a << 32 | b ^ c, *b, c << 32 | a]).collect();
     check(Op::VQsadPkU16U8, &wide, |[a, b, c]| {
-        (0..4).map(|i| ((sad(a >> (8 * i) & M, b, 8) + (c >> (16 * i))) & 0xffff) << (16 * i)).sum()
+        (0..4).map(|i| ((sad(a >> (8 * i) & M, b, 8) + (c >> (16 * i) & 0xffff)) & 0xffff) << (16 * i)).sum()
     });
     check(Op::VMqsadPkU16U8, &wide, |[a, b, c]| {
-        (0..4).map(|i| ((masked(a >> (8 * i) & M, b) + (c >> (16 * i))) & 0xffff) << (16 * i)).sum()
+        (0..4).map(|i| ((masked(a >> (8 * i) & M, b) + (c >> (16 * i) & 0xffff)) & 0xffff) << (16 * i)).sum()
     });
 }
 

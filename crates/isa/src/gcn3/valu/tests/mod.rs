@@ -43,9 +43,9 @@ impl Rng {
 pub fn inst(op: Op) -> Inst {
     let entry = op.entry();
     let mut inst = Inst::new(op, Format::Vop3);
-    for i in 0..3 {
+    for (i, first) in SRC.into_iter().enumerate() {
         if entry.src[i].dwords() > 0 {
-            inst.src[i] = Operand::Vgpr(SRC[i]);
+            inst.src[i] = Operand::Vgpr(first);
         }
         if entry.src[i] == super::Ty::Mask {
             inst.src[i] = Operand::Sgpr(30);
@@ -103,7 +103,12 @@ pub fn check_mode(op: Op, mode: u32, inputs: &[[u64; 3]], reference: impl Fn([u6
     let plain = inst(op);
     let name = op.name();
     for (input, (out, _)) in inputs.iter().zip(run(&plain, mode, inputs, 0, 0)) {
-        assert_eq!(out, reference(*input), "{name} of {input:x?}: {out:#x}, expected {:#x}", reference(*input));
+        assert_eq!(
+            out,
+            reference(*input),
+            "{name} of {input:x?}: {out:#x}, expected {:#x}",
+            reference(*input)
+        );
     }
     // Lanes off, scalar source.
     let mut rng = Rng(7);
@@ -124,9 +129,19 @@ pub fn check_mode(op: Op, mode: u32, inputs: &[[u64; 3]], reference: impl Fn([u6
         let [_, b, c] = inputs[lane as usize % inputs.len()];
         let expected = match mask & !0xff & 1 << lane != 0 {
             true => reference([scalar, b, c]),
-            false => if wide { 0xdead_beef_dead_beef } else { 0xdead_beef },
+            false => {
+                if wide {
+                    0xdead_beef_dead_beef
+                } else {
+                    0xdead_beef
+                }
+            }
         };
-        assert_eq!(result(&r, op.entry().dst.dwords(), lane), expected, "{name}, scalar {scalar:x}, lane {lane}");
+        assert_eq!(
+            result(&r, op.entry().dst.dwords(), lane),
+            expected,
+            "{name}, scalar {scalar:x}, lane {lane}"
+        );
     }
 }
 
@@ -152,17 +167,70 @@ pub fn mix(special: &[u64], random: usize, mut draw: impl FnMut(&mut Rng) -> u64
 
 pub fn ints() -> Vec<[u64; 3]> {
     let special = [
-        0, 1, 2, 7, 8, 15, 16, 31, 32, 33, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7f_ffff, 0x80_0000,
-        0xff_ffff, 0x100_0000, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0xffff_fffe, 0xffff_ffff,
+        0,
+        1,
+        2,
+        7,
+        8,
+        15,
+        16,
+        31,
+        32,
+        33,
+        0x7f,
+        0x80,
+        0xff,
+        0x7fff,
+        0x8000,
+        0xffff,
+        0x7f_ffff,
+        0x80_0000,
+        0xff_ffff,
+        0x100_0000,
+        0x7fff_ffff,
+        0x8000_0000,
+        0x8000_0001,
+        0xffff_fffe,
+        0xffff_ffff,
     ];
     mix(&special, 3000, |r| r.next() >> (r.next() & 31) & 0xffff_ffff)
 }
 
 pub const F32: [u32; 34] = [
-    0, 0x8000_0000, 1, 0x8000_0001, 0x7f_ffff, 0x807f_ffff, 0x40_0000, 0x80_0000, 0x8080_0000, 0x80_0001,
-    0x3f80_0000, 0xbf80_0000, 0x3f00_0000, 0xbf00_0000, 0x3f7f_ffff, 0x3fc0_0000, 0x4020_0000, 0xc020_0000,
-    0x4040_0000, 0x4b00_0000, 0x4b00_0001, 0x4aff_ffff, 0xcaff_ffff, 0x4f00_0000, 0xcf00_0000, 0x4f80_0000,
-    0x7f7f_ffff, 0xff7f_ffff, 0x7f80_0000, 0xff80_0000, 0x7fc0_1234, 0xffc0_0001, 0x7f80_0001, 0xffa0_0000,
+    0,
+    0x8000_0000,
+    1,
+    0x8000_0001,
+    0x7f_ffff,
+    0x807f_ffff,
+    0x40_0000,
+    0x80_0000,
+    0x8080_0000,
+    0x80_0001,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x3f00_0000,
+    0xbf00_0000,
+    0x3f7f_ffff,
+    0x3fc0_0000,
+    0x4020_0000,
+    0xc020_0000,
+    0x4040_0000,
+    0x4b00_0000,
+    0x4b00_0001,
+    0x4aff_ffff,
+    0xcaff_ffff,
+    0x4f00_0000,
+    0xcf00_0000,
+    0x4f80_0000,
+    0x7f7f_ffff,
+    0xff7f_ffff,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fc0_1234,
+    0xffc0_0001,
+    0x7f80_0001,
+    0xffa0_0000,
 ];
 
 pub fn floats() -> Vec<[u64; 3]> {
@@ -174,13 +242,36 @@ pub fn floats() -> Vec<[u64; 3]> {
 }
 
 pub const F64: [u64; 30] = [
-    0, 1 << 63, 1, 1 << 63 | 1, 0xf_ffff_ffff_ffff, 0x10_0000_0000_0000, 0x8010_0000_0000_0000,
-    0x10_0000_0000_0001, 0x3ff0_0000_0000_0000, 0xbff0_0000_0000_0000, 0x3fe0_0000_0000_0000,
-    0xbfe0_0000_0000_0000, 0x3fef_ffff_ffff_ffff, 0x3ff8_0000_0000_0000, 0x4004_0000_0000_0000,
-    0xc004_0000_0000_0000, 0x4330_0000_0000_0000, 0x432f_ffff_ffff_ffff, 0x4330_0000_0000_0001,
-    0x41df_ffff_ffc0_0000, 0x41e0_0000_0000_0000, 0xc1e0_0000_0020_0000, 0x41ef_ffff_ffe0_0000,
-    0x41f0_0000_0000_0000, 0x7fef_ffff_ffff_ffff, 0x7ff0_0000_0000_0000, 0xfff0_0000_0000_0000,
-    0x7ff8_0000_0000_1234, 0x7ff0_0000_0000_0001, 0xfff4_0000_0000_0000,
+    0,
+    1 << 63,
+    1,
+    1 << 63 | 1,
+    0xf_ffff_ffff_ffff,
+    0x10_0000_0000_0000,
+    0x8010_0000_0000_0000,
+    0x10_0000_0000_0001,
+    0x3ff0_0000_0000_0000,
+    0xbff0_0000_0000_0000,
+    0x3fe0_0000_0000_0000,
+    0xbfe0_0000_0000_0000,
+    0x3fef_ffff_ffff_ffff,
+    0x3ff8_0000_0000_0000,
+    0x4004_0000_0000_0000,
+    0xc004_0000_0000_0000,
+    0x4330_0000_0000_0000,
+    0x432f_ffff_ffff_ffff,
+    0x4330_0000_0000_0001,
+    0x41df_ffff_ffc0_0000,
+    0x41e0_0000_0000_0000,
+    0xc1e0_0000_0020_0000,
+    0x41ef_ffff_ffe0_0000,
+    0x41f0_0000_0000_0000,
+    0x7fef_ffff_ffff_ffff,
+    0x7ff0_0000_0000_0000,
+    0xfff0_0000_0000_0000,
+    0x7ff8_0000_0000_1234,
+    0x7ff0_0000_0000_0001,
+    0xfff4_0000_0000_0000,
 ];
 
 pub fn doubles() -> Vec<[u64; 3]> {

@@ -60,17 +60,53 @@ fn reads(ctrl: u32, lane: u32) -> u32 {
     let (row, at) = (lane / 16 * 16, lane % 16);
     match ctrl {
         0..=0xff => lane / 4 * 4 + (ctrl >> (2 * (lane % 4)) & 3),
-        0x101..=0x10f => if at + ctrl - 0x100 < 16 { lane + ctrl - 0x100 } else { 99 },
-        0x111..=0x11f => if at >= ctrl - 0x110 { lane - (ctrl - 0x110) } else { 99 },
+        0x101..=0x10f => {
+            if at + ctrl - 0x100 < 16 {
+                lane + ctrl - 0x100
+            } else {
+                99
+            }
+        }
+        0x111..=0x11f => {
+            if at >= ctrl - 0x110 {
+                lane - (ctrl - 0x110)
+            } else {
+                99
+            }
+        }
         0x121..=0x12f => row + (at + 16 - (ctrl - 0x120)) % 16,
-        0x130 => if lane == 63 { 99 } else { lane + 1 },
+        0x130 => {
+            if lane == 63 {
+                99
+            } else {
+                lane + 1
+            }
+        }
         0x134 => (lane + 1) % 64,
-        0x138 => if lane == 0 { 99 } else { lane - 1 },
+        0x138 => {
+            if lane == 0 {
+                99
+            } else {
+                lane - 1
+            }
+        }
         0x13c => (lane + 63) % 64,
         0x140 => row + 15 - at,
         0x141 => lane / 8 * 8 + 7 - lane % 8,
-        0x142 => if lane < 16 { 99 } else { row - 1 },
-        _ => if lane < 32 { 99 } else { 31 },
+        0x142 => {
+            if lane < 16 {
+                99
+            } else {
+                row - 1
+            }
+        }
+        _ => {
+            if lane < 32 {
+                99
+            } else {
+                31
+            }
+        }
     }
 }
 
@@ -79,7 +115,9 @@ fn data_from_other_lanes() {
     let mut controls = vec![0x1b, 0xe4, 0xb1, 0x130, 0x134, 0x138, 0x13c, 0x140, 0x141, 0x142, 0x143];
     controls.extend((0x101..0x110).chain(0x111..0x120).chain(0x121..0x130));
     for ctrl in controls {
-        for (bound, banks, rows, mask) in [(0, 15, 15, !0), (1, 15, 15, !0), (0, 5, 10, !0), (1, 15, 15, 0xf0f0_ffff_5555_ff0f)] {
+        for (bound, banks, rows, mask) in
+            [(0, 15, 15, !0), (1, 15, 15, !0), (0, 5, 10, !0), (1, 15, 15, 0xf0f0_ffff_5555_ff0f)]
+        {
             let mut i = inst(Op::VMovB32);
             i.format = Format::Dpp;
             i.imm = (ctrl << 8 | bound << 19 | banks << 24 | rows << 28) as i32;
@@ -92,14 +130,19 @@ fn data_from_other_lanes() {
             for lane in 0..64 {
                 let from = reads(ctrl, lane);
                 let valid = from < 64 && mask >> from & 1 == 1;
-                let on = mask >> lane & 1 == 1 && banks >> (lane / 4 % 4) & 1 == 1 && rows >> (lane / 16) & 1 == 1;
+                let on =
+                    mask >> lane & 1 == 1 && banks >> (lane / 4 % 4) & 1 == 1 && rows >> (lane / 16) & 1 == 1;
                 let expected = match () {
                     () if !on => 7,
                     () if valid => u64::from(from) + 100,
                     () if bound == 1 => 0,
                     () => 7,
                 };
-                assert_eq!(result(&r, 1, lane), expected, "ctrl {ctrl:x} bound {bound} lane {lane} mask {mask:x}");
+                assert_eq!(
+                    result(&r, 1, lane),
+                    expected,
+                    "ctrl {ctrl:x} bound {bound} lane {lane} mask {mask:x}"
+                );
             }
         }
     }
@@ -126,9 +169,12 @@ fn with(op: Op, omod: u8, clamp: bool) -> Inst {
 #[test]
 fn results_clamped_and_scaled() {
     let f = |v: f32| u64::from(v.to_bits());
-    let mul = |i: Inst, mode: u32, v: f32| f32::from_bits(run(&i, mode, &[[f(v), f(1.0), 0]], 0, 0)[0].0 as u32);
+    let mul =
+        |i: Inst, mode: u32, v: f32| f32::from_bits(run(&i, mode, &[[f(v), f(1.0), 0]], 0, 0)[0].0 as u32);
     let clamp = with(Op::VMulF32, 0, true);
-    for (v, expected) in [(0.5, 0.5), (2.0, 1.0), (-3.0, 0.0), (f32::INFINITY, 1.0), (f32::NAN, 0.0), (f32::NEG_INFINITY, 0.0)] {
+    for (v, expected) in
+        [(0.5, 0.5), (2.0, 1.0), (-3.0, 0.0), (f32::INFINITY, 1.0), (f32::NAN, 0.0), (f32::NEG_INFINITY, 0.0)]
+    {
         assert_eq!(mul(clamp, COMPILED, v), expected);
     }
     assert!(mul(clamp, COMPILED & !(1 << 8), f32::NAN).is_nan());

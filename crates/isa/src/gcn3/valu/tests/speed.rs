@@ -13,7 +13,12 @@ fn nanoseconds_per_instruction() {
     let mut r = regs(COMPILED);
     for lane in 0..64 {
         for i in 0..3 {
-            fill(&mut r, i, lane, u64::from((1.0 + lane as f32 * 0.37 + i as f32).to_bits()) | 0x3ff0_0000 << 32);
+            fill(
+                &mut r,
+                i,
+                lane,
+                u64::from((1.0 + lane as f32 * 0.37 + i as f32).to_bits()) | 0x3ff0_0000 << 32,
+            );
         }
     }
     let time = |i: &Inst, r: &mut Regs, lanes: u64| {
@@ -36,7 +41,11 @@ fn nanoseconds_per_instruction() {
         let mut scalar = vector;
         scalar.src[0] = Operand::Sgpr(14);
         r.set_pair(14, 0x3ff0_0000_3fc0_0000);
-        let row = [time(&vector, &mut r, !0), time(&vector, &mut r, 0x0ff0_5555_ffff_0000), time(&scalar, &mut r, !0)];
+        let row = [
+            time(&vector, &mut r, !0),
+            time(&vector, &mut r, 0x0ff0_5555_ffff_0000),
+            time(&scalar, &mut r, !0),
+        ];
         println!("{:<18} {:8.1} {:8.1} {:8.1}", op.name(), row[0], row[1], row[2]);
     }
     let mut i = inst(Op::VMadF32);
