@@ -53,7 +53,9 @@ impl Device {
         for d in 0..3 {
             if !dispatch.grid[d].is_multiple_of(dispatch.group[d]) {
                 let (grid, group) = (dispatch.grid[d], dispatch.group[d]);
-                return Err(wrong(format!("grid {grid} is not a multiple of group {group} in dimension {d}")));
+                return Err(wrong(format!(
+                    "grid {grid} is not a multiple of group {group} in dimension {d}"
+                )));
             }
             count *= u64::from(dispatch.grid[d] / dispatch.group[d]);
         }

@@ -75,7 +75,8 @@ fn saxpy_with_a_partial_last_wave() {
         let x: Vec<f32> = noise(320).map(|v| v as f32 * 0.001).collect();
         let y: Vec<f32> = noise(320).map(|v| v as f32 - 7.5).collect();
         let (bx, by) = (h.buffer(&x, f32::to_le_bytes), h.buffer(&y, f32::to_le_bytes));
-        let args = vec![value(2.5f32.to_le_bytes()), Arg::Buffer(bx), Arg::Buffer(by), value(300i32.to_le_bytes())];
+        let args =
+            vec![value(2.5f32.to_le_bytes()), Arg::Buffer(bx), Arg::Buffer(by), value(300i32.to_le_bytes())];
         h.run("saxpy", [320, 1, 1], [80, 1, 1], args);
         let want: Vec<f32> = (0..320).map(|i| if i < 300 { 2.5 * x[i] + y[i] } else { y[i] }).collect();
         assert_eq!(h.read(by, 320, f32::from_le_bytes), want);
@@ -118,7 +119,12 @@ fn histogram_with_atomics() {
     everywhere(|h| {
         let x: Vec<u32> = noise(512).collect();
         let (bx, bo) = (h.buffer(&x, u32::to_le_bytes), h.buffer(&[0u32; 16], u32::to_le_bytes));
-        h.run("histogram", [512, 1, 1], [128, 1, 1], vec![Arg::Buffer(bx), Arg::Buffer(bo), value(15u32.to_le_bytes())]);
+        h.run(
+            "histogram",
+            [512, 1, 1],
+            [128, 1, 1],
+            vec![Arg::Buffer(bx), Arg::Buffer(bo), value(15u32.to_le_bytes())],
+        );
         let mut want = vec![0u32; 16];
         x.iter().for_each(|v| want[(v & 15) as usize] += 1);
         assert_eq!(h.read(bo, 16, u32::from_le_bytes), want);
@@ -130,7 +136,12 @@ fn divergent_loop_with_break() {
     everywhere(|h| {
         let x: Vec<u32> = (0..192).map(|i| i * 7 + 1).collect();
         let (bx, bo) = (h.buffer(&x, u32::to_le_bytes), h.buffer(&[0u32; 192], u32::to_le_bytes));
-        h.run("collatz", [192, 1, 1], [64, 1, 1], vec![Arg::Buffer(bx), Arg::Buffer(bo), value(2050u32.to_le_bytes())]);
+        h.run(
+            "collatz",
+            [192, 1, 1],
+            [64, 1, 1],
+            vec![Arg::Buffer(bx), Arg::Buffer(bo), value(2050u32.to_le_bytes())],
+        );
         let want: Vec<u32> = x
             .iter()
             .map(|&start| {
@@ -160,7 +171,8 @@ fn divergent_loop_with_break() {
 fn integer_division() {
     everywhere(|h| {
         let a: Vec<i32> = noise(128).map(|v| v as i32 - (1 << 27)).collect();
-        let b: Vec<i32> = noise(128).map(|v| (v as i32 % 1000) - 500).map(|v| if v == 0 { 7 } else { v }).collect();
+        let b: Vec<i32> =
+            noise(128).map(|v| (v as i32 % 1000) - 500).map(|v| if v == 0 { 7 } else { v }).collect();
         let (ba, bb) = (h.buffer(&a, i32::to_le_bytes), h.buffer(&b, i32::to_le_bytes));
         let (bq, br) = (h.buffer(&[0i32; 128], i32::to_le_bytes), h.buffer(&[0u32; 128], u32::to_le_bytes));
         let args = [ba, bb, bq, br].map(Arg::Buffer).to_vec();
@@ -190,7 +202,12 @@ fn bytes_and_shorts() {
     everywhere(|h| {
         let x: Vec<u8> = noise(100).map(|v| v as u8).collect();
         let (bx, bo) = (h.buffer(&x, u8::to_le_bytes), h.buffer(&[0i16; 100], i16::to_le_bytes));
-        h.run("bytes", [100, 1, 1], [50, 1, 1], vec![Arg::Buffer(bx), Arg::Buffer(bo), value(100i32.to_le_bytes())]);
+        h.run(
+            "bytes",
+            [100, 1, 1],
+            [50, 1, 1],
+            vec![Arg::Buffer(bx), Arg::Buffer(bo), value(100i32.to_le_bytes())],
+        );
         let want: Vec<i16> = (0..100).map(|i| i16::from(x[i]) - i16::from(x[(i + 1) % 100])).collect();
         assert_eq!(h.read(bo, 100, i16::from_le_bytes), want);
     });
@@ -201,14 +218,25 @@ fn wrong_launches_are_explained() {
     let mut device = Device::new(machine(1));
     let module = device.load("basic.O2.co", OBJECTS[0].1).expect("code object");
     let mut launch = |kernel: &str, grid: u32, group: u32, args: Vec<Arg>| {
-        let dispatch =
-            Dispatch { kernel: kernel.into(), grid: [grid, 1, 1], group: [group, 1, 1], args, dynamic_lds: 0 };
+        let dispatch = Dispatch {
+            kernel: kernel.into(),
+            grid: [grid, 1, 1],
+            group: [group, 1, 1],
+            args,
+            dynamic_lds: 0,
+        };
         device.launch(&module, &dispatch, RunOptions::default(), None).expect_err("must fail").to_string()
     };
     assert!(launch("saxpi", 64, 64, vec![]).contains("no kernel `saxpi`"));
     assert!(launch("saxpy", 64, 64, vec![]).contains("takes 4 argument"));
-    assert!(launch("reduce", 64, 64, vec![Arg::Buffer(0), Arg::Buffer(0), Arg::Buffer(0)]).contains("local memory"));
-    assert!(launch("saxpy", 65, 64, vec![]).contains("takes 4") || launch("saxpy", 65, 64, vec![]).contains("multiple"));
+    assert!(
+        launch("reduce", 64, 64, vec![Arg::Buffer(0), Arg::Buffer(0), Arg::Buffer(0)])
+            .contains("local memory")
+    );
+    assert!(
+        launch("saxpy", 65, 64, vec![]).contains("takes 4")
+            || launch("saxpy", 65, 64, vec![]).contains("multiple")
+    );
     assert!(Device::new(machine(1)).load("x", b"not an object").is_err());
     for cut in [10, 100, 1000, 5000] {
         let _ = Device::new(machine(1)).load("cut", &OBJECTS[0].1[..cut]);

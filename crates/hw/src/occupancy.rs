@@ -47,8 +47,11 @@ impl Machine {
             }
         }
         let mut groups = (waves.0 * core.partitions / needs.waves_per_group.max(1), waves.1);
-        let barriers = if core.barriers == 0 || needs.waves_per_group <= 1 { u32::MAX } else { core.barriers };
-        for (n, limit) in [(fit(core.lds_bytes, needs.lds_bytes), Limit::LocalMemory), (barriers, Limit::Barriers)] {
+        let barriers =
+            if core.barriers == 0 || needs.waves_per_group <= 1 { u32::MAX } else { core.barriers };
+        for (n, limit) in
+            [(fit(core.lds_bytes, needs.lds_bytes), Limit::LocalMemory), (barriers, Limit::Barriers)]
+        {
             if n < groups.0 {
                 groups = (n, limit);
             }
@@ -65,8 +68,14 @@ mod tests {
     use super::*;
 
     fn machine() -> Machine {
-        let sets = ["core.waves=40", "core.partitions=4", "core.lds_bytes=65536", "core.lds_banks=32", "core.barriers=16"]
-            .map(|s| crate::parse_set(s).expect("set"));
+        let sets = [
+            "core.waves=40",
+            "core.partitions=4",
+            "core.lds_bytes=65536",
+            "core.lds_banks=32",
+            "core.barriers=16",
+        ]
+        .map(|s| crate::parse_set(s).expect("set"));
         let mut m = crate::preset("harp").expect("preset").with_overrides(&sets).expect("machine");
         m.core.register_file = 256;
         m

@@ -5,8 +5,8 @@ use crate::views::{Buffer, Element, Views, fill_buffer};
 use miette::{Diagnostic, IntoDiagnostic, Report, WrapErr, miette};
 use std::path::Path;
 use thiserror::Error;
-use wb_hw::Machine;
 use wb_device::{Arg, Device, Dispatch};
+use wb_hw::Machine;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::{self, Guppy};
 use wb_isa::harp::{self, Arch, Harp};
@@ -111,7 +111,9 @@ impl Job {
             "harp" => Job::harp(name, bytes, spec),
             "guppy" => Job::guppy(name, bytes, spec),
             "gcn3" => Job::gcn3(name, bytes, spec),
-            other => Err(miette!(help = "this version knows harp, guppy and gcn3", "there is no ISA `{other}`")),
+            other => {
+                Err(miette!(help = "this version knows harp, guppy and gcn3", "there is no ISA `{other}`"))
+            }
         }
     }
 
@@ -283,8 +285,7 @@ impl Job {
         let element = match parts.next() {
             None => None,
             Some(t) => Some(
-                Element::parse(t)
-                    .ok_or_else(|| miette!(help = Element::NAMES, "no element type `{t}`"))?,
+                Element::parse(t).ok_or_else(|| miette!(help = Element::NAMES, "no element type `{t}`"))?,
             ),
         };
         let mut buffer = match self.buffers.iter().find(|b| b.name == name) {
@@ -330,7 +331,10 @@ impl Job {
 fn gcn3_arg(device: &mut Device, text: &str, name: String, buffers: &mut Vec<Buffer>) -> Result<Arg, Report> {
     let bad = || {
         miette!(
-            help = format!("buf:TYPE:COUNT[:FILL], TYPE:NUMBER or local:BYTES, with TYPE one of {}", Element::NAMES),
+            help = format!(
+                "buf:TYPE:COUNT[:FILL], TYPE:NUMBER or local:BYTES, with TYPE one of {}",
+                Element::NAMES
+            ),
             "argument `{text}`"
         )
     };
@@ -339,7 +343,8 @@ fn gcn3_arg(device: &mut Device, text: &str, name: String, buffers: &mut Vec<Buf
         ["buf", element, count, fill @ ..] => {
             let element = Element::parse(element).ok_or_else(bad)?;
             let count: u64 = count.parse().map_err(|_| bad())?;
-            let data = fill_buffer(element, count, fill.first().copied().unwrap_or("zero")).ok_or_else(bad)?;
+            let data =
+                fill_buffer(element, count, fill.first().copied().unwrap_or("zero")).ok_or_else(bad)?;
             let addr = device.alloc(data.len() as u64)?;
             device.write(addr, &data)?;
             buffers.push(Buffer { name, addr, bytes: data.len() as u64, element });

@@ -1,7 +1,7 @@
 //! From assembled or linked modules to a [`Program`].
 
-use crate::program::{Parts, Program, Segment};
 use crate::codeobject::{CodeObject, Kernel};
+use crate::program::{Parts, Program, Segment};
 use thiserror::Error;
 use wb_isa::gcn3::{self, isa::Gcn3};
 use wb_isa::guppy::{Guppy, Module};
@@ -102,7 +102,8 @@ pub fn gcn3_program(
     isa.code_base = base + object.text.start;
     let size = (object.text.end - object.text.start) as usize;
     let bytes = object.bytes_at(object.text.start, size).ok_or(LoadError::Empty)?;
-    let words: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     let mut insts = vec![(None, NO_PC); words.len()];
     let mut pc = 0;
     while pc < words.len() {

@@ -100,7 +100,8 @@ impl<I: Isa> Program<I> {
         for (pc, (inst, next)) in parts.insts.into_iter().enumerate() {
             let start = pool.len() as u32;
             let waits = Waits::default();
-            let mut op = Op { inst, next, class: 0, waits_for_all: false, waits, start, split: start, end: start };
+            let mut op =
+                Op { inst, next, class: 0, waits_for_all: false, waits, start, split: start, end: start };
             if let Some(inst) = &op.inst {
                 let facts = parts.isa.facts(inst, pc as Pc, next);
                 add_locks(&parts.isa, &facts.reads, &mut pool);

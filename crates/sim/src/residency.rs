@@ -44,7 +44,12 @@ impl Residency {
         let cores = machine.cores as usize;
         let Launch::Groups(groups) = launch else {
             let per_partition = machine.core.waves / machine.core.partitions;
-            return Residency { groups: None, waves_left: vec![Vec::new(); cores], waves_per_group: 1, per_partition };
+            return Residency {
+                groups: None,
+                waves_left: vec![Vec::new(); cores],
+                waves_per_group: 1,
+                per_partition,
+            };
         };
         let fit = occupancy(machine, &groups);
         Residency {

@@ -6,6 +6,8 @@ use wb_hw::{FrontEndKind, Machine, Policy, Port, preset, presets};
 pub const HARP: [&str; 8] = ["alu", "mul", "div", "fp", "fpdiv", "mem", "control", "system"];
 pub const GUPPY: [&str; 10] =
     ["move", "norm", "arith", "mul", "div", "mad", "load", "store", "sample", "control"];
+pub const GCN3: [&str; 11] =
+    ["salu", "branch", "wait", "message", "smem", "valu", "valu64", "trans", "lds", "flat", "vmem"];
 
 #[test]
 fn every_preset_is_valid_and_round_trips() {
@@ -17,7 +19,11 @@ fn every_preset_is_valid_and_round_trips() {
         let again = Machine::from_toml(&text, p.name).unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(m, again);
         assert_eq!(text, again.to_toml());
-        let classes: &[&str] = if m.isa == "harp" { &HARP } else { &GUPPY };
+        let classes: &[&str] = match m.isa.as_str() {
+            "harp" => &HARP,
+            "guppy" => &GUPPY,
+            _ => &GCN3,
+        };
         m.check_classes(classes).unwrap_or_else(|e| panic!("{}: {e}", p.name));
     }
 }

@@ -3,13 +3,13 @@
 
 use super::exec::{self, SCRATCH_WORD3};
 use super::inst::Inst;
+use super::op::Op;
 use super::operand::{Operand, scalar_name, sreg};
 use super::state::Regs;
-use super::op::Op;
 use super::symbols::Waitcnt;
 use super::table::{CLASSES, Class, Ctl};
 use super::{disassemble, disassemble_to};
-use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Mask, Pc, Trap, WaveStart, Waits, first_lanes};
+use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Mask, Pc, Trap, Waits, WaveStart, first_lanes};
 
 pub use super::exec::active;
 

@@ -24,7 +24,8 @@ pub fn unwrap(bytes: &[u8]) -> Result<&[u8], CodeObjectError> {
             let raw = bytes.get(rest + 8 * i..rest + 8 * i + 8)?;
             usize::try_from(u64::from_le_bytes(raw.try_into().ok()?)).ok()
         };
-        let entry = (|| Some((field(0)?, field(1)?, field(2)?)))().ok_or_else(|| bad("it ends in the entry table"))?;
+        let entry = (|| Some((field(0)?, field(1)?, field(2)?)))()
+            .ok_or_else(|| bad("it ends in the entry table"))?;
         let (offset, size, name_len) = entry;
         let name = rest.checked_add(24).and_then(|from| bytes.get(from..from.checked_add(name_len)?));
         let name = String::from_utf8_lossy(name.ok_or_else(|| bad("an entry name is cut off"))?).into_owned();

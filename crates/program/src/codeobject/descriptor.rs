@@ -80,7 +80,8 @@ pub fn kernels_v2(elf: &ElfFile64<Endianness>, segments: &[Segment]) -> Result<V
             continue;
         }
         let wrong = |what: &str| CodeObjectError::Kernel { kernel: name.to_owned(), what: what.to_owned() };
-        let header = at(segments, symbol.address(), 256).ok_or_else(|| wrong("its header is not in the file"))?;
+        let header =
+            at(segments, symbol.address(), 256).ok_or_else(|| wrong("its header is not in the file"))?;
         if u32_at(header, 0) != 1 {
             return Err(wrong("unknown amd_kernel_code_t version"));
         }

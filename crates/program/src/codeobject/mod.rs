@@ -120,7 +120,9 @@ fn segments(elf: &ElfFile64<Endianness>) -> Result<Vec<Segment>, CodeObjectError
     for segment in elf.segments() {
         let (addr, size) = (segment.address(), segment.size());
         if addr.checked_add(size).is_none_or(|end| end > MAX_IMAGE) {
-            return Err(CodeObjectError::Elf(format!("a segment of {size} bytes at {addr:#x} cannot be loaded")));
+            return Err(CodeObjectError::Elf(format!(
+                "a segment of {size} bytes at {addr:#x} cannot be loaded"
+            )));
         }
         let mut bytes = segment.data().map_err(bad)?.to_vec();
         bytes.resize(size as usize, 0);

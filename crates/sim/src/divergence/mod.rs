@@ -146,7 +146,8 @@ impl MechanismInfo {
 }
 
 /// Every mechanism of this build, in the order of docs/mechanisms.md.
-pub const MECHANISMS: &[MechanismInfo] = &[ExecMask::INFO, Pdom::INFO, Harptool::INFO, MaskStack::INFO, SimtStack::INFO];
+pub const MECHANISMS: &[MechanismInfo] =
+    &[ExecMask::INFO, Pdom::INFO, Harptool::INFO, MaskStack::INFO, SimtStack::INFO];
 
 /// Which paths a wave has; one implementation per mechanism.
 pub trait Divergence: Send + Sync + 'static {
