@@ -499,7 +499,8 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             && self.now > s.stalled_since
         {
             let cycles = (self.now - s.stalled_since).min(u64::from(u32::MAX)) as u32;
-            let event = self.event(c, slot, s, s.path.pc, s.path.mask, Kind::Stall { cycles, reason });
+            let lanes = self.exec.program.isa.active(&s.wave.regs, s.path.mask);
+            let event = self.event(c, slot, s, s.path.pc, lanes, Kind::Stall { cycles, reason });
             self.sink.push(Event { cycle: s.stalled_since, ..event });
         }
     }
