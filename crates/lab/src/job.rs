@@ -134,7 +134,7 @@ impl Job {
             .transpose()
             .into_diagnostic()?;
         let mut arch: Arch = match &object {
-            Some(object) if spec.arch.is_empty() => object.arch.clone(),
+            Some(object) if spec.arch.is_empty() => object.arch,
             _ => machine.arch.parse().map_err(|e| miette!("arch: {e}"))?,
         };
         if spec.registers > 0 && object.is_none() {

@@ -70,7 +70,7 @@ impl Element {
         match self {
             Element::F32 => u64::from(((r >> 40) as f32 / (1u64 << 24) as f32).to_bits()),
             Element::F64 => ((r >> 11) as f64 / (1u64 << 53) as f64).to_bits(),
-            _ => r >> 32 | r << 32,
+            _ => r.rotate_left(32),
         }
     }
 

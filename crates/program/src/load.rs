@@ -31,7 +31,7 @@ pub fn harp_program(
     name: &str,
     source: Option<SourceFile>,
 ) -> Result<Program<Harp>, LoadError> {
-    let isa = Harp::new(image.arch.clone()).map_err(LoadError::Arch)?;
+    let isa = Harp::new(image.arch).map_err(LoadError::Arch)?;
     let end = image.text.iter().map(|t| t.end).max().unwrap_or(0);
     if end > MAX_TEXT {
         return Err(LoadError::TooLarge(end));
@@ -133,7 +133,7 @@ pub fn gcn3_program(
         insts,
         entry,
         segments: object.segments.iter().map(shift).collect(),
-        text: vec![base + object.text.start..base + object.text.end],
+        text: std::iter::once(base + object.text.start..base + object.text.end).collect(),
         labels,
         symbols: object.symbols.iter().map(|(n, a)| (n.clone(), a + base)).collect(),
         lines,

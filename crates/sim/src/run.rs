@@ -113,11 +113,13 @@ fn setup(error: HwError) -> SimError {
     SimError::new(ErrorKind::Setup, error.to_string()).hint(help)
 }
 
-fn check<I: Isa>(program: &Program<I>, machine: &Machine, launch: Launch) -> Result<(), SimError> {
-    let bad = |message: String, hint: &str| Err(SimError::new(ErrorKind::Setup, message).hint(Some(hint)));
+fn check<I: Isa>(program: &Program<I>, machine: &Machine, launch: Launch) -> Result<(), Box<SimError>> {
+    let bad = |message: String, hint: &str| {
+        Err(Box::new(SimError::new(ErrorKind::Setup, message).hint(Some(hint))))
+    };
     machine.validate().map_err(setup)?;
     if machine.isa != program.isa.name() {
-        return Err(wrong_isa(machine, program.isa.name()));
+        return Err(Box::new(wrong_isa(machine, program.isa.name())));
     }
     machine.check_classes(program.isa.classes()).map_err(setup)?;
     if machine.core.lanes > MAX_LANES {
@@ -145,6 +147,18 @@ fn check<I: Isa>(program: &Program<I>, machine: &Machine, launch: Launch) -> Res
             "a launch needs at least one thread and a group of at least one".into(),
             "see --grid and --group",
         );
+    }
+    if let Launch::Groups(groups) = launch {
+        let fit = crate::residency::occupancy(machine, &groups);
+        if fit.groups_per_core == 0 {
+            return bad(
+                format!(
+                    "a group of {} threads does not fit on a core: limited by {:?}",
+                    groups.size, fit.limit
+                ),
+                "use smaller groups, less local memory, or a machine with more",
+            );
+        }
     }
     Ok(())
 }
