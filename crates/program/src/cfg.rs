@@ -146,8 +146,11 @@ impl Cfg {
         let Some(&fall) = flow.next.get(jump as usize) else { return false };
         let (Some(s), Some(t)) = (self.block_at(split), self.block_at(target)) else { return false };
         let f = self.block_at(fall);
+        // A jump straight back to the header goes round the loop even if an outer loop with the same header
+        // holds the fall-through too.
         self.loops.iter().any(|l| {
-            l.blocks.contains(&s) && l.blocks.contains(&t) && !f.is_some_and(|f| l.blocks.contains(&f))
+            let leaves = !f.is_some_and(|f| l.blocks.contains(&f));
+            l.blocks.contains(&s) && l.blocks.contains(&t) && (leaves || l.header == t)
         })
     }
 }
@@ -287,6 +290,14 @@ mod tests {
         assert!(!flow.loop_split[3]);
         assert_eq!(flow.rpc[2], 3);
         assert_eq!(flow.rpc[4], 6);
+    }
+
+    #[test]
+    fn nested_loops_with_one_header_both_have_loop_splits() {
+        use FlowKind::*;
+        // 0 body, 1 split, 2 branch 0, 3 next, 4 split, 5 branch 0, 6 exit
+        let (_, flow) = cfg(&[Next, Split, Branch(0), Next, Split, Branch(0), EXIT]);
+        assert!(flow.loop_split[1] && flow.loop_split[4]);
     }
 
     #[test]

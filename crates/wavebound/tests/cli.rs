@@ -115,6 +115,25 @@ fn mechanisms_and_errors() {
 }
 
 #[test]
+fn code_objects_run() {
+    let object =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/gcn3/basic.O2.co").display().to_string();
+    let args = [
+        "run", &object, "--kernel", "collatz", "--grid", "192", "--group", "64", "--json", "--show", "arg1:5",
+    ];
+    let launch = ["--arg", "buf:u32:192:iota", "--arg", "buf:u32:192", "--arg", "u32:500"];
+    let v = json(&[&args[..], &launch[..]].concat());
+    // Steps of 0, 1, 2, 3, 4 with 1000 added whenever halving gives a multiple of four, stopped at 500.
+    assert_eq!(v["memory"]["arg1"], serde_json::json!(["0", "0", "1", "1004", "2"]));
+    assert!(
+        v["stats"]["branches"].as_array().is_some_and(|b| b.iter().any(|b| b["line"] == 48)),
+        "source lines"
+    );
+    assert!(failure(&["run", &object, "--kernel", "nothing"]).contains("saxpy"));
+    assert!(failure(&["run", &object, "--kernel", "saxpy", "--arg", "i33:5"]).contains("buf:TYPE:COUNT"));
+}
+
+#[test]
 fn log_shows_the_masks() {
     let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/programs/pdom-2.harp").display().to_string();
     let text = stdout(&wavebound(&["run", &lab, "--machine", "harp-pdom", "--log"]));

@@ -122,7 +122,7 @@ fn measure(nb: &mut Notebook, machine: &str, title: &str) -> Result<(), Report> 
          limit in brackets is our reading of it",
     );
     nb.note(
-        "a dispatch unit loses one clock when it turns to another wave (isa-guppy: it looks at one wave per clock), \
+        "a dispatch unit loses one clock when it turns to another wave (docs/guppy.md: it looks at one wave per clock), \
          and samples, loads and control instructions use a dispatch clock but no ALU",
     );
     nb.note(
