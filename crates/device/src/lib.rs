@@ -85,7 +85,8 @@ impl Device {
         Ok(Module { name: name.to_owned(), object, base })
     }
 
-    /// Runs a kernel to its end; its effects stay in device memory.
+    /// Runs a kernel to its end; its effects stay in device memory. A run that fails takes the memory with it:
+    /// start again with a new device.
     pub fn launch(
         &mut self,
         module: &Module,

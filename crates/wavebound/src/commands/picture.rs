@@ -70,7 +70,7 @@ pub fn main(args: PictureArgs) -> CommandResult {
         let mut report = |cycles, instructions| progress.show(cycles, instructions);
         job.run(RunOptions { progress: Some(&mut report), ..RunOptions::default() }, Some(&mut history))?;
     }
-    draw(&history, &args.draw, "", &args.output)?;
+    draw(&history, &args.draw, &args.output)?;
     print_line(&format!("picture: {}", args.output.display()));
     Ok(ExitCode::SUCCESS)
 }
@@ -81,7 +81,7 @@ fn is_trace(path: &Path) -> bool {
 }
 
 /// Draws a history with the command line's options.
-pub fn draw(history: &History, args: &DrawArgs, _machine: &str, path: &Path) -> miette::Result<()> {
+pub fn draw(history: &History, args: &DrawArgs, path: &Path) -> miette::Result<()> {
     let info = history.info();
     let title = args.title.clone().unwrap_or_else(|| {
         let name =

@@ -112,7 +112,7 @@ pub fn main(args: RunArgs) -> CommandResult {
         trace.map(|t| t.finish().into_diagnostic().wrap_err("cannot write the trace")).transpose()?;
     let outcome = outcome?;
     if let (Some(history), Some(path)) = (&history, &args.picture) {
-        picture::draw(history, &DrawArgs::default(), &job.machine.name, path)?;
+        picture::draw(history, &DrawArgs::default(), path)?;
     }
 
     let stats = statistics.map(|s| s.stats());
