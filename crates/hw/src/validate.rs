@@ -78,7 +78,7 @@ impl Machine {
             );
         }
         range("core.lds_bytes", c.lds_bytes, 0, 1 << 30)?;
-        range("core.lds_banks", c.lds_banks, u32::from(c.lds_bytes > 0), 1024)
+        range("core.lds_banks", c.lds_banks, u32::from(c.lds_bytes > 0), 64)
     }
 
     fn check_frontend(&self) -> Check {

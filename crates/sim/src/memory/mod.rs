@@ -110,17 +110,48 @@ impl DeviceMemory {
     }
 }
 
-/// The lines one memory instruction touches, each once, in the order of its lanes (coalescing).
+/// Banks local memory can have.
+pub const MAX_BANKS: usize = 64;
+
+/// The lines one memory instruction touches, each once, in the order of its lanes (coalescing); for local
+/// memory the dwords of all lanes, since banks serve each on its own.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     pub list: Vec<u64>,
     shift: u32,
+    banked: bool,
 }
 
 impl Lines {
     pub fn start(&mut self, line_bytes: u32) {
         self.list.clear();
         self.shift = line_bytes.trailing_zeros();
+        self.banked = false;
+    }
+
+    pub fn start_banked(&mut self) {
+        self.list.clear();
+        self.shift = 2;
+        self.banked = true;
+    }
+
+    /// Times the banks are used for all dwords: as many dwords as there are banks go together, unless two
+    /// different ones of them share a bank. The same dword is read once for all lanes.
+    pub fn bank_passes(&self, banks: u32) -> u64 {
+        let banks = u64::from(banks);
+        if banks == 0 {
+            return 1;
+        }
+        let mut passes = 0;
+        for together in self.list.chunks(banks as usize) {
+            let fits = |i: usize| !together[..i].contains(&together[i]);
+            let mut load = [0u8; MAX_BANKS];
+            for i in (0..together.len()).filter(|&i| fits(i)) {
+                load[(together[i] % banks) as usize % MAX_BANKS] += 1;
+            }
+            passes += u64::from(load.into_iter().max().unwrap_or(0));
+        }
+        passes.max(1)
     }
 
     #[inline]
@@ -148,7 +179,10 @@ pub struct MemBus<'a, const NOTE: bool> {
 impl<const NOTE: bool> MemBus<'_, NOTE> {
     #[inline(always)]
     fn note(&mut self, addr: u64, bytes: u32) {
-        if NOTE {
+        if NOTE && self.lines.banked {
+            let dwords = addr >> 2..=(addr + u64::from(bytes.max(1)) - 1) >> 2;
+            self.lines.list.extend(dwords);
+        } else if NOTE {
             self.lines.touch(addr);
             if bytes > 1 {
                 self.lines.touch(addr + u64::from(bytes) - 1);
@@ -180,5 +214,27 @@ impl<const NOTE: bool> Bus for MemBus<'_, NOTE> {
         if self.console.len() < CONSOLE_LIMIT {
             self.console.push(byte);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(dwords: impl Iterator<Item = u64>) -> u64 {
+        let mut lines = Lines::default();
+        lines.start_banked();
+        lines.list.extend(dwords);
+        lines.bank_passes(32)
+    }
+
+    #[test]
+    fn banks_serve_a_dword_each() {
+        assert_eq!(passes(0..64), 2, "two rows of banks");
+        assert_eq!(passes((0..64).map(|i| i * 2)), 4, "every bank twice in each half");
+        assert_eq!(passes((0..64).map(|i| i * 32)), 64, "all in one bank");
+        assert_eq!(passes((0..64).map(|_| 7)), 2, "one dword for all lanes");
+        assert_eq!(passes((0..64).map(|i| i * 33)), 2, "padding helps");
+        assert_eq!(passes(0..3), 1);
     }
 }

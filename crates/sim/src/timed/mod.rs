@@ -20,7 +20,7 @@ use crate::residency::{GroupPlace, Residency};
 use crate::sink::Sink;
 use wb_hw::{Dispatch, FrontEndKind, Machine};
 use wb_isa::{Isa, Mask, Pc, WaveStart};
-use wb_trace::{Event, Kind, StallReason};
+use wb_trace::{Event, Kind, PortKind, StallReason};
 
 struct Timed<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
     exec: &'a Exec<'a, I, D>,
@@ -285,7 +285,10 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
 
         let mut wrote = false;
         let effect = if let Some(port) = info.port {
-            self.lines.start(self.hierarchy.line(port));
+            match port {
+                PortKind::Lds => self.lines.start_banked(),
+                _ => self.lines.start(self.hierarchy.line(port)),
+            }
             let mut bus = MemBus::<true> {
                 memory: &mut self.outcome.memory,
                 console: &mut self.outcome.console,
@@ -308,13 +311,19 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         self.outcome.wave_instructions += 1;
         self.outcome.lane_instructions += u64::from(active.count_ones());
 
-        let (instance, busy, mut done) = self.cores[c].units.take(info.unit, p, now, info.latency);
+        let (instance, mut busy, mut done) = self.cores[c].units.take(info.unit, p, now, info.latency);
         let mut access = None;
         if let Some(port) = info.port
             && !self.lines.list.is_empty()
         {
-            let lines = self.lines.addresses();
-            let result = self.hierarchy.access(port, c, lines, wrote, now + u64::from(info.latency));
+            let mut sent = now + u64::from(info.latency);
+            if port == PortKind::Lds {
+                let conflicts = self.lines.bank_passes(self.machine.core.lds_banks) - 1;
+                self.cores[c].units.hold(info.unit, p, instance, conflicts);
+                busy += conflicts;
+                sent += conflicts;
+            }
+            let result = self.hierarchy.access(port, c, self.lines.addresses(), wrote, sent);
             done = done.max(result.done);
             access = Some((port, result));
         }

@@ -115,6 +115,18 @@ impl Units {
         u.earliest[if u.per_partition { partition } else { 0 }]
     }
 
+    /// The copy taken last is held `cycles` longer (bank conflicts).
+    pub fn hold(&mut self, unit: u8, partition: usize, instance: u8, cycles: u64) {
+        let u = &mut self.units[unit as usize];
+        if u.count == 0 || cycles == 0 {
+            return;
+        }
+        let scope = if u.per_partition { partition } else { 0 };
+        u.copies[usize::from(instance)].free += cycles;
+        let copies = &u.copies[scope * u.count..(scope + 1) * u.count];
+        u.earliest[scope] = copies.iter().map(|c| c.free).min().unwrap_or(0);
+    }
+
     /// Takes a copy; returns its number in the core, the cycles it is held, and when the result is ready.
     #[inline]
     pub fn take(&mut self, unit: u8, partition: usize, now: u64, latency: u32) -> (u8, u64, u64) {
