@@ -1,7 +1,7 @@
 //! Benches of GCN3: kernels compiled by clang (fixtures/gcn3/bench.cl) on the device. Launches are timed,
 //! and their results compared with plain Rust: a wrong answer is an error.
 
-use super::{Run, timed_run};
+use super::{Run, Work, timed_run};
 use miette::{IntoDiagnostic, Report, miette};
 use wb_device::{Arg, Device, Dispatch, Module};
 use wb_sim::RunOptions;
@@ -54,19 +54,19 @@ impl Host {
         Ok(raw.as_chunks::<N>().0.iter().map(|c| value(*c)).collect())
     }
 
-    /// Launches a kernel; returns its wave-instructions.
+    /// Launches a kernel.
     fn launch(
         &mut self,
         kernel: &str,
         grid: [u32; 2],
         group: [u32; 2],
         args: Vec<Arg>,
-    ) -> Result<u64, Report> {
+    ) -> Result<Work, Report> {
         let size = |[x, y]: [u32; 2]| [x, y, 1];
         let dispatch =
             Dispatch { kernel: kernel.into(), grid: size(grid), group: size(group), args, dynamic_lds: 0 };
         let options = RunOptions { timed: self.timed, ..RunOptions::default() };
-        Ok(self.device.launch(&self.module, &dispatch, options, None)?.wave_instructions)
+        Ok(Work::of(&self.device.launch(&self.module, &dispatch, options, None)?))
     }
 }
 
@@ -152,12 +152,12 @@ fn bfs(timed: bool) -> Result<Run, Report> {
     let bd = h.put(&distance, i32::to_le_bytes)?;
     let changed = h.put(&[0], i32::to_le_bytes)?;
     let run = timed_run(|| {
-        let mut total = 0;
+        let mut total = Work::default();
         for level in 0.. {
             h.device.write(changed, &[0; 4])?;
             let mut args: Vec<Arg> = [bf, be, bd, changed].map(Arg::Buffer).into();
             args.push(int(level));
-            total += h.launch("bfs", [NODES as u32, 1], [256, 1], args)?;
+            total.add(h.launch("bfs", [NODES as u32, 1], [256, 1], args)?);
             if h.get(changed, 1, i32::from_le_bytes)? == [0] {
                 break;
             }
@@ -185,11 +185,11 @@ fn stencil(timed: bool) -> Result<Run, Report> {
     let mut grid = signal(6, W * H);
     let mut buffers = [h.put(&grid, f32::to_le_bytes)?, h.put(&grid, f32::to_le_bytes)?];
     let run = timed_run(|| {
-        let mut total = 0;
+        let mut total = Work::default();
         for _ in 0..STEPS {
             let mut args: Vec<Arg> = buffers.map(Arg::Buffer).into();
             args.extend([int(W), int(H)]);
-            total += h.launch("stencil", [W as u32, H as u32], [64, 4], args)?;
+            total.add(h.launch("stencil", [W as u32, H as u32], [64, 4], args)?);
             buffers.swap(0, 1);
         }
         Ok(total)

@@ -7,6 +7,7 @@ mod programs;
 use miette::Report;
 use serde::Serialize;
 use std::time::Instant;
+use wb_sim::Outcome;
 
 /// One measurement; the fields and their names are stable.
 #[derive(Clone, Debug, Serialize)]
@@ -16,21 +17,41 @@ pub struct Measurement {
     pub machine: String,
     pub timed: bool,
     pub wave_instructions: u64,
+    /// Simulated cycles; of an untimed run its wave-instructions.
+    pub cycles: u64,
     pub seconds: f64,
     pub wave_instructions_per_second: f64,
+}
+
+/// What was simulated.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    wave_instructions: u64,
+    cycles: u64,
+}
+
+impl Work {
+    fn of(outcome: &Outcome) -> Work {
+        Work { wave_instructions: outcome.wave_instructions, cycles: outcome.cycles }
+    }
+
+    fn add(&mut self, more: Work) {
+        self.wave_instructions += more.wave_instructions;
+        self.cycles += more.cycles;
+    }
 }
 
 /// What one run did and how long it took.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    wave_instructions: u64,
+    work: Work,
     seconds: f64,
 }
 
-fn timed_run(work: impl FnOnce() -> Result<u64, Report>) -> Result<Run, Report> {
+fn timed_run(run: impl FnOnce() -> Result<Work, Report>) -> Result<Run, Report> {
     let started = Instant::now();
-    let wave_instructions = work()?;
-    Ok(Run { wave_instructions, seconds: started.elapsed().as_secs_f64() })
+    let work = run()?;
+    Ok(Run { work, seconds: started.elapsed().as_secs_f64() })
 }
 
 /// Names of all benches.
@@ -51,9 +72,10 @@ pub fn run(
             isa: isa.into(),
             machine: machine.into(),
             timed,
-            wave_instructions: best.wave_instructions,
+            wave_instructions: best.work.wave_instructions,
+            cycles: best.work.cycles,
             seconds: best.seconds,
-            wave_instructions_per_second: best.wave_instructions as f64 / best.seconds,
+            wave_instructions_per_second: best.work.wave_instructions as f64 / best.seconds,
         };
         done(&m);
         all.push(m);

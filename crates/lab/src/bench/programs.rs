@@ -1,6 +1,6 @@
 //! Benches of HARP and GUPPY: embedded assembly programs with a loop.
 
-use super::{Run, timed_run};
+use super::{Run, Work, timed_run};
 use crate::job::{Job, JobSpec};
 use miette::Report;
 use wb_sim::RunOptions;
@@ -95,5 +95,5 @@ pub(super) fn prepare(bench: &Program) -> Result<Job, Report> {
 }
 
 pub(super) fn run(job: &Job, timed: bool) -> Result<Run, Report> {
-    timed_run(|| Ok(job.run(RunOptions { timed, ..RunOptions::default() }, None)?.wave_instructions))
+    timed_run(|| Ok(Work::of(&job.run(RunOptions { timed, ..RunOptions::default() }, None)?)))
 }

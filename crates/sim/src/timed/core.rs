@@ -51,16 +51,60 @@ pub struct Partition<I: Isa, D: Divergence> {
     policy: Box<dyn Policy>,
     /// Cycle from which the slot's next instruction has its operands.
     wake: Vec<u64>,
-    /// Unit it needs.
+    /// Unit it needs; and the slots that need each unit, one bit each.
     unit: Vec<u8>,
+    needs: Vec<u64>,
     age: Vec<u64>,
     /// Slots with a wave, and those of them that wait neither at a barrier nor for their last results.
     occupied: u64,
     active: u64,
+    /// Active slots whose wake-up lay ahead when last looked at, and the earliest of their wake-ups.
+    sleeping: u64,
+    next_wake: u64,
     /// Slots whose wave only waits for its last results.
     draining: u64,
     /// As of the last scan: occupied slots that are neither ready nor only short of a unit.
     stalled: u64,
+}
+
+impl<I: Isa, D: Divergence> Partition<I, D> {
+    /// The slot cannot issue before `wake`.
+    #[inline(always)]
+    fn sleep(&mut self, local: usize, wake: u64) {
+        self.wake[local] = wake;
+        self.sleeping |= 1 << local;
+        self.next_wake = self.next_wake.min(wake);
+    }
+
+    #[inline(always)]
+    fn need(&mut self, local: usize, unit: u8) {
+        let bit = 1 << local;
+        self.needs[usize::from(self.unit[local])] &= !bit;
+        self.needs[usize::from(unit)] |= bit;
+        self.unit[local] = unit;
+    }
+
+    /// The slot is not active any more.
+    fn leave(&mut self, local: usize) {
+        self.active &= !(1 << local);
+        if self.sleeping >> local & 1 == 1 {
+            self.sleeping &= !(1 << local);
+            self.wake_up(0);
+        }
+    }
+
+    /// Slots whose cycle has come, and when the next ones follow.
+    fn wake_up(&mut self, now: u64) {
+        self.next_wake = u64::MAX;
+        for local in bits(self.sleeping) {
+            let wake = self.wake[local as usize];
+            if wake > now {
+                self.next_wake = self.next_wake.min(wake);
+            } else {
+                self.sleeping &= !(1 << local);
+            }
+        }
+    }
 }
 
 pub struct Core<I: Isa, D: Divergence> {
@@ -84,9 +128,12 @@ impl<I: Isa, D: Divergence> Core<I, D> {
                     policy: sched::policy(machine.issue.policy),
                     wake: vec![0; per],
                     unit: vec![0; per],
+                    needs: vec![0; machine.units.len().max(1)],
                     age: vec![0; per],
                     occupied: 0,
                     active: 0,
+                    sleeping: 0,
+                    next_wake: u64::MAX,
                     draining: 0,
                     stalled: 0,
                 })
@@ -129,8 +176,8 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         self.frontend.start(slot, s.path.pc);
         let part = &mut self.partitions[p];
         part.slots[local] = Some(s);
-        part.wake[local] = now;
-        part.unit[local] = unit;
+        part.sleep(local, now);
+        part.need(local, unit);
         part.age[local] = age;
         part.occupied |= 1 << local;
         part.active |= 1 << local;
@@ -143,7 +190,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         let part = &mut self.partitions[p];
         let s = part.slots[local].take()?;
         part.occupied &= !(1 << local);
-        part.active &= !(1 << local);
+        part.leave(local);
         part.draining &= !(1 << local);
         self.occupied -= 1;
         self.frontend.stop(slot);
@@ -153,21 +200,19 @@ impl<I: Isa, D: Divergence> Core<I, D> {
     /// Which slots of a partition could issue at `now`, and the next cycle at which that may change.
     #[inline]
     pub fn scan(&mut self, p: usize, now: u64, except: u64) -> (u64, u64) {
-        let partitions = self.partitions.len();
         let part = &mut self.partitions[p];
-        let (mut ready, mut blocked, mut next) = (0, 0, u64::MAX);
-        for local in bits(part.active & !except) {
-            let wake = part.wake[local as usize];
-            if wake > now {
-                next = next.min(wake);
-            } else if !self.decoupled || self.frontend.has(local as usize * partitions + p) {
-                let free = self.units.free_at(part.unit[local as usize], p);
-                if free <= now {
-                    ready |= 1 << local;
-                } else {
-                    blocked |= 1 << local;
-                    next = next.min(free);
-                }
+        if part.next_wake <= now {
+            part.wake_up(now);
+        }
+        let (mut ready, mut blocked, mut next) = (0, 0, part.next_wake);
+        let awake = part.active & !part.sleeping & !except & self.frontend.ready(p);
+        for (unit, needs) in part.needs.iter().enumerate().filter(|n| awake & n.1 != 0) {
+            let free = self.units.free_at(unit as u8, p);
+            if free <= now {
+                ready |= awake & needs;
+            } else {
+                blocked |= awake & needs;
+                next = next.min(free);
             }
         }
         part.stalled = part.occupied & !(ready | blocked);
@@ -209,8 +254,8 @@ impl<I: Isa, D: Divergence> Core<I, D> {
     pub fn put_back(&mut self, p: usize, local: usize, s: Box<Slot<I, D>>, wake: u64, unit: u8) {
         let part = &mut self.partitions[p];
         part.slots[local] = Some(s);
-        part.wake[local] = wake;
-        part.unit[local] = unit;
+        part.sleep(local, wake);
+        part.need(local, unit);
     }
 
     /// The wave issued its last instruction; the slot stays taken until its results are there.
@@ -218,13 +263,13 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         self.frontend.stop(self.slot_number(p, local));
         let part = &mut self.partitions[p];
         part.slots[local] = Some(s);
-        part.active &= !(1 << local);
+        part.leave(local);
         part.draining |= 1 << local;
         part.policy.ended(local as u32, part.slots.len() as u32);
     }
 
     pub fn park(&mut self, p: usize, local: usize) {
-        self.partitions[p].active &= !(1 << local);
+        self.partitions[p].leave(local);
     }
 
     /// The slot may issue again, not before `from`.
@@ -232,7 +277,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         let (p, local) = self.locate(slot);
         let part = &mut self.partitions[p];
         part.active |= 1 << local;
-        part.wake[local] = part.wake[local].max(from);
+        part.sleep(local, part.wake[local].max(from));
     }
 
     /// Why an occupied slot did not issue.
