@@ -146,10 +146,16 @@ impl Lines {
         }
         let mut passes = 0;
         for together in self.list.chunks(banks as usize) {
-            let fits = |i: usize| !together[..i].contains(&together[i]);
+            // The first dword in each bank settles most questions; only further ones are looked for.
+            let mut first = [u64::MAX; MAX_BANKS];
             let mut load = [0u8; MAX_BANKS];
-            for i in (0..together.len()).filter(|&i| fits(i)) {
-                load[(together[i] % banks) as usize % MAX_BANKS] += 1;
+            for (i, &dword) in together.iter().enumerate() {
+                let bank = (dword % banks) as usize % MAX_BANKS;
+                if first[bank] == u64::MAX {
+                    (first[bank], load[bank]) = (dword, 1);
+                } else if first[bank] != dword && !together[..i].contains(&dword) {
+                    load[bank] += 1;
+                }
             }
             passes += u64::from(load.into_iter().max().unwrap_or(0));
         }

@@ -250,11 +250,17 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         }
     }
 
+    /// A slot that issued in this cycle and may issue again from `wake` on.
     #[inline(always)]
-    pub fn put_back(&mut self, p: usize, local: usize, s: Box<Slot<I, D>>, wake: u64, unit: u8) {
+    pub fn put_back(&mut self, p: usize, local: usize, s: Box<Slot<I, D>>, now: u64, wake: u64, unit: u8) {
         let part = &mut self.partitions[p];
         part.slots[local] = Some(s);
-        part.sleep(local, wake);
+        if wake <= now + 1 {
+            // Whoever scans again in this cycle leaves out what issued.
+            part.wake[local] = wake;
+        } else {
+            part.sleep(local, wake);
+        }
         part.need(local, unit);
     }
 

@@ -375,7 +375,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         self.cores[c].frontend.issued(slot, s.path.pc, straight);
         let wake = self.wake(&mut s, now + 1 + cost, cost > 0);
         let unit = self.unit_at(s.path.pc);
-        self.cores[c].put_back(p, local, s, wake, unit);
+        self.cores[c].put_back(p, local, s, now, wake, unit);
         match effect {
             Effect::Barrier { id, count } => self.arrive(c, p, local, id, count, (pc, mask)),
             Effect::Spawn { pc: target, reg, value } => self.spawn(c, slot, target, reg, value, (pc, mask)),
