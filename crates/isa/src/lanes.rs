@@ -52,6 +52,12 @@ impl<T: Copy + Default> Rows<T> {
         &mut self.data[r * self.stride..(r + 1) * self.stride]
     }
 
+    /// A row of a file with 64 lanes.
+    #[inline(always)]
+    pub fn whole(&self, r: usize) -> Option<&Row<T>> {
+        self.data.get(r * self.stride..(r + 1) * self.stride)?.try_into().ok()
+    }
+
     #[inline(always)]
     pub fn get(&self, r: usize, lane: u32) -> T {
         self.data[r * self.stride + lane as usize]
@@ -70,9 +76,14 @@ impl<T: Copy + Default> Rows<T> {
         if mask == first_lanes(lanes) {
             let n = row.len();
             row.copy_from_slice(&out[..n]);
-        } else {
-            for lane in bits(mask) {
-                row[lane as usize] = out[lane as usize];
+            return;
+        }
+        for (c, (old, new)) in
+            row.as_chunks_mut::<CHUNK>().0.iter_mut().zip(out.as_chunks::<CHUNK>().0).enumerate()
+        {
+            let lanes = (mask >> (c * CHUNK)) as u8;
+            for i in 0..CHUNK {
+                old[i] = if lanes & 1 << i != 0 { new[i] } else { old[i] };
             }
         }
     }
@@ -123,6 +134,34 @@ impl<T: Copy + Default> Rows<T> {
     }
 }
 
+/// What the lanes of `mask` have in a row, if it is the same in all of them.
+#[inline]
+pub fn uniform(row: &Row<u32>, mask: Mask) -> Option<u32> {
+    let first = row[mask.trailing_zeros() as usize & 63];
+    let mut different = 0;
+    for (c, chunk) in row.as_chunks::<CHUNK>().0.iter().enumerate() {
+        let lanes = (mask >> (c * CHUNK)) as u8;
+        for i in 0..CHUNK {
+            different |= if lanes & 1 << i != 0 { chunk[i] ^ first } else { 0 };
+        }
+    }
+    (different == 0).then_some(first)
+}
+
+/// The largest value the lanes of `mask` have in a row, 0 if there are none.
+#[inline]
+pub fn largest(row: &Row<u32>, mask: Mask) -> u32 {
+    let mut most = [0; CHUNK];
+    for (c, chunk) in row.as_chunks::<CHUNK>().0.iter().enumerate() {
+        let lanes = (mask >> (c * CHUNK)) as u8;
+        for i in 0..CHUNK {
+            let v = if lanes & 1 << i != 0 { chunk[i] } else { 0 };
+            most[i] = most[i].max(v);
+        }
+    }
+    most.into_iter().max().unwrap_or(0)
+}
+
 /// The set lanes of a mask, lowest first.
 #[inline(always)]
 pub fn bits(mask: Mask) -> impl Iterator<Item = u32> {
@@ -160,5 +199,17 @@ mod tests {
         assert_eq!(rows.get(0, 9), 118);
         assert_eq!(rows.test(0, |v| v > 50), 0b11_0000_0001);
         assert_eq!(mask_text(0b0011, 4), "1100");
+    }
+
+    #[test]
+    fn questions_about_masked_rows() {
+        let row: Row<u32> = std::array::from_fn(|i| if i < 10 { 7 } else { i as u32 });
+        assert_eq!(uniform(&row, first_lanes(10)), Some(7));
+        assert_eq!(uniform(&row, 0b101), Some(7));
+        assert_eq!(uniform(&row, 1 << 63), Some(63));
+        assert_eq!(uniform(&row, first_lanes(11)), None);
+        assert_eq!(largest(&row, 0), 0);
+        assert_eq!(largest(&row, 1 << 3 | 1 << 41), 41);
+        assert_eq!(largest(&row, !0), 63);
     }
 }

@@ -5,6 +5,7 @@ use super::{Fetch, fetch_view};
 use crate::sched::{self, Policy};
 use std::collections::VecDeque;
 use wb_hw::Machine;
+use wb_isa::lanes::bits;
 use wb_isa::{NO_PC, Pc};
 use wb_trace::PortKind;
 
@@ -24,6 +25,10 @@ struct Side {
     occupied: u64,
     /// Has room for another instruction.
     wants: u64,
+    /// Has an instruction to issue.
+    ready: u64,
+    /// Has requests under way.
+    coming: u64,
 }
 
 pub struct Decoupled {
@@ -41,7 +46,7 @@ pub struct Decoupled {
 impl Decoupled {
     pub fn new(machine: &Machine, issuers: usize) -> Self {
         let f = &machine.frontend;
-        let side = |_| Side { policy: sched::policy(f.policy), occupied: 0, wants: 0 };
+        let side = |_| Side { policy: sched::policy(f.policy), occupied: 0, wants: 0, ready: 0, coming: 0 };
         Decoupled {
             buffers: vec![
                 Buffer::default();
@@ -59,6 +64,11 @@ impl Decoupled {
     #[inline(always)]
     pub fn has(&self, slot: usize) -> bool {
         self.buffers[slot].ready > 0
+    }
+
+    #[inline(always)]
+    pub fn ready(&self, p: usize) -> u64 {
+        self.sides[p].ready
     }
 
     pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool) {
@@ -86,17 +96,16 @@ impl Decoupled {
         self.update(slot);
     }
 
-    /// Keeps the bit that says whether the slot wants an instruction.
+    /// Keeps the bits that say whether the slot wants an instruction, has one, and waits for some.
     fn update(&mut self, slot: usize) {
         let n = self.sides.len();
         let (side, bit) = (&mut self.sides[slot % n], 1 << (slot / n));
         let b = &self.buffers[slot];
         let room = b.ready + (b.coming.len() as u32) < self.capacity;
-        if side.occupied & bit != 0 && b.pc != NO_PC && room {
-            side.wants |= bit;
-        } else {
-            side.wants &= !bit;
-        }
+        let set = |mask: u64, on: bool| if on { mask | bit } else { mask & !bit };
+        side.wants = set(side.wants, side.occupied & bit != 0 && b.pc != NO_PC && room);
+        side.ready = set(side.ready, b.ready > 0);
+        side.coming = set(side.coming, !b.coming.is_empty());
     }
 
     /// Delivered by the end of cycle `now`: usable in the next one.
@@ -106,14 +115,20 @@ impl Decoupled {
             return;
         }
         self.next_arrival = u64::MAX;
-        for b in &mut self.buffers {
-            while b.coming.front().is_some_and(|&t| t <= now + 1) {
-                b.coming.pop_front();
-                b.ready += 1;
-                self.delivered = true;
-            }
-            if let Some(&t) = b.coming.front() {
-                self.next_arrival = self.next_arrival.min(t);
+        let n = self.sides.len();
+        for (p, side) in self.sides.iter_mut().enumerate() {
+            for local in bits(side.coming) {
+                let b = &mut self.buffers[local as usize * n + p];
+                while b.coming.front().is_some_and(|&t| t <= now + 1) {
+                    b.coming.pop_front();
+                    b.ready += 1;
+                    side.ready |= 1 << local;
+                    self.delivered = true;
+                }
+                match b.coming.front() {
+                    Some(&t) => self.next_arrival = self.next_arrival.min(t),
+                    None => side.coming &= !(1 << local),
+                }
             }
         }
     }

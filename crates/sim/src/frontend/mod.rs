@@ -36,6 +36,15 @@ impl FrontEnd {
         }
     }
 
+    /// The slots of partition `p` that have an instruction to issue.
+    #[inline(always)]
+    pub fn ready(&self, p: usize) -> u64 {
+        match self {
+            FrontEnd::Perfect => u64::MAX,
+            FrontEnd::Decoupled(d) => d.ready(p),
+        }
+    }
+
     /// The slot issued its instruction and goes on at `pc`; `straight` if that is the next one in memory.
     #[inline(always)]
     pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool) {

@@ -17,6 +17,8 @@ pub struct Tags {
     lines: Vec<Line>,
     ways: usize,
     sets: u64,
+    /// Where the last lookup found its line: fetches and neighbours ask for the same one again.
+    last: usize,
     stamp: u64,
     /// Next cycle a lookup port is free, and lookups already made in it.
     port_cycle: u64,
@@ -38,6 +40,7 @@ impl Tags {
             lines: vec![Line { tag: EMPTY, ready: 0, used: 0 }; count],
             ways,
             sets: (count / ways) as u64,
+            last: 0,
             stamp: 0,
             port_cycle: 0,
             port_used: 0,
@@ -62,11 +65,18 @@ impl Tags {
 
     pub fn lookup(&mut self, line: u64) -> Lookup {
         self.stamp += 1;
-        let first = (line % self.sets) as usize * self.ways;
+        let last = &mut self.lines[self.last];
+        if last.tag == line {
+            last.used = self.stamp;
+            return Lookup::Hit(last.ready);
+        }
+        let set = if self.sets.is_power_of_two() { line & (self.sets - 1) } else { line % self.sets };
+        let first = set as usize * self.ways;
         let set = &mut self.lines[first..first + self.ways];
-        if let Some(hit) = set.iter_mut().find(|l| l.tag == line) {
-            hit.used = self.stamp;
-            return Lookup::Hit(hit.ready);
+        if let Some(way) = set.iter().position(|l| l.tag == line) {
+            self.last = first + way;
+            set[way].used = self.stamp;
+            return Lookup::Hit(set[way].ready);
         }
         let victim = (0..set.len()).min_by_key(|&w| set[w].used).unwrap_or(0);
         Lookup::Miss { way: first + victim, evicted: set[victim].tag != EMPTY }

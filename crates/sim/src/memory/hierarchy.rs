@@ -146,7 +146,7 @@ impl Hierarchy {
         };
         let level = &mut self.levels[l];
         let copy = core / level.shared_by;
-        let (latency, next, line) = (level.latency, level.next, addr / u64::from(level.line));
+        let (latency, next, line) = (level.latency, level.next, addr >> level.line.trailing_zeros());
         if write {
             return match level.write {
                 WritePolicy::Free => now,

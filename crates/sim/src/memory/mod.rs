@@ -4,11 +4,13 @@
 mod cache;
 mod dram;
 mod hierarchy;
+mod lanes;
 
 pub use hierarchy::Hierarchy;
 
 use std::ops::Range;
-use wb_isa::{Bus, MemFault};
+use wb_isa::lanes::{Row, bits};
+use wb_isa::{Bus, Mask, MemFault};
 use wb_program::Segment;
 
 /// Device memory. Addresses start at 0; everything beyond the size is a fault.
@@ -144,10 +146,16 @@ impl Lines {
         }
         let mut passes = 0;
         for together in self.list.chunks(banks as usize) {
-            let fits = |i: usize| !together[..i].contains(&together[i]);
+            // The first dword in each bank settles most questions; only further ones are looked for.
+            let mut first = [u64::MAX; MAX_BANKS];
             let mut load = [0u8; MAX_BANKS];
-            for i in (0..together.len()).filter(|&i| fits(i)) {
-                load[(together[i] % banks) as usize % MAX_BANKS] += 1;
+            for (i, &dword) in together.iter().enumerate() {
+                let bank = (dword % banks) as usize % MAX_BANKS;
+                if first[bank] == u64::MAX {
+                    (first[bank], load[bank]) = (dword, 1);
+                } else if first[bank] != dword && !together[..i].contains(&dword) {
+                    load[bank] += 1;
+                }
             }
             passes += u64::from(load.into_iter().max().unwrap_or(0));
         }
@@ -191,6 +199,25 @@ impl<const NOTE: bool> MemBus<'_, NOTE> {
     }
 }
 
+impl<const NOTE: bool> MemBus<'_, NOTE> {
+    /// Lane by lane, as if every dword had been accessed by itself.
+    #[inline(always)]
+    fn note_lanes<const K: usize>(&mut self, base: u64, offset: &[Row<u32>; K], lanes: Mask) {
+        if !NOTE {
+            return;
+        }
+        if K == 1 && !self.lines.banked && self.lines.shift >= 5 {
+            lanes::runs(base, &offset[0], lanes, |addr, bytes| self.note(addr, bytes));
+            return;
+        }
+        for lane in bits(lanes) {
+            for offset in offset {
+                self.note(base.wrapping_add(offset[lane as usize].into()), 4);
+            }
+        }
+    }
+}
+
 /// Text a program may print before the run is stopped as runaway.
 const CONSOLE_LIMIT: usize = 16 << 20;
 
@@ -207,6 +234,47 @@ impl<const NOTE: bool> Bus for MemBus<'_, NOTE> {
         self.memory.store_word(addr, bytes, value)?;
         self.note(addr, bytes);
         self.wrote = true;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn load_lanes<const K: usize>(
+        &mut self,
+        base: u64,
+        offset: &[Row<u32>; K],
+        lanes: Mask,
+        out: &mut [Row<u32>; K],
+    ) -> Result<(), MemFault> {
+        for (row, out) in offset.iter().zip(out) {
+            if let Err(fault) = self.memory.load_lanes(base, row, lanes, out) {
+                return Err(self.memory.first_fault(base, offset, lanes).unwrap_or(fault));
+            }
+        }
+        self.note_lanes(base, offset, lanes);
+        Ok(())
+    }
+
+    /// Lanes may store to the same place: several dwords of a lane go in order.
+    #[inline(always)]
+    fn store_lanes<const K: usize>(
+        &mut self,
+        base: u64,
+        offset: &[Row<u32>; K],
+        lanes: Mask,
+        data: &[&Row<u32>; K],
+    ) -> Result<(), MemFault> {
+        if K == 1 {
+            self.memory.store_lanes(base, &offset[0], lanes, data[0])?;
+        } else {
+            for lane in bits(lanes) {
+                for (offset, data) in offset.iter().zip(data) {
+                    let addr = base.wrapping_add(offset[lane as usize].into());
+                    self.memory.store_word(addr, 4, data[lane as usize].into())?;
+                }
+            }
+        }
+        self.note_lanes(base, offset, lanes);
+        self.wrote |= lanes != 0;
         Ok(())
     }
 

@@ -40,6 +40,9 @@ impl View<'_> {
     }
 
     fn oldest_ready(&self) -> Option<u32> {
+        if self.ready.is_power_of_two() {
+            return Some(self.ready.trailing_zeros());
+        }
         wb_isa::lanes::bits(self.ready).min_by_key(|&s| self.age[s as usize])
     }
 }

@@ -11,6 +11,9 @@ struct Pending {
     memory: bool,
 }
 
+/// Pending writes from which it pays to drop those that are done.
+const TIDY: usize = 24;
+
 #[derive(Clone, Debug)]
 pub struct Board {
     /// Latest ready cycle of each register, over all lanes: the quick answer.
@@ -66,7 +69,10 @@ impl Board {
         }
         // Nothing can issue before now + 1 anyway.
         if ready > now + 1 {
-            self.pending.retain(|p| p.ready > now);
+            // What is done only takes room: `wait` does not look at it.
+            if self.pending.len() >= TIDY {
+                self.pending.retain(|p| p.ready > now);
+            }
             self.pending.push(Pending { register, lanes, ready, memory });
             let latest = &mut self.latest[register as usize];
             *latest = (*latest).max(ready);

@@ -57,16 +57,60 @@ struct Issuer {
     policy: Box<dyn Policy>,
     /// Cycle from which the seat's next instruction has its operands.
     wake: Vec<u64>,
-    /// Unit it needs.
+    /// Unit it needs; and the seats that need each unit, one bit each.
     unit: Vec<u8>,
+    needs: Vec<u64>,
     age: Vec<u64>,
     /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
     occupied: u64,
     active: u64,
+    /// Active seats whose wake-up lay ahead when last looked at, and the earliest of their wake-ups.
+    sleeping: u64,
+    next_wake: u64,
     /// Seats whose wave only waits for its last results.
     draining: u64,
     /// As of the last scan: occupied seats that are neither ready nor only short of a unit.
     stalled: u64,
+}
+
+impl Issuer {
+    /// The seat cannot issue before `wake`.
+    #[inline(always)]
+    fn sleep(&mut self, local: usize, wake: u64) {
+        self.wake[local] = wake;
+        self.sleeping |= 1 << local;
+        self.next_wake = self.next_wake.min(wake);
+    }
+
+    #[inline(always)]
+    fn need(&mut self, local: usize, unit: u8) {
+        let bit = 1 << local;
+        self.needs[usize::from(self.unit[local])] &= !bit;
+        self.needs[usize::from(unit)] |= bit;
+        self.unit[local] = unit;
+    }
+
+    /// The seat is not active any more.
+    fn leave(&mut self, local: usize) {
+        self.active &= !(1 << local);
+        if self.sleeping >> local & 1 == 1 {
+            self.sleeping &= !(1 << local);
+            self.wake_up(0);
+        }
+    }
+
+    /// Seats whose cycle has come, and when the next ones follow.
+    fn wake_up(&mut self, now: u64) {
+        self.next_wake = u64::MAX;
+        for local in bits(self.sleeping) {
+            let wake = self.wake[local as usize];
+            if wake > now {
+                self.next_wake = self.next_wake.min(wake);
+            } else {
+                self.sleeping &= !(1 << local);
+            }
+        }
+    }
 }
 
 pub struct Core<I: Isa, D: Divergence> {
@@ -97,9 +141,12 @@ impl<I: Isa, D: Divergence> Core<I, D> {
                     policy: sched::policy(machine.issue.policy),
                     wake: vec![0; seats],
                     unit: vec![0; seats],
+                    needs: vec![0; machine.units.len().max(1)],
                     age: vec![0; seats],
                     occupied: 0,
                     active: 0,
+                    sleeping: 0,
+                    next_wake: u64::MAX,
                     draining: 0,
                     stalled: 0,
                 })
@@ -172,8 +219,8 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         let queue = self.queue(q, local);
         self.frontend.start(queue, pc);
         let issuer = &mut self.issuers[q];
-        issuer.wake[local] = wake;
-        issuer.unit[local] = unit;
+        issuer.sleep(local, wake);
+        issuer.need(local, unit);
         issuer.age[local] = age;
         issuer.occupied |= 1 << local;
         issuer.active |= 1 << local;
@@ -185,7 +232,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         let queue = self.queue(q, local);
         self.frontend.stop(queue);
         let issuer = &mut self.issuers[q];
-        issuer.active &= !(1 << local);
+        issuer.leave(local);
         if k > 0 {
             issuer.occupied &= !(1 << local);
         }
@@ -198,7 +245,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         let (q, local) = self.seat(slot, 0);
         let issuer = &mut self.issuers[q];
         issuer.occupied &= !(1 << local);
-        issuer.active &= !(1 << local);
+        issuer.leave(local);
         issuer.draining &= !(1 << local);
         self.occupied -= 1;
         let queue = self.queue(q, local);
@@ -209,21 +256,19 @@ impl<I: Isa, D: Divergence> Core<I, D> {
     /// Which seats of an issuer could issue at `now`, and the next cycle at which that may change.
     #[inline]
     pub fn scan(&mut self, q: usize, now: u64, except: u64) -> (u64, u64) {
-        let n = self.issuers.len();
         let part = &mut self.issuers[q];
-        let (mut ready, mut blocked, mut next) = (0, 0, u64::MAX);
-        for local in bits(part.active & !except) {
-            let wake = part.wake[local as usize];
-            if wake > now {
-                next = next.min(wake);
-            } else if !self.decoupled || self.frontend.has(local as usize * n + q) {
-                let free = self.units.free_at(part.unit[local as usize], q);
-                if free <= now {
-                    ready |= 1 << local;
-                } else {
-                    blocked |= 1 << local;
-                    next = next.min(free);
-                }
+        if part.next_wake <= now {
+            part.wake_up(now);
+        }
+        let (mut ready, mut blocked, mut next) = (0, 0, part.next_wake);
+        let awake = part.active & !part.sleeping & !except & self.frontend.ready(q);
+        for (unit, needs) in part.needs.iter().enumerate().filter(|n| awake & n.1 != 0) {
+            let free = self.units.free_at(unit as u8, q);
+            if free <= now {
+                ready |= awake & needs;
+            } else {
+                blocked |= awake & needs;
+                next = next.min(free);
             }
         }
         part.stalled = part.occupied & !(ready | blocked);
@@ -284,12 +329,17 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         }
     }
 
-    /// The seat's next instruction has its operands at `wake` and needs `unit`.
+    /// The seat issued in cycle `now`; its next instruction has its operands at `wake` and needs `unit`.
     #[inline(always)]
-    pub fn next(&mut self, q: usize, local: usize, wake: u64, unit: u8) {
+    pub fn next(&mut self, q: usize, local: usize, now: u64, wake: u64, unit: u8) {
         let part = &mut self.issuers[q];
-        part.wake[local] = wake;
-        part.unit[local] = unit;
+        if wake <= now + 1 {
+            // Whoever scans again in this cycle leaves out what issued.
+            part.wake[local] = wake;
+        } else {
+            part.sleep(local, wake);
+        }
+        part.need(local, unit);
     }
 
     #[inline(always)]
@@ -313,7 +363,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
 
     pub fn park(&mut self, slot: usize, k: usize) {
         let (q, local) = self.seat(slot, k);
-        self.issuers[q].active &= !(1 << local);
+        self.issuers[q].leave(local);
     }
 
     /// The path may issue again, not before `from`.
@@ -321,7 +371,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         let (q, local) = self.seat(slot, k);
         let part = &mut self.issuers[q];
         part.active |= 1 << local;
-        part.wake[local] = part.wake[local].max(from);
+        part.sleep(local, part.wake[local].max(from));
     }
 
     /// Why the path in an occupied seat did not issue; `None` if there is no path (any more).

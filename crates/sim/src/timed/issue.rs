@@ -129,7 +129,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             self.cores[c].issued(q, local, next, straight);
             let wake = self.wake(&mut r, k, now + 1 + cost, cost > 0);
             let unit = self.unit_at(next, k);
-            self.cores[c].next(q, local, wake, unit);
+            self.cores[c].next(q, local, self.now, wake, unit);
         } else {
             self.follow(c, slot, &mut r, k, op.next, cost);
         }
@@ -175,7 +175,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
                     let wake = self.wake(r, id, self.now + 1 + merge_cycles, merge_cycles > 0);
                     let (q, local) = self.cores[c].seat(slot, id);
                     let unit = self.unit_at(r.wave.paths[id].path.pc, id);
-                    self.cores[c].next(q, local, wake, unit);
+                    self.cores[c].next(q, local, self.now, wake, unit);
                     self.cores[c].unpark(slot, id, wake);
                 }
                 PathChange::Ended { id } => {
@@ -193,7 +193,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             self.cores[c].issued(q, local, pc, straight);
             let wake = self.wake(r, k, self.now + 1 + own_cost, own_cost > 0);
             let unit = self.unit_at(pc, k);
-            self.cores[c].next(q, local, wake, unit);
+            self.cores[c].next(q, local, self.now, wake, unit);
         }
     }
 

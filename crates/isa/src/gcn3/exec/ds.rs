@@ -79,6 +79,10 @@ fn lds_place(regs: &Regs, what: space::What, offset: u32, bytes: u32) -> Result<
 #[inline(always)]
 fn read<B: Bus, const N: usize>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {
     let (dst, src) = (vectors(regs, inst.dst, N as u32)?, vectors(regs, inst.src[0], 1)?);
+    let add = std::array::from_fn(|k| offset(inst) + 4 * k as u32);
+    if let Some(rows) = space::lds_rows::<N>(regs, src, lanes, add) {
+        return Ok(space::load_rows(regs, bus, &rows, lanes, dst)?);
+    }
     for lane in bits(lanes) {
         let at = regs.v.get(src, lane).wrapping_add(offset(inst));
         let data: [u32; N] = space::read(bus, lds_place(regs, LOAD, at, N as u32 * 4)?)?;
@@ -97,6 +101,11 @@ fn read2<B: Bus, const N: usize>(
 ) -> Result<(), Trap> {
     let (dst, src) = (vectors(regs, inst.dst, N as u32 * 2)?, vectors(regs, inst.src[0], 1)?);
     let [first, second] = offsets(inst, scale);
+    if N == 1
+        && let Some(rows) = space::lds_rows(regs, src, lanes, [first, second])
+    {
+        return Ok(space::load_rows(regs, bus, &rows, lanes, dst)?);
+    }
     for lane in bits(lanes) {
         let at = regs.v.get(src, lane);
         let a: [u32; N] = space::read(bus, lds_place(regs, LOAD, at.wrapping_add(first), N as u32 * 4)?)?;
@@ -140,6 +149,12 @@ fn write_part<B: Bus>(inst: &Inst, regs: &Regs, bus: &mut B, lanes: Mask, bytes:
 #[inline(always)]
 fn write<B: Bus, const N: usize>(inst: &Inst, regs: &Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {
     let (src, data) = (vectors(regs, inst.src[0], 1)?, vectors(regs, inst.src[1], N as u32)?);
+    if N == 1
+        && let (Some(rows), Some(data)) =
+            (space::lds_rows(regs, src, lanes, [offset(inst)]), regs.v.whole(data))
+    {
+        return Ok(bus.store_lanes(rows.base, &rows.offset, lanes, &[data])?);
+    }
     for lane in bits(lanes) {
         let at = regs.v.get(src, lane).wrapping_add(offset(inst));
         space::write(bus, lds_place(regs, STORE, at, N as u32 * 4)?, row::<N>(regs, data, lane))?;
@@ -158,6 +173,15 @@ fn write2<B: Bus, const N: usize>(
 ) -> Result<(), Trap> {
     let src = vectors(regs, inst.src[0], 1)?;
     let data = [vectors(regs, inst.src[1], N as u32)?, vectors(regs, inst.src[2], N as u32)?];
+    if N == 1
+        && let (Some(rows), Some(a), Some(b)) = (
+            space::lds_rows(regs, src, lanes, offsets(inst, scale)),
+            regs.v.whole(data[0]),
+            regs.v.whole(data[1]),
+        )
+    {
+        return Ok(bus.store_lanes(rows.base, &rows.offset, lanes, &[a, b])?);
+    }
     for lane in bits(lanes) {
         let at = regs.v.get(src, lane);
         for (offset, data) in offsets(inst, scale).into_iter().zip(data) {

@@ -17,13 +17,13 @@ pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mas
         Op::FlatLoadSbyte => load_part(inst, regs, bus, lanes, 1, |v| v as i8 as u32),
         Op::FlatLoadUshort => load_part(inst, regs, bus, lanes, 2, |v| u32::from(v as u16)),
         Op::FlatLoadSshort => load_part(inst, regs, bus, lanes, 2, |v| v as i16 as u32),
-        Op::FlatLoadDword => load_part(inst, regs, bus, lanes, 4, |v| v as u32),
+        Op::FlatLoadDword => load::<B, 1>(inst, regs, bus, lanes),
         Op::FlatLoadDwordx2 => load::<B, 2>(inst, regs, bus, lanes),
         Op::FlatLoadDwordx3 => load::<B, 3>(inst, regs, bus, lanes),
         Op::FlatLoadDwordx4 => load::<B, 4>(inst, regs, bus, lanes),
         Op::FlatStoreByte => store_part(inst, regs, bus, lanes, 1),
         Op::FlatStoreShort => store_part(inst, regs, bus, lanes, 2),
-        Op::FlatStoreDword => store_part(inst, regs, bus, lanes, 4),
+        Op::FlatStoreDword => store::<B, 1>(inst, regs, bus, lanes),
         Op::FlatStoreDwordx2 => store::<B, 2>(inst, regs, bus, lanes),
         Op::FlatStoreDwordx3 => store::<B, 3>(inst, regs, bus, lanes),
         Op::FlatStoreDwordx4 => store::<B, 4>(inst, regs, bus, lanes),
@@ -58,6 +58,9 @@ fn load_part<B: Bus>(
 #[inline(always)]
 fn load<B: Bus, const N: usize>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {
     let (dst, src) = (vectors(regs, inst.dst, N as u32)?, vectors(regs, inst.src[0], 2)?);
+    if let Some(rows) = space::global_rows::<N>(regs, src, lanes) {
+        return Ok(space::load_rows(regs, bus, &rows, lanes, dst)?);
+    }
     for lane in bits(lanes) {
         let place = space::flat(regs, LOAD, address(regs, src, lane), N as u32 * 4, lane)?;
         let data: [u32; N] = space::read(bus, place)?;
@@ -80,6 +83,11 @@ fn store_part<B: Bus>(inst: &Inst, regs: &Regs, bus: &mut B, lanes: Mask, bytes:
 #[inline(always)]
 fn store<B: Bus, const N: usize>(inst: &Inst, regs: &Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {
     let (src, data) = (vectors(regs, inst.src[0], 2)?, vectors(regs, inst.src[1], N as u32)?);
+    if N == 1
+        && let (Some(rows), Some(data)) = (space::global_rows::<1>(regs, src, lanes), regs.v.whole(data))
+    {
+        return Ok(bus.store_lanes(rows.base, &rows.offset, lanes, &[data])?);
+    }
     for lane in bits(lanes) {
         let place = space::flat(regs, STORE, address(regs, src, lane), N as u32 * 4, lane)?;
         space::write(bus, place, row::<N>(regs, data, lane))?;

@@ -4,7 +4,8 @@
 //! unaligned mode); a private access must not leave its dword.
 
 use super::super::state::{PRIVATE_APERTURE, Regs, SHARED_APERTURE};
-use crate::{Bus, MemFault};
+use crate::lanes::{Row, largest, uniform};
+use crate::{Bus, Mask, MemFault};
 
 /// Names of an access for messages: in local and in private memory.
 #[derive(Clone, Copy)]
@@ -76,6 +77,63 @@ pub(super) fn flat(regs: &Regs, what: What, addr: u64, bytes: u32, lane: u32) ->
         PRIVATE_APERTURE => private(regs, what, addr as u32, bytes, lane),
         _ => Ok(Place { first: addr, step: 4 }),
     }
+}
+
+/// Where the lanes of an instruction access memory when one base and 32-bit offsets say it for all: `K` dwords
+/// per lane.
+pub(super) struct Rows<const K: usize> {
+    pub base: u64,
+    pub offset: [Row<u32>; K],
+}
+
+/// Global memory within 4 GiB from a flat address in rows `first` and `first + 1`, `K` dwords in a row.
+#[inline(always)]
+pub(super) fn global_rows<const K: usize>(regs: &Regs, first: usize, lanes: Mask) -> Option<Rows<K>> {
+    let (low, high) = (regs.v.whole(first)?, regs.v.whole(first + 1)?);
+    let high = uniform(high, lanes)?;
+    if lanes == 0 || matches!(high, SHARED_APERTURE | PRIVATE_APERTURE) {
+        return None;
+    }
+    if K > 1 && largest(low, lanes) > u32::MAX - 4 * K as u32 {
+        return None;
+    }
+    Some(Rows { base: u64::from(high) << 32, offset: moved(low, std::array::from_fn(|k| 4 * k as u32)) })
+}
+
+/// Local memory at the offsets of row `first` plus `add`; none if a lane leaves it.
+#[inline(always)]
+pub(super) fn lds_rows<const K: usize>(
+    regs: &Regs,
+    first: usize,
+    lanes: Mask,
+    add: [u32; K],
+) -> Option<Rows<K>> {
+    let offset = moved(regs.v.whole(first)?, add);
+    let last = regs.lds_bytes.checked_sub(4)?;
+    let inside = offset.iter().all(|row| largest(row, lanes) <= last);
+    (inside && lanes != 0).then_some(Rows { base: regs.lds_base, offset })
+}
+
+#[inline(always)]
+fn moved<const K: usize>(row: &Row<u32>, add: [u32; K]) -> [Row<u32>; K] {
+    add.map(|add| row.map(|v| v.wrapping_add(add)))
+}
+
+/// Loads `K` dwords per lane into the rows from `dst`.
+#[inline(always)]
+pub(super) fn load_rows<B: Bus, const K: usize>(
+    regs: &mut Regs,
+    bus: &mut B,
+    rows: &Rows<K>,
+    lanes: Mask,
+    dst: usize,
+) -> Result<(), MemFault> {
+    let mut out = [[0; 64]; K];
+    bus.load_lanes(rows.base, &rows.offset, lanes, &mut out)?;
+    for (k, out) in out.iter().enumerate() {
+        regs.v.blend(dst + k, lanes, out);
+    }
+    Ok(())
 }
 
 /// `N` dwords, in pairs where they are aligned.

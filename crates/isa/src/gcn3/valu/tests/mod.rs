@@ -8,6 +8,7 @@ mod float;
 mod half;
 mod int;
 mod modify;
+mod same;
 mod speed;
 mod transcendental;
 

@@ -1,0 +1,111 @@
+//! How fast the simulator is: wave-instructions per second over fixed embedded programs, one thread,
+//! no observer, timed and untimed.
+
+mod kernels;
+mod programs;
+
+use miette::Report;
+use serde::Serialize;
+use std::time::Instant;
+use wb_sim::Outcome;
+
+/// One measurement; the fields and their names are stable.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measurement {
+    pub name: String,
+    pub isa: String,
+    pub machine: String,
+    pub timed: bool,
+    pub wave_instructions: u64,
+    /// Simulated cycles; of an untimed run its wave-instructions.
+    pub cycles: u64,
+    pub seconds: f64,
+    pub wave_instructions_per_second: f64,
+}
+
+/// What was simulated.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    wave_instructions: u64,
+    cycles: u64,
+}
+
+impl Work {
+    fn of(outcome: &Outcome) -> Work {
+        Work { wave_instructions: outcome.wave_instructions, cycles: outcome.cycles }
+    }
+
+    fn add(&mut self, more: Work) {
+        self.wave_instructions += more.wave_instructions;
+        self.cycles += more.cycles;
+    }
+}
+
+/// What one run did and how long it took.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    work: Work,
+    seconds: f64,
+}
+
+fn timed_run(run: impl FnOnce() -> Result<Work, Report>) -> Result<Run, Report> {
+    let started = Instant::now();
+    let work = run()?;
+    Ok(Run { work, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// Names of all benches.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    programs::PROGRAMS.iter().map(|p| p.name).chain(kernels::KERNELS.iter().map(|k| k.name))
+}
+
+/// Runs the benches whose name contains `filter`, each for about `seconds`; the best run counts.
+pub fn run(
+    filter: &str,
+    seconds: f64,
+    mut done: impl FnMut(&Measurement),
+) -> Result<Vec<Measurement>, Report> {
+    let mut all = Vec::new();
+    let mut measured = |name: &str, isa: &str, machine: &str, timed: bool, best: Run| {
+        let m = Measurement {
+            name: name.into(),
+            isa: isa.into(),
+            machine: machine.into(),
+            timed,
+            wave_instructions: best.work.wave_instructions,
+            cycles: best.work.cycles,
+            seconds: best.seconds,
+            wave_instructions_per_second: best.work.wave_instructions as f64 / best.seconds,
+        };
+        done(&m);
+        all.push(m);
+    };
+    for program in programs::PROGRAMS.iter().filter(|p| p.name.contains(filter)) {
+        let job = programs::prepare(program)?;
+        for timed in [false, true] {
+            let best = best_of(seconds, || programs::run(&job, timed))?;
+            measured(program.name, program.isa, program.machine, timed, best);
+        }
+    }
+    for kernel in kernels::KERNELS.iter().filter(|k| k.name.contains(filter)) {
+        for timed in [false, true] {
+            let best = best_of(seconds, || (kernel.run)(timed))?;
+            measured(kernel.name, "gcn3", kernels::MACHINE, timed, best);
+        }
+    }
+    Ok(all)
+}
+
+/// The fastest of the runs that fit into about `seconds`, at least one.
+fn best_of(seconds: f64, mut run: impl FnMut() -> Result<Run, Report>) -> Result<Run, Report> {
+    let mut best = run()?;
+    let mut spent = best.seconds;
+    while spent < seconds {
+        let next = run()?;
+        spent += next.seconds;
+        if next.seconds < best.seconds {
+            best = next;
+        }
+    }
+    Ok(best)
+}
