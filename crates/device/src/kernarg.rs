@@ -1,5 +1,5 @@
 //! The argument segment: explicit arguments at the offsets of the metadata, hidden ones filled in by name
-//! (code objects 4 and 5).
+//! (code objects 2 to 5).
 
 use crate::DeviceError;
 use crate::launch::Dispatch;
@@ -25,8 +25,9 @@ pub fn explicit(kernel: &Kernel) -> impl Iterator<Item = &KernelArg> {
 /// The argument segment and the local memory the arguments ask for beyond the kernel's own.
 pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), DeviceError> {
     let wanted: Vec<&KernelArg> = explicit(kernel).collect();
-    if kernel.version > 2 && wanted.len() != dispatch.args.len() {
-        let usage: Vec<String> = wanted.iter().map(|a| format!("{} {}", a.type_name, a.name)).collect();
+    if wanted.len() != dispatch.args.len() {
+        let usage: Vec<String> =
+            wanted.iter().map(|a| format!("{} {}", a.type_name, a.name).trim().to_owned()).collect();
         return Err(DeviceError::ArgumentCount {
             kernel: kernel.name.clone(),
             wanted: wanted.len(),
