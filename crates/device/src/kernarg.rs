@@ -22,6 +22,9 @@ pub fn explicit(kernel: &Kernel) -> impl Iterator<Item = &KernelArg> {
     kernel.args.iter().filter(|a| !matches!(a.kind, ArgKind::Hidden(_)))
 }
 
+/// More than any compiler lets a kernel have; beyond it, metadata is damaged.
+const MAX_SEGMENT: u64 = 1 << 16;
+
 /// The argument segment and the local memory the arguments ask for beyond the kernel's own.
 pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), DeviceError> {
     let wanted: Vec<&KernelArg> = explicit(kernel).collect();
@@ -34,6 +37,11 @@ pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), Dev
             given: dispatch.args.len(),
             usage: usage.join(", "),
         });
+    }
+    let end = kernel.args.iter().map(|a| u64::from(a.offset) + u64::from(a.size)).max().unwrap_or(0);
+    if end.max(kernel.kernarg_size.into()) > MAX_SEGMENT {
+        let what = format!("its arguments reach beyond {MAX_SEGMENT} bytes: the metadata is damaged");
+        return Err(DeviceError::Launch { kernel: kernel.name.clone(), what });
     }
     let mut out = vec![0; (kernel.kernarg_size as usize).max(16)];
     let mut local = 0u32;

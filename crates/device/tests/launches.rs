@@ -84,6 +84,21 @@ fn a_trap_of_the_kernel_stops_the_run() {
 }
 
 #[test]
+fn damaged_metadata_does_not_ask_for_the_whole_memory() {
+    for (size, offset) in [(u32::MAX, 0), (8, u32::MAX - 3)] {
+        let mut device = Device::new(machine(1, 4));
+        let mut module = device.load("fir.O2.co", &fixture("fir.O2.co")).expect("code object");
+        for kernel in &mut module.object.kernels {
+            kernel.kernarg_size = size;
+            kernel.args[0].offset = offset;
+        }
+        let args = vec![Arg::Buffer(0), Arg::Buffer(0), Arg::Buffer(0), Arg::Value(vec![0; 4])];
+        let error = launch(&mut device, &module, "fir", LINE, args, false).expect_err("damaged").to_string();
+        assert!(error.contains("launch of fir: its arguments reach beyond"), "{error}");
+    }
+}
+
+#[test]
 fn null_pointers_show_up() {
     for (null, what) in [(0, "load"), (2, "store")] {
         let mut device = Device::new(machine(1, 4));
