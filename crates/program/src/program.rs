@@ -57,6 +57,8 @@ impl FlowMap {
 pub struct Program<I: Isa> {
     pub isa: I,
     pub name: String,
+    /// The kernel to run, where a file can hold several.
+    pub kernel: Option<String>,
     pub ops: Vec<Op<I::Inst>>,
     pool: Vec<u16>,
     pub entry: Pc,
@@ -80,6 +82,7 @@ pub struct Program<I: Isa> {
 pub(crate) struct Parts<I: Isa> {
     pub isa: I,
     pub name: String,
+    pub kernel: Option<String>,
     /// Instruction and next pc, per pc.
     pub insts: Vec<(Option<I::Inst>, Pc)>,
     pub entry: Pc,
@@ -149,6 +152,7 @@ impl<I: Isa> Program<I> {
         Program {
             isa: parts.isa,
             name: parts.name,
+            kernel: parts.kernel,
             ops,
             pool,
             entry: parts.entry,
