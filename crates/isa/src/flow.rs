@@ -139,6 +139,8 @@ pub struct Facts {
     /// The result is a lane mask if it is used as one: reads are masks exactly when the writes are.
     pub mask_flow: bool,
     pub lanes: LaneEffect,
+    /// Lanes see each other's registers here: code relies on which of them run together.
+    pub cross_lane: bool,
     /// May only issue when nothing of the wave is outstanding (GUPPY `ret`).
     pub waits_for_all: bool,
 }

@@ -175,14 +175,22 @@ pub trait Isa: Send + Sync + 'static {
     fn confine(&self, _regs: &mut Self::Regs, _lanes: Mask) {}
     /// The lanes' registers go from the path that used them last to another one of the wave.
     fn hand_over(&self, _from: &mut Self::Regs, _to: &mut Self::Regs) {}
-    /// A path register in which two paths that want to become one disagree although it is read later as a plain
-    /// value.
-    fn differs(&self, _a: &Self::Regs, _b: &Self::Regs, _needed: &Needed) -> Option<u16> {
-        None
+    /// Path registers in which two paths that want to become one disagree although they are read later as plain
+    /// values.
+    fn differ(&self, _a: &Self::Regs, _b: &Self::Regs, _needed: &Needed) -> Vec<u16> {
+        Vec::new()
     }
-    /// Two paths of a wave become one: `into` takes from `from`, whose lanes are `lanes`, what belongs to those
-    /// lanes. [`Isa::differs`] has been asked.
-    fn merge(&self, _into: &mut Self::Regs, _from: &Self::Regs, _lanes: Mask, _needed: &Needed) {}
+    /// Two paths of a wave become one: `into` takes from `from`, whose lanes are `lanes`, the bits of lane masks
+    /// that belong to those lanes, and the registers `take` as they are.
+    fn merge(
+        &self,
+        _into: &mut Self::Regs,
+        _from: &Self::Regs,
+        _lanes: Mask,
+        _needed: &Needed,
+        _take: &[u16],
+    ) {
+    }
     /// Disassembly text; `label` names a pc where the program has a symbol for it.
     fn show(&self, inst: &Self::Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String;
     /// Address of a pc as the program sees it (link registers, listings).

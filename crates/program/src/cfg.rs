@@ -82,6 +82,18 @@ impl Cfg {
         pcs
     }
 
+    /// Blocks that can be reached from `from`, itself included.
+    pub fn reachable(&self, from: Option<usize>) -> BTreeSet<usize> {
+        let mut seen = BTreeSet::new();
+        let mut work: Vec<usize> = from.into_iter().collect();
+        while let Some(b) = work.pop() {
+            if seen.insert(b) {
+                work.extend(&self.blocks[b].succs);
+            }
+        }
+        seen
+    }
+
     /// Every way to `b` leads through `a`.
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         std::iter::successors(Some(b), |&b| self.idom[b]).any(|d| d == a)

@@ -141,10 +141,11 @@ impl<I: Isa> Program<I> {
         let roots = std::iter::once(parts.entry).chain(parts.labels.iter().map(|l| l.1));
         let cfg = Cfg::build(&flow, &valid, roots);
         cfg.fill(&mut flow);
-        flow.regions = regions::find(&flow, &cfg, &|pc| {
+        flow.regions = regions::find(&flow, &cfg, parts.entry, &|pc| {
             let facts = parts.isa.facts(ops[pc as usize].inst.as_ref()?, pc, flow.next[pc as usize]);
-            let Facts { lanes, mask_flow, reads, writes, .. } = facts;
-            Some(Step { lanes, mask_flow, reads, writes })
+            let Facts { lanes, mask_flow, reads, writes, cross_lane, class, .. } = facts;
+            let local = parts.isa.classes()[usize::from(class)] == "lds";
+            Some(Step { lanes, mask_flow, reads, writes, cross_lane, local })
         });
         for r in &flow.regions {
             flow.rpc[r.branch as usize] = r.reconverge;

@@ -35,6 +35,9 @@ pub struct Region {
     pub tail: u32,
     /// The branch runs exactly once for each time `reconverge` is passed: split and merge may stand there.
     pub structured: bool,
+    /// Code after the branch counts on lanes running together: cross-lane instructions, or local memory without
+    /// barriers. A split that never ends would change what it does.
+    pub hazard: bool,
     /// Why there is no place to reconverge, or none to mark.
     pub why: &'static str,
 }
@@ -45,12 +48,29 @@ pub(crate) struct Step {
     pub mask_flow: bool,
     pub reads: Vec<u16>,
     pub writes: Vec<u16>,
+    pub cross_lane: bool,
+    /// Accesses local memory.
+    pub local: bool,
 }
 
-pub(crate) fn find(flow: &FlowMap, cfg: &Cfg, step: &dyn Fn(Pc) -> Option<Step>) -> Vec<Region> {
+pub(crate) fn find(flow: &FlowMap, cfg: &Cfg, entry: Pc, step: &dyn Fn(Pc) -> Option<Step>) -> Vec<Region> {
+    let has = |b: usize, what: &dyn Fn(Pc) -> bool| cfg.pcs(b, flow).into_iter().any(what);
+    let reached = cfg.reachable(cfg.block_at(entry));
+    let barrier = |pc: Pc| flow.kind[pc as usize] == FlowKind::Barrier;
+    // A group of one wave needs no barriers, and the compiler leaves them out.
+    let lockstep = !reached.iter().any(|&b| has(b, &barrier));
+    let hazard = |pc: Pc| step(pc).is_some_and(|s| s.cross_lane || lockstep && s.local);
+    let hazards: BTreeSet<usize> = reached.iter().copied().filter(|&b| has(b, &hazard)).collect();
     let mut regions: Vec<Region> = (0..flow.kind.len() as Pc)
         .filter(|&pc| matches!(flow.kind[pc as usize], FlowKind::MaskBranch { .. }))
-        .filter_map(|pc| Some(Walk { flow, cfg, step }.region(pc, cfg.block_at(pc)?)))
+        .filter_map(|pc| {
+            let block = cfg.block_at(pc)?;
+            let mut region = Walk { flow, cfg, step }.region(pc, block);
+            // Only what follows the branch counts.
+            let follows = |&s: &usize| !cfg.reachable(Some(s)).is_disjoint(&hazards);
+            region.hazard = cfg.blocks[block].succs.iter().any(follows);
+            Some(region)
+        })
         .collect();
     regions.sort_by_key(|r| r.branch);
     regions
@@ -107,6 +127,7 @@ impl Walk<'_> {
             reconverge: NO_PC,
             tail: 0,
             structured: false,
+            hazard: false,
             why: "",
         };
         if narrow.is_none() {
@@ -140,10 +161,11 @@ impl Walk<'_> {
                         saved = BTreeSet::from([dst]);
                         continue;
                     }
+                    // Lanes that left a loop may be switched on together with those of the code around it.
                     LaneEffect::Apply { src, op: MaskOp::Or }
                     | LaneEffect::Save { src, op: MaskOp::Or, .. }
                     | LaneEffect::Set { src }
-                        if from_saved(src) =>
+                        if from_saved(src) || region.kind == RegionKind::Loop && src.is_some() =>
                     {
                         region.reconverge = self.flow.next[pc as usize];
                         region.tail = (pcs.len() - i - 1) as u32;

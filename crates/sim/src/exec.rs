@@ -5,7 +5,7 @@ use crate::divergence::{Change, Context, Divergence, Notes, PathView, Refusal};
 use crate::error::{ErrorKind, SimError};
 use crate::wave::{Interrupted, Path, PathChange, PathState, Wave};
 use wb_isa::lanes::bits;
-use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Pc, Trap, WaveStart, first_lanes};
+use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Needed, Pc, Trap, WaveStart, first_lanes};
 use wb_program::Program;
 use wb_trace::{Kind, MaskCause};
 
@@ -54,7 +54,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let path = Path { pc, mask: live, watch: NO_PC, origin: NO_PC, from: pc };
         Wave {
             id: start.wave,
-            paths: vec![PathState { path, regs, own }],
+            paths: vec![PathState { path, regs, own, written: Vec::new() }],
             ids: 1,
             parked: 0,
             at_barrier: 0,
@@ -66,6 +66,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             max_depth: 0,
             interrupted: Interrupted::No,
             changes: Vec::new(),
+            apart: Vec::new(),
         }
     }
 
@@ -84,7 +85,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             self.give_lanes(wave, k);
         }
         let whole = wave.paths.len() == 1;
-        let PathState { path, regs, .. } = &mut wave.paths[k];
+        let PathState { path, regs, written, .. } = &mut wave.paths[k];
         let pc = path.pc;
         let Some((op, inst)) = self.program.ops.get(pc as usize).and_then(|op| Some((op, op.inst.as_ref()?)))
         else {
@@ -110,6 +111,12 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
                 return Err(self.fault(wave.id, &path, trap));
             }
         };
+        if D::INFO.separate_entities && !written.is_empty() {
+            let range = self.program.isa.path_registers();
+            for &register in self.program.writes(op).iter().filter(|r| range.contains(r)) {
+                written[usize::from(register - range.start)] = wave.issued;
+            }
+        }
         match flow {
             Flow::Next if op.next != path.watch && !(D::MEETS && wave.ids & (wave.ids - 1) != 0) => {
                 path.pc = op.next;
@@ -273,9 +280,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     ) -> Result<Option<Change>, Box<SimError>> {
         let here = |&j: &usize| j != view.id && wave.paths[j].path.pc == view.pc;
         let Some(other) = bits(wave.runnable()).map(|j| j as usize).find(here) else { return Ok(None) };
-        let needed = self.program.needed(view.pc);
-        let [a, b] = [view.id, other].map(|j| &wave.paths[j].regs);
-        if self.program.isa.differs(a, b, &needed).is_some() {
+        if self.settle(wave, view.id, other, &self.program.needed(view.pc)).is_err() {
             return Ok(None);
         }
         let free = self.free(wave);
@@ -305,12 +310,20 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let (first, second) = (path(keep, k), path(new, id));
         wave.paths[k].path = first;
         self.program.isa.confine(&mut wave.paths[k].regs, keep.1);
-        let mut state = PathState { path: second, regs, own: wave.paths[k].own.clone() };
+        if wave.apart.is_empty() {
+            let n = self.contexts as usize + 1;
+            wave.apart = vec![0; n * n];
+            wave.paths[k].written = vec![0; self.program.isa.path_registers().len()];
+        }
+        self.part(wave, k, id);
+        let PathState { own, written, .. } = &wave.paths[k];
+        let mut state = PathState { path: second, regs, own: own.clone(), written: written.clone() };
         self.program.isa.confine(&mut state.regs, new.1);
         while wave.paths.len() < id {
             // A context below that is in nobody's use yet: any contents do.
             let Some(regs) = self.program.isa.fork(&state.regs) else { break };
-            wave.paths.push(PathState { path: second, regs, own: state.own.clone() });
+            let (own, written) = (state.own.clone(), state.written.clone());
+            wave.paths.push(PathState { path: second, regs, own, written });
         }
         if wave.paths.len() == id {
             wave.paths.push(state);
@@ -320,6 +333,41 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         wave.ids |= 1 << id;
         wave.changes.push(PathChange::New { id });
         Ok(())
+    }
+
+    /// Path `id` comes from path `k` now.
+    fn part<X>(&self, wave: &mut Wave<I, D, X>, k: usize, id: usize) {
+        let n = self.contexts as usize + 1;
+        for j in bits(wave.ids).map(|j| j as usize) {
+            let since = if j == k { wave.issued } else { wave.apart[j * n + k] };
+            (wave.apart[j * n + id], wave.apart[id * n + j]) = (since, since);
+        }
+    }
+
+    /// Plain values in which two paths differ: those that only `from` wrote since they parted, as if its side had
+    /// run within the wave. One that both wrote is an error.
+    fn settle<X>(
+        &self,
+        wave: &Wave<I, D, X>,
+        into: usize,
+        from: usize,
+        needed: &Needed,
+    ) -> Result<Vec<u16>, u16> {
+        let isa = &self.program.isa;
+        let mut take = isa.differ(&wave.paths[into].regs, &wave.paths[from].regs, needed);
+        let first = isa.path_registers().start;
+        let since = wave.apart[into * (self.contexts as usize + 1) + from];
+        let wrote = |j: usize, r: u16| {
+            let when = wave.paths[j].written.get(usize::from(r - first));
+            when.is_none_or(|&when| when > since)
+        };
+        match take.iter().find(|&&r| wrote(into, r) && wrote(from, r)) {
+            Some(&register) => Err(register),
+            None => {
+                take.retain(|&r| wrote(from, r));
+                Ok(take)
+            }
+        }
     }
 
     /// Scalar registers of two paths become one set (docs/mechanisms.md, merging scalars).
@@ -337,10 +385,11 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let needed = self.program.needed(pc);
         let lanes = wave.paths[from].path.mask;
         let isa = &self.program.isa;
-        let [a, b] = [into, from].map(|j| &wave.paths[j].regs);
-        if let Some(register) = isa.differs(a, b, &needed) {
+        let take = self.settle(wave, into, from, &needed);
+        if let Err(register) = take {
             let message = format!(
-                "paths {into} and {from} of the wave merge, but disagree about {}, which is read later and is no lane mask",
+                "paths {into} and {from} of the wave merge, but disagree about {}: both wrote it, it is read later \
+                 and is no lane mask",
                 isa.register_name(register)
             );
             let hint =
@@ -349,7 +398,10 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             return Err(Box::new(error.at(self.program, wave.id, at, lanes, self.lanes)));
         }
         if let Ok([a, b]) = wave.paths.get_disjoint_mut([into, from]) {
-            isa.merge(&mut a.regs, &b.regs, lanes, &needed);
+            isa.merge(&mut a.regs, &b.regs, lanes, &needed, &take.unwrap_or_default());
+            for (mine, theirs) in a.written.iter_mut().zip(&b.written) {
+                *mine = (*mine).max(*theirs);
+            }
         }
         wave.ids &= !(1 << from);
         wave.changes.push(PathChange::Merged { into, from });

@@ -27,6 +27,8 @@ pub struct Wave<I: Isa, D: Divergence, X> {
     pub interrupted: Interrupted,
     /// What the last instruction did to paths, for the machine to follow.
     pub changes: Vec<PathChange>,
+    /// When each pair of paths parted, in instructions of the wave; by number, once the wave has split.
+    pub apart: Vec<u64>,
 }
 
 /// One path with what belongs to it alone.
@@ -34,6 +36,8 @@ pub struct PathState<I: Isa, X> {
     pub path: Path,
     pub regs: I::Regs,
     pub own: X,
+    /// When each path register was written last, in instructions of the wave; once the wave has split.
+    pub written: Vec<u64>,
 }
 
 /// Whether a handler runs on lane 0: then masks on the stack belong to what it interrupted.

@@ -155,11 +155,18 @@ pub enum RefusedReason {
     LongTail,
     /// The program keeps scalars in lanes of vector registers, which paths share.
     Spills,
+    /// The paths would never meet again, and code that follows counts on lanes running together.
+    Convergent,
 }
 
 impl RefusedReason {
-    pub const ALL: [RefusedReason; 4] =
-        [RefusedReason::NoContext, RefusedReason::OneSided, RefusedReason::LongTail, RefusedReason::Spills];
+    pub const ALL: [RefusedReason; 5] = [
+        RefusedReason::NoContext,
+        RefusedReason::OneSided,
+        RefusedReason::LongTail,
+        RefusedReason::Spills,
+        RefusedReason::Convergent,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -167,6 +174,7 @@ impl RefusedReason {
             RefusedReason::OneSided => "one-sided",
             RefusedReason::LongTail => "long-tail",
             RefusedReason::Spills => "spills",
+            RefusedReason::Convergent => "convergent",
         }
     }
 }

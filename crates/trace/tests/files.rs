@@ -55,7 +55,7 @@ fn event(r: &mut Random) -> Event {
         },
         9 => Kind::PathStart { lanes: r.mixed() },
         10 => Kind::PathEnd,
-        11 => Kind::SplitRefused { reason: RefusedReason::ALL[r.below(4) as usize], lanes: r.mixed() },
+        11 => Kind::SplitRefused { reason: RefusedReason::ALL[r.below(5) as usize], lanes: r.mixed() },
         _ => Kind::Barrier { id: r.mixed(), arrived: r.mixed() as u32, needed: r.mixed() as u32 },
     };
     Event {

@@ -252,12 +252,12 @@ impl Isa for Gcn3 {
         std::mem::swap(&mut from.v, &mut to.v);
     }
 
-    fn differs(&self, a: &Regs, b: &Regs, needed: &Needed) -> Option<u16> {
-        masks::differs(a, b, needed)
+    fn differ(&self, a: &Regs, b: &Regs, needed: &Needed) -> Vec<u16> {
+        masks::differ(a, b, needed)
     }
 
-    fn merge(&self, into: &mut Regs, from: &Regs, lanes: Mask, needed: &Needed) {
-        masks::merge(into, from, lanes, needed);
+    fn merge(&self, into: &mut Regs, from: &Regs, lanes: Mask, needed: &Needed, take: &[u16]) {
+        masks::merge(into, from, lanes, needed, take);
     }
 
     fn waits(&self, inst: &Inst) -> Waits {
@@ -317,6 +317,7 @@ impl Isa for Gcn3 {
             mask_reads: masks::mask_reads(inst),
             mask_flow: masks::mask_flow(inst),
             lanes: masks::lane_effect(inst),
+            cross_lane: masks::cross_lane(inst),
             waits_for_all: false,
         }
     }

@@ -1,7 +1,7 @@
 //! Lane masks in scalar registers, as the splitting mechanisms and the analyser see them: which instruction
 //! changes EXEC how, which scalar operands are masks, and what a path has of its own (mechanisms 6 and 7).
 
-use super::inst::Inst;
+use super::inst::{Format, Inst};
 use super::isa::{FIRST_SCALAR, MODE, SCC};
 use super::op::Op;
 use super::operand::{Operand, Ty, sreg};
@@ -84,6 +84,19 @@ pub(super) fn mask_flow(inst: &Inst) -> bool {
     ) || matches!(lane_effect(inst), LaneEffect::Save { .. })
 }
 
+/// Whether lanes see each other's vector registers.
+pub(super) fn cross_lane(inst: &Inst) -> bool {
+    inst.format == Format::Dpp
+        || matches!(
+            inst.op,
+            Op::VReadfirstlaneB32
+                | Op::VReadlaneB32
+                | Op::DsSwizzleB32
+                | Op::DsPermuteB32
+                | Op::DsBpermuteB32
+        )
+}
+
 /// Scalar registers that `inst` reads as lane masks.
 pub(super) fn mask_reads(inst: &Inst) -> Vec<u16> {
     let entry = inst.entry();
@@ -111,19 +124,34 @@ pub(super) fn fork(regs: &Regs) -> Regs {
     regs.without_vectors()
 }
 
-/// A scalar that two paths need as a plain value and have different.
-pub(super) fn differs(a: &Regs, b: &Regs, needed: &Needed) -> Option<u16> {
-    let differ = (0..128).find(|&i| a.s[i] != b.s[i] && needed.is_value(i));
-    let condition = a.scc != b.scc && needed.is_live(usize::from(SCC - FIRST_SCALAR));
-    let mode = a.mode != b.mode;
-    differ.map(|i| FIRST_SCALAR + i as u16).or(condition.then_some(SCC)).or(mode.then_some(MODE))
+/// Scalars that two paths need as plain values and have different.
+pub(super) fn differ(a: &Regs, b: &Regs, needed: &Needed) -> Vec<u16> {
+    let mut out = Vec::new();
+    if a.s != b.s {
+        let differ = (0..128).filter(|&i| a.s[i] != b.s[i] && needed.is_value(i));
+        out.extend(differ.map(|i| FIRST_SCALAR + i as u16));
+    }
+    if a.scc != b.scc && needed.is_live(usize::from(SCC - FIRST_SCALAR)) {
+        out.push(SCC);
+    }
+    if a.mode != b.mode {
+        out.push(MODE);
+    }
+    out
 }
 
 /// Scalars of two paths that become one (mechanisms 7): what nobody reads again may differ, a lane mask is put
-/// together by lanes.
-pub(super) fn merge(into: &mut Regs, from: &Regs, lanes: Mask, needed: &Needed) {
-    for i in (0..128).filter(|&i| needed.is_live(i)) {
+/// together by lanes, `take` comes from the path that ends.
+pub(super) fn merge(into: &mut Regs, from: &Regs, lanes: Mask, needed: &Needed, take: &[u16]) {
+    for i in (0..128).filter(|&i| needed.is_live(i) && !needed.is_value(i)) {
         let part = (lanes >> (32 * (i & 1))) as u32;
         into.s[i] = into.s[i] & !part | from.s[i] & part;
+    }
+    for &register in take {
+        match register {
+            SCC => into.scc = from.scc,
+            MODE => into.mode = from.mode,
+            r => into.s[usize::from(r - FIRST_SCALAR)] = from.s[usize::from(r - FIRST_SCALAR)],
+        }
     }
 }

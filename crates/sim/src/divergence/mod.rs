@@ -253,6 +253,7 @@ fn mask_split(
         () if on == 0 || off == 0 => return Change::on(at, goes),
         () if cx.map.spills => RefusedReason::Spills,
         () if cx.free == 0 => RefusedReason::NoContext,
+        () if rpc == NO_PC && cx.map.region(at.pc).is_none_or(|r| r.hazard) => RefusedReason::Convergent,
         // One side would wait before its first instruction.
         () if goes == rpc || other == rpc => RefusedReason::OneSided,
         () => {

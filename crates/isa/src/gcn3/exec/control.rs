@@ -67,7 +67,8 @@ pub(super) fn sopp(inst: &Inst, at: &At, regs: &mut Regs, path: Mask) -> Result<
         | Op::SCbranchCdbgsysOrUser
         | Op::SCbranchCdbgsysAndUser => false,
         Op::SEndpgm | Op::SEndpgmSaved => return Ok(Flow::Exit { lanes: at.mask }),
-        Op::SBarrier if regs.waves_in_group > 1 => {
+        // Paths of a split wave wait for each other even where the wave is alone in its group.
+        Op::SBarrier if regs.waves_in_group > 1 || !at.whole => {
             return Ok(Flow::Barrier { id: regs.group.into(), count: regs.waves_in_group.into() });
         }
         Op::SBarrier
