@@ -43,8 +43,6 @@ pub struct FlowMap {
 pub struct Program<I: Isa> {
     pub isa: I,
     pub name: String,
-    /// The kernel to run, where a file can hold several.
-    pub kernel: Option<String>,
     pub ops: Vec<Op<I::Inst>>,
     pool: Vec<u16>,
     pub entry: Pc,
@@ -58,6 +56,8 @@ pub struct Program<I: Isa> {
     /// Source line per pc, 0 = unknown.
     pub lines: Vec<u32>,
     pub source: Option<SourceFile>,
+    /// The kernel that is launched, for ISAs whose programs have several; empty otherwise.
+    pub kernel: String,
     pub flow: FlowMap,
     pub cfg: Cfg,
 }
@@ -66,7 +66,6 @@ pub struct Program<I: Isa> {
 pub(crate) struct Parts<I: Isa> {
     pub isa: I,
     pub name: String,
-    pub kernel: Option<String>,
     /// Instruction and next pc, per pc.
     pub insts: Vec<(Option<I::Inst>, Pc)>,
     pub entry: Pc,
@@ -125,7 +124,6 @@ impl<I: Isa> Program<I> {
         Program {
             isa: parts.isa,
             name: parts.name,
-            kernel: parts.kernel,
             ops,
             pool,
             entry: parts.entry,
@@ -135,6 +133,7 @@ impl<I: Isa> Program<I> {
             symbols: parts.symbols,
             lines: parts.lines,
             source: parts.source,
+            kernel: String::new(),
             flow,
             cfg,
         }
