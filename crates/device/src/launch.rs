@@ -107,6 +107,7 @@ impl Device {
         let mut program = gcn3_program(&module.object, &kernel, isa, module.base, &module.name)?;
         // The device has placed the object already; its data keeps what earlier launches left there.
         program.segments.clear();
+        program.kernel.clone_from(&kernel.name);
         Ok(Prepared { program, launch: Launch::Groups(groups) })
     }
 }

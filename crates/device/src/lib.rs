@@ -45,7 +45,9 @@ pub struct Device {
 
 impl Device {
     pub fn new(machine: Machine) -> Self {
-        Device { memory: DeviceMemory::starting_at(FIRST, machine.limits.memory), machine, next: FIRST }
+        let mut memory = DeviceMemory::new(machine.limits.memory);
+        memory.forbid_below(FIRST);
+        Device { memory, machine, next: FIRST }
     }
 
     /// Bytes of device memory in use, from address 0.
