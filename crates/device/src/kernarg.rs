@@ -24,8 +24,9 @@ pub fn explicit(kernel: &Kernel) -> impl Iterator<Item = &KernelArg> {
 
 /// The argument segment and the local memory the arguments ask for beyond the kernel's own.
 pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), DeviceError> {
-    let wanted: Vec<&KernelArg> = explicit(kernel).collect();
-    if kernel.version > 2 && wanted.len() != dispatch.args.len() {
+    let untold = if kernel.args.is_empty() { pack(kernel, &dispatch.args)? } else { Vec::new() };
+    let wanted: Vec<&KernelArg> = explicit(kernel).chain(&untold).collect();
+    if wanted.len() != dispatch.args.len() {
         let usage: Vec<String> = wanted.iter().map(|a| format!("{} {}", a.type_name, a.name)).collect();
         return Err(DeviceError::ArgumentCount {
             kernel: kernel.name.clone(),
@@ -72,6 +73,29 @@ pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), Dev
         }
     }
     Ok((out, local))
+}
+
+/// Kernels whose object says nothing about arguments (version 2, assembly without `.arg`): one after the other,
+/// each at a multiple of its size, as C would lay them out.
+fn pack(kernel: &Kernel, args: &[Arg]) -> Result<Vec<KernelArg>, DeviceError> {
+    let mut end = 0u32;
+    let mut slots = Vec::new();
+    for (index, arg) in args.iter().enumerate() {
+        let (kind, size) = match arg {
+            Arg::Buffer(_) => (ArgKind::Buffer, 8),
+            Arg::Local(_) => (ArgKind::DynamicLds, 4),
+            Arg::Value(bytes) => (ArgKind::Value, bytes.len() as u32),
+        };
+        let offset = end.next_multiple_of(size.max(1));
+        end = offset + size;
+        let name = format!("arg{index}");
+        if end > kernel.kernarg_size {
+            let what = format!("it ends at byte {end} of an argument segment of {}", kernel.kernarg_size);
+            return Err(DeviceError::Argument { kernel: kernel.name.clone(), index, name, what });
+        }
+        slots.push(KernelArg { name, type_name: String::new(), offset, size, kind });
+    }
+    Ok(slots)
 }
 
 fn put(out: &mut Vec<u8>, slot: &KernelArg, bytes: &[u8]) {

@@ -104,7 +104,14 @@ impl Device {
             scratch_region: groups.scratch_region,
         };
         let isa = Gcn3 { setup, ..Gcn3::default() };
-        let mut program = gcn3_program(&module.object, &kernel, isa, module.base, &module.name)?;
+        let mut program = gcn3_program(
+            &module.object,
+            &kernel,
+            isa,
+            module.base,
+            &module.name,
+            module.source.clone(),
+        )?;
         // The device has placed the object already; its data keeps what earlier launches left there.
         program.segments.clear();
         Ok(Prepared { program, launch: Launch::Groups(groups) })

@@ -2,7 +2,8 @@
 //! filetests and benches all start runs through here.
 
 use crate::views::{Buffer, Element, Views, fill_buffer};
-use miette::{Diagnostic, IntoDiagnostic, Report, WrapErr, miette};
+use crate::object::{self, CompileOptions, ObjectFile};
+use miette::{Diagnostic, IntoDiagnostic, Report, miette};
 use std::path::Path;
 use thiserror::Error;
 use wb_device::{Arg, Device, Dispatch};
@@ -18,7 +19,7 @@ use wb_trace::{Observer, TraceInfo};
 /// What to run and on what; everything has a default.
 #[derive(Clone, Debug, Default)]
 pub struct JobSpec {
-    /// `harp` or `guppy`; empty = by the file's extension.
+    /// `harp`, `guppy` or `gcn3`; empty = by the file's extension.
     pub isa: String,
     /// Preset or machine file; empty = the ISA's own preset.
     pub machine: String,
@@ -72,26 +73,14 @@ impl AsmErrors {
     }
 }
 
-/// Instruction sets by file extension; `.s` is HARP assembly.
-pub fn isa_of(path: &Path) -> Option<&'static str> {
-    match path.extension()?.to_str()? {
-        "harp" | "s" | "hof" => Some("harp"),
-        "guppy" | "gup" | "gupm" => Some("guppy"),
-        "co" | "hsaco" | "bundle" => Some("gcn3"),
-        _ => None,
-    }
-}
-
 impl Job {
     pub fn from_file(path: &Path, spec: &JobSpec) -> Result<Job, Report> {
-        let bytes = std::fs::read(path)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot read {}", path.display()))?;
-        let isa = match (spec.isa.as_str(), isa_of(path)) {
+        let bytes = object::read(path, &CompileOptions::default())?;
+        let isa = match (spec.isa.as_str(), object::isa_of(path, &bytes)) {
             ("", Some(isa)) => isa.to_owned(),
             ("", None) => {
                 return Err(miette!(
-                    help = "use --isa harp, guppy or gcn3, or the extensions .harp .s .hof .guppy .gupm .co .hsaco",
+                    help = "use --isa harp, guppy or gcn3, or the extensions .harp .s .hof .guppy .gupm .co .hsaco .cl .hip",
                     "cannot tell the ISA of {}",
                     path.display()
                 ));
@@ -199,7 +188,8 @@ impl Job {
     fn gcn3(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, Report> {
         let machine = Job::machine(spec)?;
         let mut device = Device::new(machine);
-        let module = device.load(name, bytes)?;
+        let file = ObjectFile::from_bytes(name, bytes)?;
+        let module = device.place(name, file.object, file.source)?;
         let kernel = module.kernel(&spec.kernel)?;
         let names: Vec<String> = wb_device::explicit(kernel).map(|a| a.name.clone()).collect();
         let mut buffers = Vec::new();

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod fuzzing;
 pub mod job;
+pub mod object;
 pub mod random;
 pub mod reproduce;
 pub mod views;

@@ -91,13 +91,14 @@ fn bytes_at(image: &Image, addr: u64, end: u64) -> Option<&[u8]> {
 }
 
 /// Decodes the text of a code object placed at `base`. The ISA instance carries the dispatch; its `code_base` is
-/// set here.
+/// set here. `source`: the assembly it was made from.
 pub fn gcn3_program(
     object: &CodeObject,
     kernel: &Kernel,
     mut isa: Gcn3,
     base: u64,
     name: &str,
+    source: Option<SourceFile>,
 ) -> Result<Program<Gcn3>, LoadError> {
     isa.code_base = base + object.text.start;
     let size = (object.text.end - object.text.start) as usize;
@@ -120,15 +121,15 @@ pub fn gcn3_program(
     };
     let entry = pc_of(kernel.entry).ok_or(LoadError::Entry(kernel.entry))?;
     let mut lines = vec![0; words.len()];
-    for pair in object.lines.windows(2) {
-        let (from, to) = (pc_of(pair[0].0), pc_of(pair[1].0));
-        if let (Some(from), Some(to)) = (from, to) {
-            lines[from as usize..to as usize].fill(pair[0].2);
+    for (i, &(addr, _, line)) in object.lines.iter().enumerate() {
+        let to = object.lines.get(i + 1).and_then(|next| pc_of(next.0)).map_or(lines.len(), |pc| pc as usize);
+        if let Some(part) = pc_of(addr).and_then(|from| lines.get_mut(from as usize..to)) {
+            part.fill(line);
         }
     }
     let labels = object.symbols.iter().filter_map(|(n, a)| Some((n.clone(), pc_of(*a)?))).collect();
     let shift = |s: &Segment| Segment { addr: s.addr + base, bytes: s.bytes.clone() };
-    Ok(Program::new(Parts {
+    let mut program = Program::new(Parts {
         name: object.files.first().cloned().unwrap_or_else(|| name.to_owned()),
         insts,
         entry,
@@ -137,9 +138,11 @@ pub fn gcn3_program(
         labels,
         symbols: object.symbols.iter().map(|(n, a)| (n.clone(), a + base)).collect(),
         lines,
-        source: None,
+        source,
         isa,
-    }))
+    });
+    program.kernel.clone_from(&kernel.name);
+    Ok(program)
 }
 
 /// A GUPPY module; its code lives outside data memory, a pc is an instruction number.

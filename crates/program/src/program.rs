@@ -56,6 +56,8 @@ pub struct Program<I: Isa> {
     /// Source line per pc, 0 = unknown.
     pub lines: Vec<u32>,
     pub source: Option<SourceFile>,
+    /// The kernel that is launched, for ISAs whose programs have several; empty otherwise.
+    pub kernel: String,
     pub flow: FlowMap,
     pub cfg: Cfg,
 }
@@ -131,6 +133,7 @@ impl<I: Isa> Program<I> {
             symbols: parts.symbols,
             lines: parts.lines,
             source: parts.source,
+            kernel: String::new(),
             flow,
             cfg,
         }

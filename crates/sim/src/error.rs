@@ -61,8 +61,9 @@ impl SimError {
     #[must_use]
     pub fn at<I: Isa>(mut self, program: &Program<I>, wave: u32, pc: Pc, mask: Mask, lanes: u32) -> Self {
         self.message = format!(
-            "{}\n  wave {wave}, lanes {}, pc {:#x}: {}",
+            "{}\n  {}wave {wave}, lanes {}, pc {:#x}: {}",
             self.message,
+            if program.kernel.is_empty() { String::new() } else { format!("kernel {}, ", program.kernel) },
             mask_text(mask, lanes),
             program.isa.addr_of(pc),
             program.place(pc),
