@@ -16,7 +16,7 @@ use wb_sim::{DeviceMemory, Outcome, RunOptions, Runnable};
 use wb_trace::Observer;
 
 /// Everything below this address faults, so that null pointers show up.
-const FIRST: u64 = 0x1_0000;
+pub const FIRST: u64 = 0x1_0000;
 const ALIGN: u64 = 256;
 
 /// A code object in device memory.
@@ -48,7 +48,9 @@ pub struct Device {
 
 impl Device {
     pub fn new(machine: Machine) -> Self {
-        Device { memory: DeviceMemory::new(machine.limits.memory), machine, next: FIRST }
+        let mut memory = DeviceMemory::new(machine.limits.memory);
+        memory.forbid_below(FIRST);
+        Device { memory, machine, next: FIRST }
     }
 
     /// Bytes of device memory in use, from address 0.

@@ -219,6 +219,9 @@ impl Job {
     /// Device memory as the launch finds it.
     pub fn memory(&self) -> Result<DeviceMemory, Report> {
         let mut memory = DeviceMemory::new(self.machine.limits.memory);
+        if matches!(self.program, AnyProgram::Gcn3(_)) {
+            memory.forbid_below(wb_device::FIRST);
+        }
         for (addr, bytes) in &self.init {
             memory.write(*addr, bytes).map_err(|fault| {
                 miette!(help = "raise limits.memory with --set", "the views do not fit: {fault}")

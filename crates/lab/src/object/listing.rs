@@ -160,8 +160,8 @@ impl Sources<'_> {
         }
         self.last = Some((file, line));
         let name = self.file.object.files.get(file as usize).map_or("", String::as_str);
-        // A listing of assembly would only repeat itself.
-        if self.file.source.as_ref().is_some_and(|s| s.name == name) {
+        // Lines of assembly would only repeat the code.
+        if Path::new(name).extension().is_some_and(|e| e == "s") {
             return;
         }
         let text = self.texts.entry(file).or_insert_with(|| read(name, self.path));

@@ -15,6 +15,8 @@ use wb_program::Segment;
 #[derive(Clone, Debug)]
 pub struct DeviceMemory {
     bytes: Vec<u8>,
+    /// Loads and stores of programs below this address fault, so that null pointers show up.
+    floor: u64,
     /// Instructions in memory: stores there fault, because decoded code would not follow.
     text: Vec<Range<u64>>,
     text_end: u64,
@@ -22,7 +24,12 @@ pub struct DeviceMemory {
 
 impl DeviceMemory {
     pub fn new(size: u64) -> Self {
-        DeviceMemory { bytes: vec![0; size as usize], text: Vec::new(), text_end: 0 }
+        DeviceMemory { bytes: vec![0; size as usize], floor: 0, text: Vec::new(), text_end: 0 }
+    }
+
+    /// Programs may not touch addresses below `floor`.
+    pub fn forbid_below(&mut self, floor: u64) {
+        self.floor = floor;
     }
 
     /// Places a program's segments and protects its text.
@@ -48,7 +55,11 @@ impl DeviceMemory {
 
     #[cold]
     fn fault(&self, what: &'static str, addr: u64, bytes: u32) -> MemFault {
-        let why = format!("outside device memory (0 to {:#x})", self.size());
+        let why = match addr {
+            addr if addr < self.floor => format!("nothing is below {:#x}: a null pointer?", self.floor),
+            _ if self.floor == 0 => format!("outside device memory (0 to {:#x})", self.size()),
+            _ => format!("outside device memory ({:#x} to {:#x})", self.floor, self.size()),
+        };
         MemFault { what, addr, bytes, why }
     }
 
@@ -77,6 +88,9 @@ impl DeviceMemory {
 
     #[inline(always)]
     fn load_word(&self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
+        if addr < self.floor {
+            return Err(self.fault("load", addr, bytes));
+        }
         let a = addr as usize;
         let got = match bytes {
             4 => self
@@ -98,6 +112,9 @@ impl DeviceMemory {
         {
             let why = "there are instructions; self-modifying code is not supported".to_owned();
             return Err(MemFault { what: "store", addr, bytes, why });
+        }
+        if addr < self.floor {
+            return Err(self.fault("store", addr, bytes));
         }
         let a = addr as usize;
         match self.bytes.get_mut(a..a.wrapping_add(bytes as usize)) {
