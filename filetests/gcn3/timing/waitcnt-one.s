@@ -1,8 +1,9 @@
 ; test run
 ; set frontend.kind=perfect
-; check cycles = 1
+; check cycles = 15
 ;
-; x
+; The shift issues at 1, the reads at 5 and 6; they need 5 cycles, so they are done at 10 and 11.
+; The wait holds until the first read: the move issues at 11.
 .kernel k
 .lds 512
   s_mov_b32 m0, -1
