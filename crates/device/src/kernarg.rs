@@ -113,7 +113,8 @@ fn hidden(name: &str, d: &Dispatch) -> Option<u64> {
         b'y' => 1,
         _ => 2,
     };
-    let blocks = |i: usize| u64::from(d.grid[i].div_ceil(d.group[i].max(1)));
+    // Only whole groups count; the remainder tells of the last, smaller one.
+    let blocks = |i: usize| u64::from(d.grid[i] / d.group[i].max(1));
     Some(match name {
         "hidden_block_count_x" | "hidden_block_count_y" | "hidden_block_count_z" => blocks(axis),
         "hidden_group_size_x" | "hidden_group_size_y" | "hidden_group_size_z" => u64::from(d.group[axis]),

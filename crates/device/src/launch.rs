@@ -51,13 +51,7 @@ impl Device {
         }
         let mut count = 1u64;
         for d in 0..3 {
-            if !dispatch.grid[d].is_multiple_of(dispatch.group[d]) {
-                let (grid, group) = (dispatch.grid[d], dispatch.group[d]);
-                return Err(wrong(format!(
-                    "grid {grid} is not a multiple of group {group} in dimension {d}"
-                )));
-            }
-            count *= u64::from(dispatch.grid[d] / dispatch.group[d]);
+            count = count.saturating_mul(dispatch.grid[d].div_ceil(dispatch.group[d]).into());
         }
         let count = u32::try_from(count).map_err(|_| wrong("more than 2^32 groups".into()))?;
 
@@ -76,6 +70,8 @@ impl Device {
         let mut groups = Groups {
             count,
             size: size as u32,
+            grid: dispatch.grid,
+            group: dispatch.group,
             vgprs: descriptor.vgprs(),
             sgprs: descriptor.sgprs(),
             lds_bytes,
@@ -104,14 +100,8 @@ impl Device {
             scratch_region: groups.scratch_region,
         };
         let isa = Gcn3 { setup, ..Gcn3::default() };
-        let mut program = gcn3_program(
-            &module.object,
-            &kernel,
-            isa,
-            module.base,
-            &module.name,
-            module.source.clone(),
-        )?;
+        let mut program =
+            gcn3_program(&module.object, &kernel, isa, module.base, &module.name, module.source.clone())?;
         // The device has placed the object already; its data keeps what earlier launches left there.
         program.segments.clear();
         Ok(Prepared { program, launch: Launch::Groups(groups) })

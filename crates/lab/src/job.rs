@@ -1,8 +1,8 @@
 //! A run as a user describes it: a file, a machine with changes, a launch. Command line, experiments,
 //! filetests and benches all start runs through here.
 
-use crate::views::{Buffer, Element, Views, fill_buffer};
 use crate::object::{self, CompileOptions, ObjectFile};
+use crate::views::{Buffer, Element, Views, fill_buffer};
 use miette::{Diagnostic, IntoDiagnostic, Report, miette};
 use std::path::Path;
 use thiserror::Error;
@@ -271,27 +271,10 @@ impl Job {
 
     /// What `NAME[:COUNT[:TYPE]]` stands for in memory: a view, or a label of a HARP program.
     pub fn find_buffer(&self, what: &str) -> Result<Buffer, Report> {
-        let mut parts = what.split(':');
-        let name = parts.next().unwrap_or("");
-        let count: Option<u64> =
-            parts.next().filter(|c| !c.is_empty()).map(str::parse).transpose().into_diagnostic()?;
-        let element = match parts.next() {
-            None => None,
-            Some(t) => Some(
-                Element::parse(t).ok_or_else(|| miette!(help = Element::NAMES, "no element type `{t}`"))?,
-            ),
-        };
-        let mut buffer = match self.buffers.iter().find(|b| b.name == name) {
-            Some(b) => b.clone(),
-            None => self.symbol(name)?,
-        };
-        if let Some(element) = element {
-            buffer.element = element;
-        }
-        if let Some(count) = count {
-            buffer.bytes = count.saturating_mul(buffer.element.bytes());
-        }
-        Ok(buffer)
+        Buffer::select(what, |name| match self.buffers.iter().find(|b| b.name == name) {
+            Some(b) => Ok(b.clone()),
+            None => self.symbol(name),
+        })
     }
 
     fn symbol(&self, name: &str) -> Result<Buffer, Report> {
@@ -320,7 +303,15 @@ impl Job {
     }
 }
 
-/// `buf:f32:1024:iota` makes a buffer, `i32:5` passes a number, `local:4096` asks for local memory.
+/// `i32:5` passes a number, `local:4096` asks for local memory; none for anything else.
+pub(crate) fn plain_arg(text: &str) -> Option<Arg> {
+    match text.split_once(':')? {
+        ("local", bytes) => Some(Arg::Local(bytes.parse().ok()?)),
+        (element, number) => Some(Arg::Value(Element::parse(element)?.encode(number)?)),
+    }
+}
+
+/// `buf:f32:1024:iota` makes a buffer; the rest is as in [`plain_arg`].
 fn gcn3_arg(device: &mut Device, text: &str, name: String, buffers: &mut Vec<Buffer>) -> Result<Arg, Report> {
     let bad = || {
         miette!(
@@ -343,12 +334,7 @@ fn gcn3_arg(device: &mut Device, text: &str, name: String, buffers: &mut Vec<Buf
             buffers.push(Buffer { name, addr, bytes: data.len() as u64, element });
             Ok(Arg::Buffer(addr))
         }
-        ["local", bytes] => Ok(Arg::Local(bytes.parse().map_err(|_| bad())?)),
-        [element, number] => {
-            let element = Element::parse(element).ok_or_else(bad)?;
-            Ok(Arg::Value(element.encode(number).ok_or_else(bad)?))
-        }
-        _ => Err(bad()),
+        _ => plain_arg(text).ok_or_else(bad),
     }
 }
 

@@ -94,14 +94,12 @@ impl Compiler {
         match source.extension().and_then(|e| e.to_str()) {
             Some("cl") => {
                 add(&["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx803", "-x", "cl", "-cl-std=CL2.0"]);
+                // Names of arguments, for people.
+                add(&["-cl-kernel-arg-info"]);
             }
-            Some("hip" | "cpp") => add(&[
-                "-x",
-                "hip",
-                "--cuda-device-only",
-                "--offload-arch=gfx803",
-                "--no-gpu-bundle-output",
-            ]),
+            Some("hip" | "cpp") => {
+                add(&["-x", "hip", "--cuda-device-only", "--offload-arch=gfx803", "--no-gpu-bundle-output"])
+            }
             _ => {
                 return Err(miette!(
                     help = "OpenCL sources end in .cl, HIP sources in .hip or .cpp",

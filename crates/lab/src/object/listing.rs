@@ -117,11 +117,7 @@ fn decode(file: &ObjectFile, range: Range<u64>) -> Vec<Line> {
     while at < words.len() {
         let inst = gcn3::decode(&words[at..]);
         let size = inst.as_ref().map_or(1, |i| usize::from(i.size / 4).max(1)).min(words.len() - at);
-        lines.push(Line {
-            addr: range.start + 4 * at as u64,
-            words: words[at..at + size].to_vec(),
-            inst,
-        });
+        lines.push(Line { addr: range.start + 4 * at as u64, words: words[at..at + size].to_vec(), inst });
         at += size;
     }
     lines

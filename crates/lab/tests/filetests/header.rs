@@ -44,8 +44,7 @@ pub struct HeaderError {
     pub message: String,
 }
 
-const DIRECTIVES: &str =
-    "test, machine, set, arch, registers, grid, group, kernel, arg, dynamic-lds, view, sampler, mechanism, policy, source, check";
+const DIRECTIVES: &str = "test, machine, set, arch, registers, grid, group, kernel, arg, dynamic-lds, view, sampler, mechanism, policy, source, check";
 
 impl Header {
     pub fn parse(text: &str, leader: &str) -> Result<Header, HeaderError> {

@@ -1,7 +1,7 @@
 //! `test asm`: bytes and listing of a program, and the ways from source to bytes and back.
 
-use wb_isa::harp::{self, Arch, Encoding, Harp};
 use std::path::Path;
+use wb_isa::harp::{self, Arch, Encoding, Harp};
 use wb_isa::{AsmError, Isa, SourceFile, gcn3, guppy};
 use wb_lab::object::{ListingOptions, ObjectFile, listing};
 

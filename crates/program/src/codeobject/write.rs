@@ -12,6 +12,7 @@ use wb_isa::gcn3::Assembly;
 const EF_GFX803: u32 = 0x2a;
 const ELFOSABI_AMDGPU_HSA: u8 = 64;
 const ABI_V4: u8 = 2;
+const S_NOP: u32 = 0xbf80_0000;
 const PAGE: u64 = 0x1000;
 const HEADERS: u64 = 64 + 56 * 3;
 
@@ -74,8 +75,7 @@ fn lines(assembly: &Assembly, name: &str, text: u64) -> dwarf::Result<Vec<(&'sta
     let mut unit = dwarf::DwarfUnit::new(encoding);
     let string = |s: &str| dwarf::LineString::String(s.as_bytes().to_vec());
     let line = gimli::LineEncoding { minimum_instruction_length: 4, ..gimli::LineEncoding::default() };
-    let mut program =
-        dwarf::LineProgram::new(encoding, line, string("."), None, string(name), None);
+    let mut program = dwarf::LineProgram::new(encoding, line, string("."), None, string(name), None);
     let directory = program.default_directory();
     let file = program.add_file(string(name), directory, None);
     program.begin_sequence(Some(dwarf::Address::Constant(text)));
@@ -140,7 +140,11 @@ fn symbols(assembly: &Assembly, rodata: u64, text: u64) -> Vec<Symbol> {
     }
     for (i, kernel) in assembly.kernels.iter().enumerate() {
         let at = assembly.labels.get(&kernel.name).copied().unwrap_or(0);
-        let end = ends.iter().copied().find(|&e| e > at).unwrap_or(at);
+        let mut end = ends.iter().copied().find(|&e| e > at).unwrap_or(at);
+        // Filler in front of the next kernel is nobody's.
+        while end > at && assembly.words.get(end as usize / 4 - 1) == Some(&S_NOP) {
+            end -= 4;
+        }
         let bind = elf::STB_GLOBAL;
         out.push(Symbol {
             name: kernel.name.clone(),
@@ -255,11 +259,8 @@ impl Parts {
             p_align,
         };
         let end = |at: u64, data: &[u8]| at + data.len() as u64;
-        let (note, rodata, text) = (
-            end(self.note_at, &self.note),
-            end(self.rodata_at, &self.rodata),
-            end(self.text_at, &self.text),
-        );
+        let (note, rodata, text) =
+            (end(self.note_at, &self.note), end(self.rodata_at, &self.rodata), end(self.text_at, &self.text));
         [
             segment(elf::PT_LOAD, elf::PF_R, 0, rodata, PAGE),
             segment(elf::PT_LOAD, elf::PF_R | elf::PF_X, self.text_at, text, PAGE),

@@ -253,8 +253,7 @@ impl Assembler<'_> {
             }
             _ if IGNORED.contains(&name) || name.starts_with(".cfi_") => Ok(()),
             _ => {
-                let known =
-                    IGNORED.into_iter().chain([
+                let known = IGNORED.into_iter().chain([
                     ".long",
                     ".text",
                     ".section",
