@@ -17,6 +17,9 @@ pub enum Arg {
     Local(u32),
 }
 
+/// A larger argument segment is taken for damage.
+const MAX_BYTES: u64 = 1 << 16;
+
 /// The explicit arguments of a kernel, in order.
 pub fn explicit(kernel: &Kernel) -> impl Iterator<Item = &KernelArg> {
     kernel.args.iter().filter(|a| !matches!(a.kind, ArgKind::Hidden(_)))
@@ -34,6 +37,11 @@ pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), Dev
             given: dispatch.args.len(),
             usage: usage.join(", "),
         });
+    }
+    let end = kernel.args.iter().map(|a| u64::from(a.offset) + u64::from(a.size)).max().unwrap_or(0);
+    if end.max(kernel.kernarg_size.into()) > MAX_BYTES {
+        let what = format!("its argument segment is larger than {MAX_BYTES} bytes");
+        return Err(DeviceError::Launch { kernel: kernel.name.clone(), what });
     }
     let mut out = vec![0; (kernel.kernarg_size as usize).max(16)];
     let mut local = 0u32;

@@ -8,6 +8,9 @@ use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
 use wb_program::{Program, gcn3_program};
 use wb_sim::{Groups, Launch};
 
+/// More private memory per work-item is taken for damage.
+const MAX_SCRATCH: u32 = 1 << 20;
+
 /// A launch as the host describes it; sizes in work-items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
@@ -55,6 +58,12 @@ impl Device {
         }
         let count = u32::try_from(count).map_err(|_| wrong("more than 2^32 groups".into()))?;
 
+        if kernel.scratch_bytes > MAX_SCRATCH {
+            let bytes = kernel.scratch_bytes;
+            return Err(wrong(format!(
+                "{bytes} bytes of private memory per work-item; the limit is {MAX_SCRATCH}"
+            )));
+        }
         let (args, local) = kernarg::build(&kernel, dispatch)?;
         let lds_bytes = kernel.lds_bytes.saturating_add(local).saturating_add(dispatch.dynamic_lds);
         let kernarg = self.alloc(args.len() as u64)?;

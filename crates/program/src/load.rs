@@ -100,9 +100,9 @@ pub fn gcn3_program(
     name: &str,
     source: Option<SourceFile>,
 ) -> Result<Program<Gcn3>, LoadError> {
-    isa.code_base = base + object.text.start;
     let size = (object.text.end - object.text.start) as usize;
     let bytes = object.bytes_at(object.text.start, size).ok_or(LoadError::Empty)?;
+    isa.code_base = base + object.text.start;
     let words: Vec<u32> =
         bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     let mut insts = vec![(None, NO_PC); words.len()];
@@ -136,7 +136,7 @@ pub fn gcn3_program(
         segments: object.segments.iter().map(shift).collect(),
         text: std::iter::once(base + object.text.start..base + object.text.end).collect(),
         labels,
-        symbols: object.symbols.iter().map(|(n, a)| (n.clone(), a + base)).collect(),
+        symbols: object.symbols.iter().map(|(n, a)| (n.clone(), a.wrapping_add(base))).collect(),
         lines,
         source,
         isa,

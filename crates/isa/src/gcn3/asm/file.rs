@@ -277,6 +277,16 @@ impl Assembler<'_> {
         let here = c.here();
         let Some((name, span)) = c.word() else { return Err(c.error(here, "expected a name", "here")) };
         c.done()?;
+        let end = 4 * self.out.words.len() as u64;
+        if let Some(last) = self.out.kernels.last().filter(|k| k.is_brief)
+            && self.out.labels.get(&last.name) == Some(&end)
+        {
+            return Err(c.error(
+                span,
+                format!("kernel `{}` has no code", last.name),
+                "the next one begins here",
+            ));
+        }
         while !(4 * self.out.words.len()).is_multiple_of(256) {
             self.out.words.push(S_NOP);
         }
@@ -309,7 +319,8 @@ impl Assembler<'_> {
             self.errors.push(error.hint("add .end_amdhsa_kernel"));
         }
         for kernel in &self.out.kernels {
-            if !self.out.labels.contains_key(&kernel.name) {
+            let end = 4 * self.out.words.len() as u64;
+            if self.out.labels.get(&kernel.name).is_none_or(|&at| at >= end) {
                 let message = format!("kernel `{}` has no code", kernel.name);
                 let error = AsmError::new(self.file, text_end..text_end, message, "the file ends here");
                 self.errors.push(error.hint(format!("put the label `{}:` before its code", kernel.name)));
@@ -396,6 +407,7 @@ mod tests {
         let error = &run(".kernel k\n.arg buff\n").unwrap_err()[0];
         assert_eq!(error.hint.as_deref(), Some("did you mean `buf`?"));
         assert!(run(".arg buf\n").unwrap_err()[0].message.contains("belongs to a kernel"));
+        assert!(run(".kernel a\n.kernel b\n s_endpgm\n").unwrap_err()[0].message.contains("no code"));
         let missing = run(".amdhsa_kernel k\n.end_amdhsa_kernel\n").unwrap_err();
         assert!(missing[0].message.contains("no code"), "{missing:?}");
     }
