@@ -11,7 +11,7 @@ use wb_isa::SourceFile;
 pub struct LaunchError {
     pub message: String,
     #[source_code]
-    source_code: NamedSource<Arc<str>>,
+    source_code: Arc<NamedSource<Arc<str>>>,
     #[label("here")]
     pub span: Option<SourceSpan>,
     #[help]
@@ -22,7 +22,7 @@ impl LaunchError {
     pub fn new(file: &SourceFile, span: Option<Range<usize>>, message: impl Into<String>) -> Self {
         LaunchError {
             message: message.into(),
-            source_code: NamedSource::new(&file.name, file.text.clone()),
+            source_code: Arc::new(NamedSource::new(&file.name, file.text.clone())),
             span: span.map(|s| (s.start.min(file.text.len())..s.end.min(file.text.len())).into()),
             hint: None,
         }
