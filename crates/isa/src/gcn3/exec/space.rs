@@ -110,13 +110,24 @@ pub(super) fn lds_rows<const K: usize>(
 ) -> Option<Rows<K>> {
     let offset = moved(regs.v.whole(first)?, add);
     let last = regs.lds_bytes.checked_sub(4)?;
-    let inside = offset.iter().all(|row| largest(row, lanes) <= last);
-    (inside && lanes != 0).then_some(Rows { base: regs.lds_base, offset })
+    for row in &offset {
+        // All bits together are at least the largest: mostly that is small enough.
+        if row.iter().fold(0, |all, v| all | v) > last && largest(row, lanes) > last {
+            return None;
+        }
+    }
+    (lanes != 0).then_some(Rows { base: regs.lds_base, offset })
 }
 
 #[inline(always)]
 fn moved<const K: usize>(row: &Row<u32>, add: [u32; K]) -> [Row<u32>; K] {
-    add.map(|add| row.map(|v| v.wrapping_add(add)))
+    let mut out = [[0; 64]; K];
+    for (out, add) in out.iter_mut().zip(add) {
+        for (out, v) in out.iter_mut().zip(row) {
+            *out = v.wrapping_add(add);
+        }
+    }
+    out
 }
 
 /// Loads `K` dwords per lane into the rows from `dst`.
