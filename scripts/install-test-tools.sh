@@ -6,6 +6,12 @@ command -v clang-19 > /dev/null || need+=(clang-19)
 command -v ld.lld-19 > /dev/null || need+=(lld-19)
 command -v llvm-mc-19 > /dev/null || need+=(llvm-19)
 [ -d /usr/lib/x86_64-linux-gnu/amdgcn/bitcode ] || need+=(rocm-device-libs)
+# PoCL runs the fixture kernels on the CPU; clang-15, which it brings, writes the old code object versions.
+ls /etc/OpenCL/vendors/pocl.icd > /dev/null 2>&1 || need+=(pocl-opencl-icd)
+ls /usr/lib/*/libOpenCL.so.1 > /dev/null 2>&1 || need+=(ocl-icd-libopencl1)
+[ -f /usr/include/CL/cl.h ] || need+=(opencl-c-headers)
+command -v clang-15 > /dev/null || need+=(clang-15)
+command -v cc > /dev/null || need+=(gcc libc6-dev)
 if [ ${#need[@]} -gt 0 ]; then
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq

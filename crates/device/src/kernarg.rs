@@ -1,5 +1,5 @@
 //! The argument segment: explicit arguments at the offsets of the metadata, hidden ones filled in by name
-//! (code objects 4 and 5).
+//! (code objects 2 to 5).
 
 use crate::DeviceError;
 use crate::launch::Dispatch;
@@ -22,17 +22,26 @@ pub fn explicit(kernel: &Kernel) -> impl Iterator<Item = &KernelArg> {
     kernel.args.iter().filter(|a| !matches!(a.kind, ArgKind::Hidden(_)))
 }
 
+/// More than any compiler lets a kernel have; beyond it, metadata is damaged.
+const MAX_SEGMENT: u64 = 1 << 16;
+
 /// The argument segment and the local memory the arguments ask for beyond the kernel's own.
 pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), DeviceError> {
     let wanted: Vec<&KernelArg> = explicit(kernel).collect();
-    if kernel.version > 2 && wanted.len() != dispatch.args.len() {
-        let usage: Vec<String> = wanted.iter().map(|a| format!("{} {}", a.type_name, a.name)).collect();
+    if wanted.len() != dispatch.args.len() {
+        let usage: Vec<String> =
+            wanted.iter().map(|a| format!("{} {}", a.type_name, a.name).trim().to_owned()).collect();
         return Err(DeviceError::ArgumentCount {
             kernel: kernel.name.clone(),
             wanted: wanted.len(),
             given: dispatch.args.len(),
             usage: usage.join(", "),
         });
+    }
+    let end = kernel.args.iter().map(|a| u64::from(a.offset) + u64::from(a.size)).max().unwrap_or(0);
+    if end.max(kernel.kernarg_size.into()) > MAX_SEGMENT {
+        let what = format!("its arguments reach beyond {MAX_SEGMENT} bytes: the metadata is damaged");
+        return Err(DeviceError::Launch { kernel: kernel.name.clone(), what });
     }
     let mut out = vec![0; (kernel.kernarg_size as usize).max(16)];
     let mut local = 0u32;

@@ -45,7 +45,7 @@ pub struct Device {
 
 impl Device {
     pub fn new(machine: Machine) -> Self {
-        Device { memory: DeviceMemory::new(machine.limits.memory), machine, next: FIRST }
+        Device { memory: DeviceMemory::starting_at(FIRST, machine.limits.memory), machine, next: FIRST }
     }
 
     /// Bytes of device memory in use, from address 0.

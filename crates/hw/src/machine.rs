@@ -179,6 +179,42 @@ pub struct Divergence {
     pub push_cycles: u32,
     #[serde(default)]
     pub pop_cycles: u32,
+    /// Which branches split (THESIS 4.5).
+    #[serde(default)]
+    pub choice: SplitChoice,
+    /// Where split paths come together again, for mechanisms that leave it open.
+    #[serde(default)]
+    pub reconverge: Reconverge,
+    /// DWS: no split before a post-dominator block of this many instructions or more.
+    #[serde(default = "default_threshold")]
+    pub threshold: u32,
+}
+
+fn default_threshold() -> u32 {
+    50
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reconverge {
+    /// As the mechanism's document says: THESIS never, DWS anywhere.
+    #[default]
+    Default,
+    Never,
+    /// Paths wait where the region of their branch ends (THESIS 4.3.4, DWS stack reconvergence).
+    RegionEnd,
+    /// ... and become one wherever they stand at the same pc (DWS pc reconvergence).
+    Anywhere,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitChoice {
+    /// Where the program marks them (MODE bit 21).
+    #[default]
+    Marked,
+    /// The first ones that find a context.
+    Opportunistic,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

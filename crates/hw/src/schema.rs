@@ -94,6 +94,9 @@ const DIVERGENCE: &[Field] = &[
     may("first", Word(&["taken", "not-taken", "larger", "smaller"])),
     may("push_cycles", U32),
     may("pop_cycles", U32),
+    may("choice", Word(&["marked", "opportunistic"])),
+    may("reconverge", Word(&["default", "never", "region-end", "anywhere"])),
+    may("threshold", U32),
 ];
 
 const SPLIT: &[Field] = &[

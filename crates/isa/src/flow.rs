@@ -14,6 +14,20 @@ pub enum Flow {
         taken: Mask,
         target: Pc,
     },
+    /// A branch on "no lane is active" (GCN `s_cbranch_execz`): the path goes one way as a whole. `active` are
+    /// its lanes that are on; `marked`: the program asked for a split here (THESIS 4.5.1).
+    MaskBranch {
+        active: Mask,
+        jump: bool,
+        target: Pc,
+        marked: bool,
+    },
+    /// PWS `split`: lanes in `keep` stay, the others may get a context of their own.
+    SplitLanes {
+        keep: Mask,
+    },
+    /// PWS `merge`.
+    Merge,
     /// HARP `split`: `taken` lanes are those whose predicate is true.
     Split {
         taken: Mask,
@@ -71,12 +85,21 @@ pub enum EnterWhy {
 }
 
 /// The same, known before execution; feeds the control-flow graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowKind {
+    #[default]
     Next,
     Jump(Pc),
     /// Falls through or goes to the target.
     Branch(Pc),
+    /// The same, on whether any lane is active; jumps when none is (`when_empty`) or when one is.
+    MaskBranch {
+        target: Pc,
+        when_empty: bool,
+    },
+    /// PWS `split` and `merge`.
+    SplitLanes,
+    Merge,
     /// Goes to the target and comes back to the next instruction; `conditional` may skip it.
     Call {
         target: Option<Pc>,
@@ -103,7 +126,7 @@ pub enum FlowKind {
 }
 
 /// Static facts about one instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Index into [`crate::Isa::classes`].
     pub class: u8,
@@ -111,8 +134,42 @@ pub struct Facts {
     /// Register ids read and written (scoreboard, liveness).
     pub reads: Vec<u16>,
     pub writes: Vec<u16>,
+    /// Registers read whose 64 bits count as lane masks whatever becomes of the result (liveness of merges).
+    pub mask_reads: Vec<u16>,
+    /// The result is a lane mask if it is used as one: reads are masks exactly when the writes are.
+    pub mask_flow: bool,
+    pub lanes: LaneEffect,
     /// May only issue when nothing of the wave is outstanding (GUPPY `ret`).
     pub waits_for_all: bool,
+}
+
+/// What an instruction does to the execution mask; registers are ids of the low half of a pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LaneEffect {
+    #[default]
+    Keep,
+    /// The mask goes to `dst`, then is combined with `src` (`s_and_saveexec`).
+    Save { dst: u16, src: Option<u16>, op: MaskOp },
+    /// The mask is combined with `src`.
+    Apply { src: Option<u16>, op: MaskOp },
+    /// The mask is `src`.
+    Set { src: Option<u16> },
+    /// The mask is copied to `dst`.
+    Copy { dst: u16 },
+    /// Scalar data is kept in a lane of a vector register (`v_writelane`): paths would overwrite each other's.
+    Spill,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaskOp {
+    And,
+    /// mask ∧ ¬source
+    AndNot,
+    /// source ∧ ¬mask
+    NotAnd,
+    Or,
+    Xor,
+    Other,
 }
 
 /// Why an instruction could not execute. The machine adds wave, pc and source line.

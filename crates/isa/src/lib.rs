@@ -12,7 +12,7 @@ pub mod lanes;
 
 pub use bus::{Bus, MemFault};
 pub use diag::{AsmError, SourceFile};
-pub use flow::{EnterWhy, Facts, Flow, FlowKind, Trap};
+pub use flow::{EnterWhy, Facts, Flow, FlowKind, LaneEffect, MaskOp, Trap};
 
 /// Index of an instruction in the decoded program; `addr / granule` for ISAs that live in memory.
 pub type Pc = u32;
@@ -40,6 +40,8 @@ pub struct At {
     /// Cycle in a timed run, instructions issued so far by the wave in an untimed one.
     pub clock: u64,
     pub core: u32,
+    /// The wave has only ever had this path: its execution mask may reach beyond the launched lanes.
+    pub whole: bool,
     /// Lanes may disagree about a plain branch; otherwise the ISA raises what it has for that.
     pub may_diverge: bool,
 }
@@ -75,6 +77,47 @@ pub struct Waits {
 
 /// Vector memory (vmcnt), and LDS, scalar memory and messages (lgkmcnt).
 pub const COUNTERS: usize = 2;
+
+/// Path registers that code after a merge still reads, by id minus the first of [`Isa::path_registers`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needed {
+    pub live: [u64; NEEDED_WORDS],
+    /// Read as something else than a lane mask.
+    pub value: [u64; NEEDED_WORDS],
+}
+
+/// Enough for 192 path registers.
+pub const NEEDED_WORDS: usize = 3;
+
+impl Needed {
+    pub fn is_live(&self, i: usize) -> bool {
+        self.live[i / 64] >> (i % 64) & 1 == 1
+    }
+
+    pub fn is_value(&self, i: usize) -> bool {
+        self.value[i / 64] >> (i % 64) & 1 == 1
+    }
+
+    pub fn add(&mut self, i: usize, value: bool) {
+        self.live[i / 64] |= 1 << (i % 64);
+        self.value[i / 64] |= u64::from(value) << (i % 64);
+    }
+
+    pub fn remove(&mut self, i: usize) {
+        self.live[i / 64] &= !(1 << (i % 64));
+        self.value[i / 64] &= !(1 << (i % 64));
+    }
+
+    /// Adds what `other` needs; whether that was more.
+    pub fn join(&mut self, other: &Needed) -> bool {
+        let before = *self;
+        for i in 0..NEEDED_WORDS {
+            self.live[i] |= other.live[i];
+            self.value[i] |= other.value[i];
+        }
+        *self != before
+    }
+}
 
 /// One instruction set. Implementations are small values (architecture parameters) shared by all waves.
 pub trait Isa: Send + Sync + 'static {
@@ -119,6 +162,27 @@ pub trait Isa: Send + Sync + 'static {
     fn active(&self, _regs: &Self::Regs, mask: Mask) -> Mask {
         mask
     }
+    /// Ids of the registers each path has a copy of (scalars); the others belong to lanes.
+    fn path_registers(&self) -> std::ops::Range<u16> {
+        0..0
+    }
+    /// The state of a new path that starts where another one stands, without the lanes' registers, which stay
+    /// with `regs`; `None` if the ISA cannot split waves.
+    fn fork(&self, _regs: &Self::Regs) -> Option<Self::Regs> {
+        None
+    }
+    /// From now on the path has only these lanes.
+    fn confine(&self, _regs: &mut Self::Regs, _lanes: Mask) {}
+    /// The lanes' registers go from the path that used them last to another one of the wave.
+    fn hand_over(&self, _from: &mut Self::Regs, _to: &mut Self::Regs) {}
+    /// A path register in which two paths that want to become one disagree although it is read later as a plain
+    /// value.
+    fn differs(&self, _a: &Self::Regs, _b: &Self::Regs, _needed: &Needed) -> Option<u16> {
+        None
+    }
+    /// Two paths of a wave become one: `into` takes from `from`, whose lanes are `lanes`, what belongs to those
+    /// lanes. [`Isa::differs`] has been asked.
+    fn merge(&self, _into: &mut Self::Regs, _from: &Self::Regs, _lanes: Mask, _needed: &Needed) {}
     /// Disassembly text; `label` names a pc where the program has a symbol for it.
     fn show(&self, inst: &Self::Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String;
     /// Address of a pc as the program sees it (link registers, listings).

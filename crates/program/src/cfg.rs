@@ -30,6 +30,8 @@ pub struct Cfg {
     pub blocks: Vec<Block>,
     /// Immediate post-dominator of each block; `None` = only the end of the program.
     pub ipdom: Vec<Option<usize>>,
+    /// Immediate dominator of each block; `None` where the program is entered.
+    pub idom: Vec<Option<usize>>,
     pub loops: Vec<Loop>,
     /// Block of each reachable pc.
     block_of: BTreeMap<Pc, usize>,
@@ -70,6 +72,21 @@ impl Cfg {
         self.block_of.get(&pc).copied()
     }
 
+    /// Instructions of a block in program order.
+    pub fn pcs(&self, block: usize, flow: &FlowMap) -> Vec<Pc> {
+        let b = &self.blocks[block];
+        let mut pcs = vec![b.first];
+        while pcs[pcs.len() - 1] != b.last {
+            pcs.push(flow.next[pcs[pcs.len() - 1] as usize]);
+        }
+        pcs
+    }
+
+    /// Every way to `b` leads through `a`.
+    pub fn dominates(&self, a: usize, b: usize) -> bool {
+        std::iter::successors(Some(b), |&b| self.idom[b]).any(|d| d == a)
+    }
+
     fn analyse(&mut self, roots: &BTreeSet<Pc>) {
         let n = self.blocks.len();
         let mut graph = DiGraph::<(), ()>::with_capacity(n + 2, 2 * n);
@@ -101,6 +118,10 @@ impl Cfg {
             .map(|&b| post.immediate_dominator(b).filter(|&d| d.index() < n).map(|d| d.index()))
             .collect();
         let dom = simple_fast(&graph, start);
+        self.idom = nodes
+            .iter()
+            .map(|&b| dom.immediate_dominator(b).filter(|&d| d.index() < n).map(|d| d.index()))
+            .collect();
         let mut loops: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (b, block) in self.blocks.iter().enumerate() {
             for &header in &block.succs {
@@ -182,11 +203,17 @@ fn successors(flow: &FlowMap, valid: &[bool], roots: &BTreeSet<Pc>) -> BTreeMap<
             s
         };
         match flow.kind[pc as usize] {
-            FlowKind::Next | FlowKind::Split | FlowKind::Join | FlowKind::Spawn | FlowKind::Barrier => {
-                out.push((next, stack.clone()));
-            }
+            FlowKind::Next
+            | FlowKind::Split
+            | FlowKind::Join
+            | FlowKind::SplitLanes
+            | FlowKind::Merge
+            | FlowKind::Spawn
+            | FlowKind::Barrier => out.push((next, stack.clone())),
             FlowKind::Jump(t) => out.push((t, stack.clone())),
-            FlowKind::Branch(t) => out.extend([(next, stack.clone()), (t, stack.clone())]),
+            FlowKind::Branch(t) | FlowKind::MaskBranch { target: t, .. } => {
+                out.extend([(next, stack.clone()), (t, stack.clone())])
+            }
             FlowKind::Call { target, .. } => {
                 out.push((next, stack.clone()));
                 if let Some(t) = target.filter(|&t| is_code(valid, t)) {
@@ -262,6 +289,7 @@ mod tests {
             next: (1..=n as Pc).collect(),
             rpc: vec![NO_PC; n],
             loop_split: vec![false; n],
+            ..FlowMap::default()
         };
         let cfg = Cfg::build(&flow, &vec![true; n], roots.iter().copied());
         cfg.fill(&mut flow);

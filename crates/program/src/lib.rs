@@ -3,9 +3,12 @@
 
 pub mod cfg;
 pub mod codeobject;
+mod liveness;
 mod load;
 mod program;
+mod regions;
 
 pub use cfg::{Block, Cfg};
 pub use load::{LoadError, gcn3_program, guppy_program, harp_program};
 pub use program::{FlowMap, Op, Program, Segment};
+pub use regions::{Region, RegionKind};

@@ -68,6 +68,7 @@ pub fn harp_program(
         .collect();
     Ok(Program::new(Parts {
         name: name.to_owned(),
+        kernel: None,
         insts,
         entry,
         segments: image
@@ -130,6 +131,7 @@ pub fn gcn3_program(
     let shift = |s: &Segment| Segment { addr: s.addr + base, bytes: s.bytes.clone() };
     Ok(Program::new(Parts {
         name: object.files.first().cloned().unwrap_or_else(|| name.to_owned()),
+        kernel: Some(kernel.name.clone()),
         insts,
         entry,
         segments: object.segments.iter().map(shift).collect(),
@@ -156,6 +158,7 @@ pub fn guppy_program(
     Ok(Program::new(Parts {
         isa,
         name: name.to_owned(),
+        kernel: None,
         insts,
         entry: 0,
         segments: Vec::new(),

@@ -2,8 +2,11 @@
 //! mechanisms about control flow without telling them about instructions.
 
 use crate::cfg::Cfg;
+use crate::liveness;
+use crate::regions::{self, Region, Step};
 use std::ops::Range;
-use wb_isa::{FlowKind, Isa, NO_PC, Pc, SourceFile, Waits};
+use std::sync::OnceLock;
+use wb_isa::{Facts, FlowKind, Isa, LaneEffect, NO_PC, Needed, Pc, SourceFile, Waits};
 
 /// One decoded instruction with what the pipeline asks about it.
 #[derive(Clone, Debug)]
@@ -36,6 +39,17 @@ pub struct FlowMap {
     pub rpc: Vec<Pc>,
     /// True for a `split` whose jump stays in a loop that its fall-through side leaves (PDOM's loop split).
     pub loop_split: Vec<bool>,
+    /// Branches on the execution mask, by pc.
+    pub regions: Vec<Region>,
+    /// Scalar data lives in lanes of vector registers: waves cannot be split.
+    pub spills: bool,
+}
+
+impl FlowMap {
+    /// The region of the mask branch at `pc`.
+    pub fn region(&self, pc: Pc) -> Option<&Region> {
+        self.regions.binary_search_by_key(&pc, |r| r.branch).ok().map(|i| &self.regions[i])
+    }
 }
 
 /// A program of one ISA, shared by all waves of a run.
@@ -43,6 +57,8 @@ pub struct FlowMap {
 pub struct Program<I: Isa> {
     pub isa: I,
     pub name: String,
+    /// The kernel to run, where a file can hold several.
+    pub kernel: Option<String>,
     pub ops: Vec<Op<I::Inst>>,
     pool: Vec<u16>,
     pub entry: Pc,
@@ -58,12 +74,15 @@ pub struct Program<I: Isa> {
     pub source: Option<SourceFile>,
     pub flow: FlowMap,
     pub cfg: Cfg,
+    /// Computed when a merge first asks.
+    needs: OnceLock<Vec<Needed>>,
 }
 
 /// What a loader hands over; [`Program::new`] adds the static facts.
 pub(crate) struct Parts<I: Isa> {
     pub isa: I,
     pub name: String,
+    pub kernel: Option<String>,
     /// Instruction and next pc, per pc.
     pub insts: Vec<(Option<I::Inst>, Pc)>,
     pub entry: Pc,
@@ -96,6 +115,8 @@ impl<I: Isa> Program<I> {
             next: parts.insts.iter().map(|i| i.1).collect(),
             rpc: vec![NO_PC; n],
             loop_split: vec![false; n],
+            regions: Vec::new(),
+            spills: false,
         };
         for (pc, (inst, next)) in parts.insts.into_iter().enumerate() {
             let start = pool.len() as u32;
@@ -112,6 +133,7 @@ impl<I: Isa> Program<I> {
                 op.waits_for_all = facts.waits_for_all;
                 op.waits = parts.isa.waits(inst);
                 flow.kind[pc] = facts.flow;
+                flow.spills |= facts.lanes == LaneEffect::Spill;
             }
             ops.push(op);
         }
@@ -119,9 +141,18 @@ impl<I: Isa> Program<I> {
         let roots = std::iter::once(parts.entry).chain(parts.labels.iter().map(|l| l.1));
         let cfg = Cfg::build(&flow, &valid, roots);
         cfg.fill(&mut flow);
+        flow.regions = regions::find(&flow, &cfg, &|pc| {
+            let facts = parts.isa.facts(ops[pc as usize].inst.as_ref()?, pc, flow.next[pc as usize]);
+            let Facts { lanes, mask_flow, reads, writes, .. } = facts;
+            Some(Step { lanes, mask_flow, reads, writes })
+        });
+        for r in &flow.regions {
+            flow.rpc[r.branch as usize] = r.reconverge;
+        }
         Program {
             isa: parts.isa,
             name: parts.name,
+            kernel: parts.kernel,
             ops,
             pool,
             entry: parts.entry,
@@ -133,7 +164,14 @@ impl<I: Isa> Program<I> {
             source: parts.source,
             flow,
             cfg,
+            needs: OnceLock::new(),
         }
+    }
+
+    /// Path registers that code from `pc` on reads.
+    pub fn needed(&self, pc: Pc) -> Needed {
+        let needs = self.needs.get_or_init(|| liveness::needs(self));
+        needs.get(pc as usize).copied().unwrap_or_default()
     }
 
     #[inline(always)]

@@ -312,7 +312,12 @@ impl History {
             Kind::Memory { port, hits, misses, evictions, .. } => {
                 self.access(event, port, [hits, misses, evictions]);
             }
-            Kind::Split { .. } | Kind::PathNew { .. } | Kind::Barrier { .. } => {}
+            Kind::Split { .. }
+            | Kind::PathNew { .. }
+            | Kind::PathStart { .. }
+            | Kind::PathEnd
+            | Kind::SplitRefused { .. }
+            | Kind::Barrier { .. } => {}
         }
     }
 

@@ -3,52 +3,28 @@
 
 use crate::divergence::{Change, Context, Divergence, Notes, PathView, Refusal};
 use crate::error::{ErrorKind, SimError};
-use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Pc, Trap, WaveStart};
+use crate::wave::{Interrupted, Path, PathChange, PathState, Wave};
+use wb_isa::lanes::bits;
+use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Pc, Trap, WaveStart, first_lanes};
 use wb_program::Program;
 use wb_trace::{Kind, MaskCause};
-
-/// Lanes launched together: registers shared by its paths, mechanism state, who is left.
-pub struct Wave<I: Isa, D: Divergence> {
-    pub id: u32,
-    pub regs: I::Regs,
-    pub state: D::State,
-    /// Launched and not exited.
-    pub live: Mask,
-    /// Instructions issued by the wave.
-    pub issued: u64,
-    /// Most stack entries the wave ever had.
-    pub max_depth: usize,
-    pub interrupted: Interrupted,
-}
-
-/// Whether a handler runs on lane 0: then masks on the stack belong to what it interrupted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interrupted {
-    No,
-    Handler,
-    /// An interrupt inside a handler: the machine keeps one context, the first one is lost for good.
-    Nested,
-}
-
-/// A schedulable (pc, lanes) of a wave.
-#[derive(Clone, Copy, Debug)]
-pub struct Path {
-    pub pc: Pc,
-    pub mask: Mask,
-    /// Where the mechanism wants to be asked before the path goes on.
-    pub watch: Pc,
-    /// What narrowed the mask.
-    pub origin: Pc,
-    /// The instruction executed last, for messages.
-    pub from: Pc,
-}
 
 /// What the core must do after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     Go,
-    Barrier { id: u64, count: u64 },
-    Spawn { pc: Pc, reg: u16, value: u64 },
+    Barrier {
+        id: u64,
+        count: u64,
+    },
+    Spawn {
+        pc: Pc,
+        reg: u16,
+        value: u64,
+    },
+    /// The path does not go on by itself: it waits, merged into another one, or ended; see [`Wave::changes`].
+    Away,
+    /// The wave is done.
     End,
 }
 
@@ -57,43 +33,63 @@ pub struct Exec<'a, I: Isa, D: Divergence> {
     pub program: &'a Program<I>,
     pub mechanism: &'a D,
     pub lanes: u32,
+    /// Split contexts of a wave (S); 0 for mechanisms that do not split.
+    pub contexts: u32,
     /// Assert the mask invariants after every instruction.
     pub check: bool,
 }
 
 impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     /// A wave at its first instruction.
-    pub fn wave(&self, start: WaveStart, live: Mask, pc: Pc, reuse: Option<I::Regs>) -> (Wave<I, D>, Path) {
+    pub fn wave<X>(
+        &self,
+        start: WaveStart,
+        live: Mask,
+        pc: Pc,
+        reuse: Option<I::Regs>,
+        own: X,
+    ) -> Wave<I, D, X> {
         let mut regs = reuse.unwrap_or_else(|| self.program.isa.registers(self.lanes));
         self.program.isa.start(&mut regs, &start);
-        let wave = Wave {
+        let path = Path { pc, mask: live, watch: NO_PC, origin: NO_PC, from: pc };
+        Wave {
             id: start.wave,
-            regs,
+            paths: vec![PathState { path, regs, own }],
+            ids: 1,
+            parked: 0,
+            at_barrier: 0,
+            barrier: (0, 0),
+            holder: 0,
             state: D::State::default(),
             live,
             issued: 0,
             max_depth: 0,
             interrupted: Interrupted::No,
-        };
-        (wave, Path { pc, mask: live, watch: NO_PC, origin: NO_PC, from: pc })
+            changes: Vec::new(),
+        }
     }
 
-    /// Executes the instruction at the path's pc. `notes` receives what happened to masks, if it is on.
+    /// Executes the instruction at the pc of path `k`. `notes` receives what happened to masks, if it is on.
     #[inline]
-    pub fn step<B: Bus>(
+    pub fn step<X: Clone, B: Bus>(
         &self,
-        wave: &mut Wave<I, D>,
-        path: &mut Path,
+        wave: &mut Wave<I, D, X>,
+        k: usize,
         clock: u64,
         core: u32,
         bus: &mut B,
         notes: &mut Notes,
     ) -> Result<Effect, Box<SimError>> {
+        if D::INFO.separate_entities {
+            self.give_lanes(wave, k);
+        }
+        let whole = wave.paths.len() == 1;
+        let PathState { path, regs, .. } = &mut wave.paths[k];
         let pc = path.pc;
         let Some((op, inst)) = self.program.ops.get(pc as usize).and_then(|op| Some((op, op.inst.as_ref()?)))
         else {
             let at = Path { pc: path.from, ..*path };
-            return Err(self.fault(wave, &at, Trap::BadTarget { addr: self.program.isa.addr_of(pc) }));
+            return Err(self.fault(wave.id, &at, Trap::BadTarget { addr: self.program.isa.addr_of(pc) }));
         };
         let at = At {
             pc,
@@ -102,31 +98,51 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             live: wave.live,
             clock,
             core,
+            whole,
             may_diverge: D::MAY_DIVERGE,
         };
         wave.issued += 1;
         path.from = pc;
-        let flow = match self.program.isa.exec(inst, &at, &mut wave.regs, bus) {
+        let flow = match self.program.isa.exec(inst, &at, regs, bus) {
             Ok(flow) => flow,
-            Err(trap) => return Err(self.fault(wave, path, trap)),
+            Err(trap) => {
+                let path = *path;
+                return Err(self.fault(wave.id, &path, trap));
+            }
         };
         match flow {
-            Flow::Next if op.next != path.watch => {
+            Flow::Next if op.next != path.watch && !(D::MEETS && wave.ids & (wave.ids - 1) != 0) => {
                 path.pc = op.next;
                 if self.check {
-                    self.check(wave, path)?;
+                    self.check(wave)?;
                 }
                 Ok(Effect::Go)
             }
-            _ => self.change(wave, path, at, flow, notes),
+            _ => self.change(wave, k, at, flow, notes),
         }
     }
 
+    /// The lanes' registers go to the path that runs now.
+    #[inline(always)]
+    fn give_lanes<X>(&self, wave: &mut Wave<I, D, X>, k: usize) {
+        if wave.holder != k {
+            if let Ok([from, to]) = wave.paths.get_disjoint_mut([wave.holder, k]) {
+                self.program.isa.hand_over(&mut from.regs, &mut to.regs);
+            }
+            wave.holder = k;
+        }
+    }
+
+    /// Contexts the wave could still split into.
+    fn free<X>(&self, wave: &Wave<I, D, X>) -> u64 {
+        first_lanes(self.contexts + 1) & !wave.ids & !1
+    }
+
     /// Anything but "go on to the next instruction".
-    fn change(
+    fn change<X: Clone>(
         &self,
-        wave: &mut Wave<I, D>,
-        path: &mut Path,
+        wave: &mut Wave<I, D, X>,
+        k: usize,
         at: At,
         flow: Flow,
         notes: &mut Notes,
@@ -140,60 +156,228 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             Flow::Enter { why, .. } => Some(why),
             _ => None,
         };
-        let view = PathView { pc: at.pc, next: at.next, mask: at.mask, origin: path.origin };
-        let mut cx = Context { at: view, live: &mut wave.live, map: &self.program.flow, notes };
-        let mut change = self
-            .mechanism
-            .step(&mut wave.state, flow, &mut cx)
-            .map_err(|refusal| self.refused(wave, path, refusal))?;
+        let view =
+            PathView { pc: at.pc, next: at.next, mask: at.mask, origin: wave.paths[k].path.origin, id: k };
+        let mut change = self.ask(wave, view, notes, |state, cx| self.mechanism.step(state, flow, cx))?;
         if let Some(why) = entered {
-            self.enter(wave, path, change, why)?;
+            self.enter(wave, k, change, why)?;
         }
+        // The path the mechanism talks about, and what becomes of the one that executed.
+        let mut now = k;
+        let mut effect = effect;
         loop {
-            let Change::Go { pc, mask, origin, cause } = change else {
-                return Ok(Effect::End);
-            };
-            if let (true, Some(cause)) = (notes.on, cause) {
-                notes.list.push(Kind::Mask { new: mask, live: wave.live | mask, origin, cause });
+            match change {
+                Change::Go { pc, mask, origin, cause } => {
+                    if let (true, Some(cause)) = (notes.on, cause) {
+                        notes.list.push(Kind::Mask { new: mask, live: wave.live | mask, origin, cause });
+                    }
+                    let watch = self.mechanism.watch(&wave.state, now);
+                    wave.paths[now].path = Path { pc, mask, origin, watch, from: at.pc };
+                }
+                Change::Split { keep, new, id, origin } => {
+                    self.split(wave, now, keep, new, id, origin, at.pc)?;
+                    if notes.on {
+                        notes.list.push(Kind::PathNew { at: new.0, lanes: new.1 });
+                        let (new, live) = (keep.1, wave.live);
+                        notes.list.push(Kind::Mask { new, live, origin, cause: MaskCause::Diverge });
+                    }
+                }
+                Change::Park { pc } => {
+                    wave.paths[now].path.pc = pc;
+                    wave.parked |= 1 << now;
+                    wave.changes.push(PathChange::Parked { id: now });
+                    effect = if now == k { Effect::Away } else { effect };
+                    break;
+                }
+                Change::Merge { into, from, pc, mask, go, origin } => {
+                    self.merge(wave, into, from, pc, at.pc)?;
+                    let gained = wave.paths[from].path.mask;
+                    let watch = self.mechanism.watch(&wave.state, into);
+                    wave.paths[into].path = Path { pc, mask, watch, origin, from: at.pc };
+                    let was_parked = wave.parked >> into & 1 == 1;
+                    wave.parked &= !(1 << into | 1 << from);
+                    if notes.on {
+                        notes.list.push(Kind::PathMerge { lanes: gained });
+                        let (new, live) = (mask, wave.live);
+                        notes.list.push(Kind::Mask { new, live, origin, cause: MaskCause::Reconverge });
+                    }
+                    if from == k {
+                        effect = Effect::Away;
+                    }
+                    if !go {
+                        wave.parked |= 1 << into;
+                        if into == k {
+                            effect = Effect::Away;
+                            wave.changes.push(PathChange::Parked { id: into });
+                        }
+                        break;
+                    }
+                    if was_parked {
+                        wave.changes.push(PathChange::Woken { id: into });
+                    }
+                    now = into;
+                }
+                Change::Leave { wake } => {
+                    wave.ids &= !(1 << now);
+                    wave.parked &= !(1 << now);
+                    wave.changes.push(PathChange::Ended { id: now });
+                    if let Some(id) = wake {
+                        wave.parked &= !(1 << id);
+                        wave.changes.push(PathChange::Woken { id });
+                    }
+                    effect = if wave.ids == 0 { Effect::End } else { Effect::Away };
+                    break;
+                }
+                Change::End => return Ok(Effect::End),
             }
-            *path = Path { pc, mask, origin, watch: self.mechanism.watch(&wave.state), from: at.pc };
-            if pc != path.watch {
+            let path = wave.paths[now].path;
+            let view = PathView { pc: path.pc, next: at.next, mask: path.mask, origin: path.origin, id: now };
+            if path.pc == path.watch {
+                change = self.ask(wave, view, notes, |state, cx| self.mechanism.arrive(state, cx))?;
+            } else if D::MEETS && wave.is_split() {
+                match self.meet(wave, view, notes)? {
+                    Some(merge) => change = merge,
+                    None => break,
+                }
+            } else {
                 break;
             }
-            let view = PathView { pc, next: at.next, mask, origin };
-            let mut cx = Context { at: view, live: &mut wave.live, map: &self.program.flow, notes };
-            change = self
-                .mechanism
-                .arrive(&mut wave.state, &mut cx)
-                .map_err(|refusal| self.refused(wave, path, refusal))?;
         }
         wave.max_depth = wave.max_depth.max(self.mechanism.depth(&wave.state));
         if self.check {
-            self.check(wave, path)?;
+            self.check(wave)?;
         }
         Ok(effect)
     }
 
+    /// Asks the mechanism about a path.
+    fn ask<X>(
+        &self,
+        wave: &mut Wave<I, D, X>,
+        view: PathView,
+        notes: &mut Notes,
+        ask: impl FnOnce(&mut D::State, &mut Context) -> Result<Change, Refusal>,
+    ) -> Result<Change, Box<SimError>> {
+        let free = self.free(wave);
+        let mut cx = Context { at: view, live: &mut wave.live, map: &self.program.flow, notes, free };
+        let answer = ask(&mut wave.state, &mut cx);
+        answer.map_err(|refusal| self.refused(wave.id, &wave.paths[view.id].path, refusal))
+    }
+
+    /// A path stands where a sibling stands: they may go on as one.
+    fn meet<X>(
+        &self,
+        wave: &mut Wave<I, D, X>,
+        view: PathView,
+        notes: &mut Notes,
+    ) -> Result<Option<Change>, Box<SimError>> {
+        let here = |&j: &usize| j != view.id && wave.paths[j].path.pc == view.pc;
+        let Some(other) = bits(wave.runnable()).map(|j| j as usize).find(here) else { return Ok(None) };
+        let needed = self.program.needed(view.pc);
+        let [a, b] = [view.id, other].map(|j| &wave.paths[j].regs);
+        if self.program.isa.differs(a, b, &needed).is_some() {
+            return Ok(None);
+        }
+        let free = self.free(wave);
+        let mut cx = Context { at: view, live: &mut wave.live, map: &self.program.flow, notes, free };
+        Ok(self.mechanism.meet(&mut wave.state, other, &mut cx))
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn split<X: Clone>(
+        &self,
+        wave: &mut Wave<I, D, X>,
+        k: usize,
+        keep: (Pc, Mask),
+        new: (Pc, Mask),
+        id: usize,
+        origin: Pc,
+        from: Pc,
+    ) -> Result<(), Box<SimError>> {
+        let Some(regs) = self.program.isa.fork(&wave.paths[k].regs) else {
+            let refusal = Refusal::Unsupported { what: "a split wave", mechanism: D::INFO.name };
+            return Err(self.refused(wave.id, &wave.paths[k].path, refusal));
+        };
+        let path = |side: (Pc, Mask), id| {
+            let watch = self.mechanism.watch(&wave.state, id);
+            Path { pc: side.0, mask: side.1, watch, origin, from }
+        };
+        let (first, second) = (path(keep, k), path(new, id));
+        wave.paths[k].path = first;
+        self.program.isa.confine(&mut wave.paths[k].regs, keep.1);
+        let mut state = PathState { path: second, regs, own: wave.paths[k].own.clone() };
+        self.program.isa.confine(&mut state.regs, new.1);
+        while wave.paths.len() < id {
+            // A context below that is in nobody's use yet: any contents do.
+            let Some(regs) = self.program.isa.fork(&state.regs) else { break };
+            wave.paths.push(PathState { path: second, regs, own: state.own.clone() });
+        }
+        if wave.paths.len() == id {
+            wave.paths.push(state);
+        } else {
+            wave.paths[id] = state;
+        }
+        wave.ids |= 1 << id;
+        wave.changes.push(PathChange::New { id });
+        Ok(())
+    }
+
+    /// Scalar registers of two paths become one set (docs/mechanisms.md, merging scalars).
+    fn merge<X>(
+        &self,
+        wave: &mut Wave<I, D, X>,
+        into: usize,
+        from: usize,
+        pc: Pc,
+        at: Pc,
+    ) -> Result<(), Box<SimError>> {
+        if wave.holder == from {
+            self.give_lanes(wave, into);
+        }
+        let needed = self.program.needed(pc);
+        let lanes = wave.paths[from].path.mask;
+        let isa = &self.program.isa;
+        let [a, b] = [into, from].map(|j| &wave.paths[j].regs);
+        if let Some(register) = isa.differs(a, b, &needed) {
+            let message = format!(
+                "paths {into} and {from} of the wave merge, but disagree about {}, which is read later and is no lane mask",
+                isa.register_name(register)
+            );
+            let hint =
+                Some("a scalar that differs between the sides of a split must not be read after the merge");
+            let error = SimError::new(ErrorKind::Divergence, message).hint(hint);
+            return Err(Box::new(error.at(self.program, wave.id, at, lanes, self.lanes)));
+        }
+        if let Ok([a, b]) = wave.paths.get_disjoint_mut([into, from]) {
+            isa.merge(&mut a.regs, &b.regs, lanes, &needed);
+        }
+        wave.ids &= !(1 << from);
+        wave.changes.push(PathChange::Merged { into, from });
+        Ok(())
+    }
+
     /// Where the ISA has an execution mask of its own, tells observers when it changed under the path.
-    pub fn note_active(&self, wave: &Wave<I, D>, path: &mut Path, before: Mask, notes: &mut Notes) {
-        let now = self.program.isa.active(&wave.regs, path.mask);
+    pub fn note_active<X>(&self, wave: &mut Wave<I, D, X>, k: usize, before: Mask, notes: &mut Notes) {
+        let live = wave.live;
+        let PathState { path, regs, .. } = &mut wave.paths[k];
+        let now = self.program.isa.active(regs, path.mask);
         if now == before || notes.list.iter().any(|k| matches!(k, Kind::Mask { .. })) {
             return;
         }
         if now & before == now {
             path.origin = path.from;
-        } else if now == wave.live {
+        } else if now == live {
             path.origin = NO_PC;
         }
         let cause = if now & before == now { MaskCause::MaskTest } else { MaskCause::Switch };
-        notes.add(|| Kind::Mask { new: now, live: wave.live, origin: path.origin, cause });
+        notes.add(|| Kind::Mask { new: now, live, origin: path.origin, cause });
     }
 
     /// Lanes chosen by the program or by an interrupt rather than by the mechanism.
-    fn enter(
+    fn enter<X>(
         &self,
-        wave: &mut Wave<I, D>,
-        path: &Path,
+        wave: &mut Wave<I, D, X>,
+        k: usize,
         change: Change,
         why: EnterWhy,
     ) -> Result<(), Box<SimError>> {
@@ -208,6 +392,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
                 let message = "the number of lanes changes inside a divergent region";
                 let hint = Some("join first: lanes that wait on the divergence stack would run twice");
                 let error = SimError::new(ErrorKind::Divergence, message).hint(hint);
+                let path = &wave.paths[k].path;
                 return Err(Box::new(error.at(self.program, wave.id, path.pc, path.mask, self.lanes)));
             }
             wave.live = mask;
@@ -215,48 +400,54 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         Ok(())
     }
 
-    /// Masks of a wave's paths are disjoint; path, set-aside and exited lanes make up the launched ones.
-    fn check(&self, wave: &Wave<I, D>, path: &Path) -> Result<(), Box<SimError>> {
+    /// Masks of a wave's paths are disjoint; paths, set-aside and exited lanes make up the launched ones.
+    fn check<X>(&self, wave: &Wave<I, D, X>) -> Result<(), Box<SimError>> {
         let mut wrong = None;
-        let mut all = path.mask;
-        if path.mask == 0 {
-            wrong = Some("a path without lanes");
-        }
-        if wave.interrupted == Interrupted::No {
-            if path.mask & !wave.live != 0 {
+        let mut all = 0;
+        let mut restored = 0;
+        for k in bits(wave.ids) {
+            let mask = wave.paths[k as usize].path.mask;
+            if mask == 0 {
+                wrong = Some("a path without lanes");
+            } else if wave.interrupted == Interrupted::No && mask & !wave.live != 0 {
                 wrong = Some("a path with lanes that are not live");
+            } else if all & mask != 0 {
+                wrong = Some("two paths share a lane");
             }
+            all |= mask;
+            restored |= mask;
+        }
+        if wave.ids != 0 && wave.interrupted == Interrupted::No {
             self.mechanism.set_aside(&wave.state, &mut |mask| {
                 if all & mask & wave.live != 0 {
                     wrong = Some("two paths share a lane");
                 }
                 all |= mask;
             });
-            let mut restored = path.mask;
             self.mechanism.restores(&wave.state, &mut |mask| restored |= mask);
             if (all | restored) & wave.live != wave.live {
                 wrong = Some("a live lane belongs to no path");
             }
         }
-        match wrong {
-            None => Ok(()),
-            Some(what) => {
-                let message = format!("mask invariant broken: {what} (state {:x?})", wave.state);
-                let error = SimError::new(ErrorKind::Invariant, message);
-                Err(Box::new(error.at(self.program, wave.id, path.pc, path.mask, self.lanes)))
-            }
+        if wave.ids & !first_lanes(self.contexts + 1) != 0 {
+            wrong = Some("more paths than the machine has contexts");
         }
+        let Some(what) = wrong else { return Ok(()) };
+        let message = format!("mask invariant broken: {what} (state {:x?})", wave.state);
+        let error = SimError::new(ErrorKind::Invariant, message);
+        let path = &wave.paths[wave.holder].path;
+        Err(Box::new(error.at(self.program, wave.id, path.pc, path.mask, self.lanes)))
     }
 
     #[cold]
-    fn fault(&self, wave: &Wave<I, D>, path: &Path, trap: Trap) -> Box<SimError> {
+    fn fault(&self, wave: u32, path: &Path, trap: Trap) -> Box<SimError> {
         let error = SimError::new(ErrorKind::Trap, trap.to_string()).hint(trap.hint());
-        Box::new(error.at(self.program, wave.id, path.pc, path.mask, self.lanes))
+        Box::new(error.at(self.program, wave, path.pc, path.mask, self.lanes))
     }
 
     #[cold]
-    fn refused(&self, wave: &Wave<I, D>, path: &Path, refusal: Refusal) -> Box<SimError> {
+    fn refused(&self, wave: u32, path: &Path, refusal: Refusal) -> Box<SimError> {
         let error = SimError::new(ErrorKind::Divergence, refusal.to_string()).hint(refusal.hint());
-        Box::new(error.at(self.program, wave.id, path.pc, path.mask, self.lanes))
+        Box::new(error.at(self.program, wave, path.pc, path.mask, self.lanes))
     }
 }

@@ -4,13 +4,15 @@
 use crate::barrier::Barriers;
 use crate::divergence::{Divergence, Notes};
 use crate::error::{ErrorKind, SimError};
-use crate::exec::{Effect, Exec, Path, Wave};
+use crate::exec::{Effect, Exec};
 use crate::launch::{Launch, Launcher, Outcome, RunOptions, WaveRegisters};
 use crate::memory::{DeviceMemory, Lines, MemBus};
 use crate::residency::{GroupPlace, Residency};
 use crate::sink::Sink;
+use crate::wave::{PathChange, Wave};
 use std::collections::VecDeque;
 use wb_hw::Machine;
+use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc, WaveStart};
 use wb_trace::{Event, Kind};
 
@@ -18,9 +20,9 @@ use wb_trace::{Event, Kind};
 const TURN: u64 = 1024;
 
 struct Resident<I: Isa, D: Divergence> {
-    wave: Wave<I, D>,
-    path: Path,
-    at_barrier: bool,
+    wave: Wave<I, D, ()>,
+    /// The path whose turn it is.
+    path: usize,
     place: GroupPlace,
 }
 
@@ -104,21 +106,21 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
     fn start(&mut self, start: WaveStart, live: Mask, pc: Pc, place: GroupPlace) {
         let Some(slot) = self.free.pop() else { return };
         let start = self.residency.furnish(start, place, slot as usize);
-        let (wave, path) = self.exec.wave(start, live, pc, self.spare.pop());
+        let wave = self.exec.wave(start, live, pc, self.spare.pop(), ());
         self.waves = self.waves.max(start.wave + 1);
         self.turns.push_back(slot);
-        self.emit(slot, &wave, pc, live, Kind::WaveStart { lanes: live });
-        self.slots[slot as usize] = Some(Resident { wave, path, at_barrier: false, place });
+        self.emit(slot, &wave, 0, pc, live, Kind::WaveStart { lanes: live });
+        self.slots[slot as usize] = Some(Resident { wave, path: 0, place });
     }
 
-    fn emit(&mut self, slot: u32, wave: &Wave<I, D>, pc: Pc, mask: Mask, kind: Kind) {
+    fn emit(&mut self, slot: u32, wave: &Wave<I, D, ()>, k: usize, pc: Pc, mask: Mask, kind: Kind) {
         if OBS {
             self.sink.push(Event {
                 cycle: self.outcome.wave_instructions,
                 core: 0,
                 slot: slot as u16,
                 wave: wave.id,
-                path: 0,
+                path: k as u16,
                 pc,
                 mask,
                 kind,
@@ -126,7 +128,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
         }
     }
 
-    /// One wave's turn.
+    /// One wave's turn: its paths in order of their numbers, each as long as it can run.
     fn turn(
         &mut self,
         slot: u32,
@@ -134,112 +136,170 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
         notes: &mut Notes,
         lines: &mut Lines,
     ) -> Result<(), Box<SimError>> {
-        let Some(mut resident) = self.slots[slot as usize].take() else { return Ok(()) };
-        let limit = machine.limits.cycles;
-        let mut again = true;
+        let Some(mut r) = self.slots[slot as usize].take() else { return Ok(()) };
         for _ in 0..TURN {
-            let (wave, path) = (&mut resident.wave, &mut resident.path);
-            let (pc, mask) = (path.pc, path.mask);
-            if self.outcome.wave_instructions >= limit {
-                let error = budget(limit, "wave-instructions");
-                return Err(Box::new(error.at(self.exec.program, wave.id, pc, mask, self.exec.lanes)));
-            }
-            let mut bus = MemBus::<false> {
-                memory: &mut self.outcome.memory,
-                console: &mut self.outcome.console,
-                lines,
-                wrote: false,
-            };
-            let active = self.exec.program.isa.active(&wave.regs, mask);
-            let effect = self.exec.step(wave, path, wave.issued, 0, &mut bus, notes)?;
-            self.outcome.lane_instructions += u64::from(active.count_ones());
-            if OBS {
-                let class = self.exec.program.ops[pc as usize].class;
-                let issue = Kind::Issue { unit: u8::MAX, instance: 0, class, busy: 1 };
-                self.emit(slot, &resident.wave, pc, active, issue);
-                self.exec.note_active(&resident.wave, &mut resident.path, active, notes);
-                for kind in std::mem::take(&mut notes.list) {
-                    self.emit(slot, &resident.wave, pc, active, kind);
+            if r.wave.runnable() >> r.path & 1 == 0 {
+                match bits(r.wave.runnable()).next() {
+                    Some(k) => r.path = k as usize,
+                    None => break,
                 }
             }
-            self.outcome.wave_instructions += 1;
-            match effect {
-                Effect::Go => {}
-                Effect::Barrier { id, count } => {
-                    let (arrived, released) = self.barriers.arrive(id, count, slot);
-                    let kind = Kind::Barrier { id, arrived, needed: count.min(u64::from(u32::MAX)) as u32 };
-                    self.emit(slot, &resident.wave, pc, mask, kind);
-                    match released {
-                        None => {
-                            resident.at_barrier = true;
-                            again = false;
-                        }
-                        Some(slots) => self.release(slot, &slots),
-                    }
-                }
-                Effect::Spawn { pc: target, reg, value } => {
-                    let wave = self.waves;
-                    if wave >= machine.core.waves || self.free.is_empty() {
-                        let error = no_wave_left(machine.core.waves);
-                        let id = resident.wave.id;
-                        return Err(Box::new(error.at(self.exec.program, id, pc, mask, self.exec.lanes)));
-                    }
-                    let lanes = machine.core.lanes;
-                    let start =
-                        WaveStart { wave, lanes, spawned: Some((reg, value)), ..WaveStart::default() };
-                    self.start(start, 1, target, GroupPlace::default());
-                }
+            match self.step(slot, &mut r, machine, notes, lines)? {
                 Effect::End => {
-                    self.end(slot, resident, pc, mask);
+                    self.end(slot, r);
                     return Ok(());
                 }
-            }
-            if !again {
-                break;
+                Effect::Spawn { pc, reg, value } => self.spawn(&r, machine, pc, reg, value)?,
+                Effect::Barrier { id, count } => {
+                    r.wave.at_barrier |= 1 << r.path;
+                    r.wave.barrier = (id, count);
+                    self.arrive(slot, &mut r);
+                }
+                Effect::Away => self.arrive(slot, &mut r),
+                Effect::Go => {}
             }
         }
-        if again {
+        if r.wave.runnable() != 0 {
+            // Paths that wait for each other through memory all get their turn.
+            let later = r.wave.runnable() & !1u64.checked_shl(r.path as u32 + 1).map_or(!0, |b| b - 1);
+            r.path = bits(later).chain(bits(r.wave.runnable())).next().unwrap_or(0) as usize;
             self.turns.push_back(slot);
         }
-        self.slots[slot as usize] = Some(resident);
+        self.slots[slot as usize] = Some(r);
         Ok(())
     }
 
-    fn release(&mut self, last: u32, slots: &[u32]) {
-        for &s in slots.iter().filter(|&&s| s != last) {
-            if let Some(other) = &mut self.slots[s as usize]
-                && std::mem::take(&mut other.at_barrier)
-            {
+    /// One instruction of the path whose turn it is.
+    fn step(
+        &mut self,
+        slot: u32,
+        r: &mut Resident<I, D>,
+        machine: &Machine,
+        notes: &mut Notes,
+        lines: &mut Lines,
+    ) -> Result<Effect, Box<SimError>> {
+        let k = r.path;
+        let path = r.wave.paths[k].path;
+        if self.outcome.wave_instructions >= machine.limits.cycles {
+            let error = budget(machine.limits.cycles, "wave-instructions");
+            return Err(Box::new(error.at(
+                self.exec.program,
+                r.wave.id,
+                path.pc,
+                path.mask,
+                self.exec.lanes,
+            )));
+        }
+        let mut bus = MemBus::<false> {
+            memory: &mut self.outcome.memory,
+            console: &mut self.outcome.console,
+            lines,
+            wrote: false,
+        };
+        let active = self.exec.program.isa.active(&r.wave.paths[k].regs, path.mask);
+        let clock = r.wave.issued;
+        let effect = self.exec.step(&mut r.wave, k, clock, 0, &mut bus, notes)?;
+        self.outcome.lane_instructions += u64::from(active.count_ones());
+        if OBS {
+            let class = self.exec.program.ops[path.pc as usize].class;
+            let issue = Kind::Issue { unit: u8::MAX, instance: 0, class, busy: 1 };
+            self.emit(slot, &r.wave, k, path.pc, active, issue);
+            if effect != Effect::Away {
+                self.exec.note_active(&mut r.wave, k, active, notes);
+            }
+            for kind in std::mem::take(&mut notes.list) {
+                self.emit(slot, &r.wave, k, path.pc, active, kind);
+            }
+            for i in 0..r.wave.changes.len() {
+                let (id, kind) = match r.wave.changes[i] {
+                    PathChange::New { id } => (id, Kind::PathStart { lanes: r.wave.paths[id].path.mask }),
+                    PathChange::Merged { from: id, .. } | PathChange::Ended { id } => (id, Kind::PathEnd),
+                    PathChange::Parked { .. } | PathChange::Woken { .. } => continue,
+                };
+                let path = r.wave.paths[id].path;
+                self.emit(slot, &r.wave, id, path.pc, path.mask, kind);
+            }
+        }
+        r.wave.changes.clear();
+        self.outcome.wave_instructions += 1;
+        Ok(effect)
+    }
+
+    /// The wave arrives at its barrier once all its paths wait, there or for a sibling.
+    fn arrive(&mut self, slot: u32, r: &mut Resident<I, D>) {
+        if !r.wave.all_at_barrier() {
+            return;
+        }
+        let (id, count) = r.wave.barrier;
+        let (arrived, released) = self.barriers.arrive(id, count, slot);
+        let k = r.wave.at_barrier.trailing_zeros() as usize;
+        let path = r.wave.paths[k].path;
+        let kind = Kind::Barrier { id, arrived, needed: count.min(u64::from(u32::MAX)) as u32 };
+        self.emit(slot, &r.wave, k, path.from, path.mask, kind);
+        for s in released.into_iter().flatten() {
+            if s == slot {
+                r.wave.at_barrier = 0;
+            } else if let Some(other) = &mut self.slots[s as usize] {
+                other.wave.at_barrier = 0;
                 self.turns.push_back(s);
             }
         }
     }
 
-    fn end(&mut self, slot: u32, resident: Resident<I, D>, pc: Pc, mask: Mask) {
-        self.emit(slot, &resident.wave, pc, mask, Kind::WaveEnd);
-        self.outcome.max_stack_depth = self.outcome.max_stack_depth.max(resident.wave.max_depth);
-        if self.keep_registers {
-            self.outcome.registers.push(registers(self.exec, &resident.wave));
+    fn spawn(
+        &mut self,
+        r: &Resident<I, D>,
+        machine: &Machine,
+        target: Pc,
+        reg: u16,
+        value: u64,
+    ) -> Result<(), Box<SimError>> {
+        let wave = self.waves;
+        if wave >= machine.core.waves || self.free.is_empty() {
+            let error = no_wave_left(machine.core.waves);
+            let path = r.wave.paths[r.path].path;
+            let id = r.wave.id;
+            return Err(Box::new(error.at(self.exec.program, id, path.from, path.mask, self.exec.lanes)));
         }
-        self.residency.wave_ended(resident.place);
-        self.spare.push(resident.wave.regs);
+        let lanes = machine.core.lanes;
+        let start = WaveStart { wave, lanes, spawned: Some((reg, value)), ..WaveStart::default() };
+        self.start(start, 1, target, GroupPlace::default());
+        Ok(())
+    }
+
+    fn end(&mut self, slot: u32, r: Resident<I, D>) {
+        let path = r.wave.paths[r.path].path;
+        self.emit(slot, &r.wave, r.path, path.from, path.mask, Kind::WaveEnd);
+        self.outcome.max_stack_depth = self.outcome.max_stack_depth.max(r.wave.max_depth);
+        if self.keep_registers {
+            self.outcome.registers.push(registers(self.exec, &r.wave));
+        }
+        self.residency.wave_ended(r.place);
+        self.spare.push(r.wave.into_regs());
         self.free.push(slot);
     }
 
     fn deadlock(&self) -> Box<SimError> {
-        let waves: Vec<String> = self
-            .slots
-            .iter()
-            .flatten()
-            .map(|r| format!("wave {} at {}", r.wave.id, self.exec.program.place(r.path.from)))
-            .collect();
+        let waves: Vec<String> =
+            self.slots.iter().flatten().flat_map(|r| waiting(self.exec, &r.wave)).collect();
         Box::new(deadlock(&self.barriers, &waves))
     }
 }
 
-pub(crate) fn registers<I: Isa, D: Divergence>(exec: &Exec<I, D>, wave: &Wave<I, D>) -> WaveRegisters {
-    let lanes = (0..exec.lanes).map(|lane| exec.program.isa.dump(&wave.regs, lane)).collect();
+pub(crate) fn registers<I: Isa, D: Divergence, X>(exec: &Exec<I, D>, wave: &Wave<I, D, X>) -> WaveRegisters {
+    let lanes = (0..exec.lanes).map(|lane| exec.program.isa.dump(wave.regs(), lane)).collect();
     WaveRegisters { wave: wave.id, lanes }
+}
+
+/// The paths of a wave and where they wait, for a deadlock report.
+pub(crate) fn waiting<I: Isa, D: Divergence, X>(exec: &Exec<I, D>, wave: &Wave<I, D, X>) -> Vec<String> {
+    let line = |k: u32| {
+        let place = exec.program.place(wave.paths[k as usize].path.from);
+        let path = if wave.is_split() { format!(", path {k}") } else { String::new() };
+        let why = if wave.parked >> k & 1 == 1 { " (waits to merge)" } else { "" };
+        format!("wave {}{path} at {place}{why}", wave.id)
+    };
+    bits(wave.ids).map(line).collect()
 }
 
 pub(crate) fn budget(limit: u64, what: &str) -> SimError {

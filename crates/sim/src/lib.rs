@@ -14,6 +14,7 @@ mod run;
 mod sched;
 mod sink;
 mod timed;
+mod wave;
 
 pub use divergence::{MECHANISMS, MechanismInfo, Reconvergence};
 pub use error::{ErrorKind, SimError};

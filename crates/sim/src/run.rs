@@ -1,14 +1,16 @@
 //! Entry points: check machine against program, choose the mechanism, run. Every ISA × mechanism pair is
 //! instantiated here, so that other crates build fast.
 
-use crate::divergence::{Divergence, ExecMask, Harptool, MECHANISMS, MaskStack, Pdom, SimtStack};
+use crate::divergence::{
+    Divergence, Dws, ExecMask, Harptool, MECHANISMS, MaskStack, MechanismInfo, Pdom, Pws, SimtStack, Thesis,
+};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::launch::{Launch, Outcome, RunOptions};
 use crate::memory::DeviceMemory;
 use crate::sink::Sink;
 use crate::{functional, timed};
-use wb_hw::{FrontEndKind, HwError, Machine};
+use wb_hw::{FrontEndKind, HwError, Machine, SplitChoice};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::Guppy;
 use wb_isa::harp::Harp;
@@ -58,8 +60,15 @@ impl Pairs for Harp {
 
 impl Pairs for Gcn3 {
     fn run_with_mechanism(program: &Program<Gcn3>, request: Request) -> Result<Outcome, Box<SimError>> {
-        match request.machine.divergence.mechanism.as_str() {
+        let d = &request.machine.divergence;
+        match d.mechanism.as_str() {
             "none" => start(program, &ExecMask, request),
+            "thesis" => {
+                let marked_only = d.choice == SplitChoice::Marked;
+                start(program, &Thesis { marked_only, reconverge: d.reconverge }, request)
+            }
+            "pws" => start(program, &Pws, request),
+            "dws" => start(program, &Dws { threshold: d.threshold, reconverge: d.reconverge }, request),
             other => Err(Box::new(wrong_mechanism(other, request.machine, "gcn3"))),
         }
     }
@@ -174,7 +183,8 @@ fn start<I: Isa, D: Divergence>(
         SimError::new(ErrorKind::Setup, format!("the program does not fit: {fault}"))
             .hint(Some("give the machine more memory (--set limits.memory=…)"))
     })?;
-    let exec = Exec { program, mechanism, lanes: machine.core.lanes, check: options.check };
+    let contexts = if D::INFO.separate_entities { machine.split.contexts } else { 0 };
+    let exec = Exec { program, mechanism, lanes: machine.core.lanes, contexts, check: options.check };
     if let Some(observer) = &mut observer {
         observer.begin(&trace_info(program, machine, options.timed));
     }
@@ -186,6 +196,12 @@ fn start<I: Isa, D: Divergence>(
         (false, false) => functional::run::<I, D, false>(&exec, machine, launch, memory, options, sink),
         (false, true) => functional::run::<I, D, true>(&exec, machine, launch, memory, options, sink),
     }
+}
+
+/// Split contexts the machine's mechanism uses.
+fn contexts(machine: &Machine) -> u32 {
+    let splits = |m: &&MechanismInfo| m.name == machine.divergence.mechanism && m.separate_entities;
+    if MECHANISMS.iter().any(|m| splits(&m)) { machine.split.contexts } else { 0 }
 }
 
 /// What a trace says about its run.
@@ -200,7 +216,11 @@ pub fn trace_info<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) 
             label: program.label_at(pc).unwrap_or("").to_owned(),
             branch: matches!(
                 program.flow.kind[pc as usize],
-                FlowKind::Branch(_) | FlowKind::Split | FlowKind::MaskNonZero | FlowKind::BranchPush { .. }
+                FlowKind::Branch(_)
+                    | FlowKind::MaskBranch { .. }
+                    | FlowKind::Split
+                    | FlowKind::MaskNonZero
+                    | FlowKind::BranchPush { .. }
             ),
         }
     });
@@ -214,7 +234,7 @@ pub fn trace_info<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) 
         cores: machine.cores,
         partitions: machine.core.partitions,
         slots: machine.core.waves,
-        units: if timed { timed::describe_units(machine) } else { Vec::new() },
+        units: if timed { timed::describe_units(machine, contexts(machine)) } else { Vec::new() },
         classes: program.isa.classes().iter().map(|&c| c.to_owned()).collect(),
         code: code.collect(),
     }

@@ -1,7 +1,7 @@
 //! Events as bytes: variable-length integers, each field as the difference to what the same slot did
 //! last. Shared by trace files and hashes, so equal hashes mean equal files (docs/trace-format.md).
 
-use crate::{Event, Kind, MaskCause, PortKind, StallReason};
+use crate::{Event, Kind, MaskCause, PortKind, RefusedReason, StallReason};
 
 /// A block is closed when its payload reaches this size.
 pub(crate) const BLOCK_TARGET: usize = 64 << 10;
@@ -27,6 +27,9 @@ const BARRIER: u8 = 9;
 /// As the last issue at this pc in all four fields, or in all but the instance.
 const ISSUE_AGAIN: u8 = 10;
 const ISSUE_INSTANCE: u8 = 11;
+const PATH_START: u8 = 12;
+const PATH_END: u8 = 13;
+const SPLIT_REFUSED: u8 = 14;
 
 #[derive(Clone, Copy, Default)]
 struct Context {
@@ -99,6 +102,9 @@ impl Coder {
             Kind::Mask { .. } => MASK,
             Kind::PathNew { .. } => PATH_NEW,
             Kind::PathMerge { .. } => PATH_MERGE,
+            Kind::PathStart { .. } => PATH_START,
+            Kind::PathEnd => PATH_END,
+            Kind::SplitRefused { .. } => SPLIT_REFUSED,
             Kind::Memory { .. } => MEMORY,
             Kind::Barrier { .. } => BARRIER,
         };
@@ -154,7 +160,12 @@ impl Coder {
                 put(out, at.into());
                 put(out, lanes);
             }
-            Kind::PathMerge { lanes } => put(out, lanes),
+            Kind::PathMerge { lanes } | Kind::PathStart { lanes } => put(out, lanes),
+            Kind::PathEnd => {}
+            Kind::SplitRefused { reason, lanes } => {
+                out.push(reason as u8);
+                put(out, lanes);
+            }
             Kind::Memory { port, write, lines, hits, misses, evictions, done } => {
                 out.push(port as u8 | flag(write, 0x80));
                 for n in [lines, hits, misses, evictions] {
@@ -215,6 +226,12 @@ impl Coder {
                 Kind::Mask { new, live, origin: input.u32()?.wrapping_sub(1), cause }
             }
             PATH_NEW => Kind::PathNew { at: input.u32()?, lanes: input.varint()? },
+            PATH_START => Kind::PathStart { lanes: input.varint()? },
+            PATH_END => Kind::PathEnd,
+            SPLIT_REFUSED => {
+                let reason = pick(&RefusedReason::ALL, input.byte()?, "unknown reason of a refused split")?;
+                Kind::SplitRefused { reason, lanes: input.varint()? }
+            }
             PATH_MERGE => Kind::PathMerge { lanes: input.varint()? },
             MEMORY => {
                 let byte = input.byte()?;

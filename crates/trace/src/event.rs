@@ -68,6 +68,17 @@ pub enum Kind {
     PathMerge {
         lanes: Mask,
     },
+    /// A split gave the wave this path, which is born with `lanes` (the event's path is the new one).
+    PathStart {
+        lanes: Mask,
+    },
+    /// The path merged into another one or its last lane exited.
+    PathEnd,
+    /// A split that did not happen; `lanes` stay where they are.
+    SplitRefused {
+        reason: RefusedReason,
+        lanes: Mask,
+    },
     /// A memory instruction touched `lines` lines; its slowest result arrives at `done`.
     Memory {
         port: PortKind,
@@ -128,6 +139,34 @@ impl StallReason {
             StallReason::NotSelected => "not-selected",
             StallReason::Merge => "merge",
             StallReason::Divergence => "divergence",
+        }
+    }
+}
+
+/// Why a wave did not split where it could have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusedReason {
+    /// All contexts of the wave are in use.
+    NoContext,
+    /// One side would have no lanes, or nothing to do.
+    OneSided,
+    /// The code after the post-dominator is too long to run it twice (DWS).
+    LongTail,
+    /// The program keeps scalars in lanes of vector registers, which paths share.
+    Spills,
+}
+
+impl RefusedReason {
+    pub const ALL: [RefusedReason; 4] =
+        [RefusedReason::NoContext, RefusedReason::OneSided, RefusedReason::LongTail, RefusedReason::Spills];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            RefusedReason::NoContext => "no-context",
+            RefusedReason::OneSided => "one-sided",
+            RefusedReason::LongTail => "long-tail",
+            RefusedReason::Spills => "spills",
         }
     }
 }

@@ -279,6 +279,7 @@ impl Statistics {
                 port.evictions += u64::from(evictions);
             }
             Kind::Barrier { .. } => self.barriers += 1,
+            Kind::PathStart { .. } | Kind::PathEnd | Kind::SplitRefused { .. } => {}
         }
     }
 

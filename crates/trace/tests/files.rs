@@ -27,7 +27,7 @@ impl Random {
 }
 
 fn event(r: &mut Random) -> Event {
-    let kind = match r.below(10) {
+    let kind = match r.below(13) {
         0 => Kind::WaveStart { lanes: r.mixed() },
         1 => Kind::WaveEnd,
         2 => {
@@ -53,6 +53,9 @@ fn event(r: &mut Random) -> Event {
             evictions: r.mixed() as u16,
             done: r.mixed(),
         },
+        9 => Kind::PathStart { lanes: r.mixed() },
+        10 => Kind::PathEnd,
+        11 => Kind::SplitRefused { reason: RefusedReason::ALL[r.below(4) as usize], lanes: r.mixed() },
         _ => Kind::Barrier { id: r.mixed(), arrived: r.mixed() as u32, needed: r.mixed() as u32 },
     };
     Event {

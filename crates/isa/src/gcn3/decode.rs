@@ -155,6 +155,9 @@ impl Decoder<'_> {
         let w = self.w;
         let entry = self.op(Format::Sopc, w >> 16 & 0x7f)?;
         let mut inst = Inst::new(entry.op, Format::Sopc);
+        if entry.src[0] == Ty::None {
+            return Ok(inst);
+        }
         self.source(&mut inst, 0, w & 0xff, true)?;
         if entry.src[1] == Ty::Imm16 {
             inst.imm = (w >> 8 & 0xff) as i32;

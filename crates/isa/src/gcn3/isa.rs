@@ -8,8 +8,8 @@ use super::operand::{Operand, scalar_name, sreg};
 use super::state::Regs;
 use super::symbols::Waitcnt;
 use super::table::{CLASSES, Class, Ctl};
-use super::{disassemble, disassemble_to};
-use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Mask, Pc, Trap, Waits, WaveStart, first_lanes};
+use super::{disassemble, disassemble_to, masks};
+use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Mask, Needed, Pc, Trap, Waits, WaveStart, first_lanes};
 
 pub use super::exec::active;
 
@@ -107,6 +107,8 @@ pub struct Gcn3 {
 /// Ids of scalar registers and SCC in [`Facts`]; vector registers come first.
 pub const FIRST_SCALAR: u16 = 256;
 pub const SCC: u16 = FIRST_SCALAR + 128;
+/// Only a name: MODE in messages.
+pub const MODE: u16 = SCC + 1;
 
 /// Gives SGPRs in order.
 struct Filler<'a> {
@@ -195,7 +197,8 @@ impl Isa for Gcn3 {
                 let _ = scalar_name(&mut name, (id - FIRST_SCALAR) as u8, 1);
                 name
             }
-            _ => "scc".to_owned(),
+            SCC => "scc".to_owned(),
+            _ => "MODE".to_owned(),
         }
     }
 
@@ -232,6 +235,31 @@ impl Isa for Gcn3 {
         exec::active(regs, mask)
     }
 
+    fn path_registers(&self) -> std::ops::Range<u16> {
+        FIRST_SCALAR..SCC + 1
+    }
+
+    fn fork(&self, regs: &Regs) -> Option<Regs> {
+        Some(masks::fork(regs))
+    }
+
+    fn confine(&self, regs: &mut Regs, lanes: Mask) {
+        let exec = regs.exec();
+        regs.set_pair(sreg::EXEC, exec & lanes);
+    }
+
+    fn hand_over(&self, from: &mut Regs, to: &mut Regs) {
+        std::mem::swap(&mut from.v, &mut to.v);
+    }
+
+    fn differs(&self, a: &Regs, b: &Regs, needed: &Needed) -> Option<u16> {
+        masks::differs(a, b, needed)
+    }
+
+    fn merge(&self, into: &mut Regs, from: &Regs, lanes: Mask, needed: &Needed) {
+        masks::merge(into, from, lanes, needed);
+    }
+
     fn waits(&self, inst: &Inst) -> Waits {
         let class = inst.entry().class;
         let vector = matches!(class, Class::Vmem | Class::Flat);
@@ -249,13 +277,21 @@ impl Isa for Gcn3 {
         let entry = inst.entry();
         let flow = match entry.flow {
             Ctl::Branch => FlowKind::Jump(exec::target(inst, next)),
+            Ctl::BranchIf if matches!(inst.op, Op::SCbranchExecz | Op::SCbranchExecnz) => {
+                FlowKind::MaskBranch {
+                    target: exec::target(inst, next),
+                    when_empty: inst.op == Op::SCbranchExecz,
+                }
+            }
             Ctl::BranchIf => FlowKind::Branch(exec::target(inst, next)),
             Ctl::Indirect => FlowKind::Indirect { conditional: false },
             Ctl::Call => FlowKind::Call { target: None, conditional: false },
             Ctl::End => FlowKind::Exit { conditional: false },
             Ctl::Barrier => FlowKind::Barrier,
+            Ctl::Split => FlowKind::SplitLanes,
+            Ctl::Merge => FlowKind::Merge,
             // Trap when executed.
-            Ctl::Next | Ctl::Trap | Ctl::Fork | Ctl::Split | Ctl::Merge => FlowKind::Next,
+            Ctl::Next | Ctl::Trap | Ctl::Fork => FlowKind::Next,
         };
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         for used in inst.uses() {
@@ -273,7 +309,16 @@ impl Isa for Gcn3 {
                 }
             }
         }
-        Facts { class: entry.class as u8, flow, reads, writes, waits_for_all: false }
+        Facts {
+            class: entry.class as u8,
+            flow,
+            reads,
+            writes,
+            mask_reads: masks::mask_reads(inst),
+            mask_flow: masks::mask_flow(inst),
+            lanes: masks::lane_effect(inst),
+            waits_for_all: false,
+        }
     }
 
     #[inline]

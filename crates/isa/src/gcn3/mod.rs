@@ -9,6 +9,7 @@ pub mod encode;
 pub mod exec;
 pub mod inst;
 pub mod isa;
+mod masks;
 pub mod op;
 pub mod operand;
 pub mod state;

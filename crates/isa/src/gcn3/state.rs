@@ -16,6 +16,8 @@ pub mod mode {
     pub const F64_DENORMALS: u32 = 3 << 6;
     pub const DX10_CLAMP: u32 = 1 << 8;
     pub const IEEE: u32 = 1 << 9;
+    /// A branch on EXEC may split the wave (THESIS 4.5.1).
+    pub const SPLIT: u32 = 1 << 21;
     /// Vector register indexing (s_set_gpr_idx_on) and skipping of vector instructions (s_setvskip).
     pub const GPR_IDX: u32 = 1 << 27;
     pub const VSKIP: u32 = 1 << 28;
@@ -58,6 +60,11 @@ impl Regs {
             waves_in_group: 1,
             vgprs,
         }
+    }
+
+    /// The same without vector registers.
+    pub fn without_vectors(&self) -> Regs {
+        Regs { v: Rows::new(0, 64), ..*self }
     }
 
     /// A scalar pair as 64 bits.

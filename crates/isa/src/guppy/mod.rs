@@ -90,6 +90,7 @@ impl Isa for Guppy {
             reads: inst.reads(),
             writes: inst.writes(),
             waits_for_all: inst.op == Op::Ret,
+            ..Facts::default()
         }
     }
 

@@ -149,7 +149,7 @@ impl Isa for Harp {
             writes = (0..gprs).collect();
         }
         let flow = self.flow_kind(inst, next);
-        Facts { class: inst.entry().class as u8, flow, reads, writes, waits_for_all: false }
+        Facts { class: inst.entry().class as u8, flow, reads, writes, ..Facts::default() }
     }
 
     #[inline]

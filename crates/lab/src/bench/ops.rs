@@ -66,14 +66,23 @@ pub(super) fn run(text: &str) -> Result<Run, Report> {
     regs.mode = 0x3c0;
     regs.set_pair(126, Mask::MAX);
     regs.set_pair(106, 0x0f0f_3333_5555_00ff);
-    for row in 0..6 {
+    for row in 0..6u32 {
         for lane in 0..64 {
             let value = 1.0 + f64::from(lane) * 0.37 + f64::from(row);
             let bits = if row % 2 == 0 { (value as f32).to_bits() } else { (value.to_bits() >> 32) as u32 };
             regs.v.set(row as usize, lane, bits);
         }
     }
-    let at = At { pc: 0, next: 1, mask: Mask::MAX, live: Mask::MAX, clock: 0, core: 0, may_diverge: false };
+    let at = At {
+        pc: 0,
+        next: 1,
+        mask: Mask::MAX,
+        live: Mask::MAX,
+        clock: 0,
+        core: 0,
+        may_diverge: false,
+        whole: true,
+    };
     timed_run(|| {
         for _ in 0..ROUNDS {
             isa.exec(std::hint::black_box(&inst), &at, &mut regs, &mut NoMemory)

@@ -1,7 +1,7 @@
 //! Kernel descriptors: registers, user SGPRs and modes a kernel asks for. 64 bytes from version 3 on,
 //! a 256-byte `amd_kernel_code_t` in front of the code in version 2.
 
-use super::{CodeObjectError, Kernel, at};
+use super::{CodeObjectError, Kernel, at, metadata_v2};
 use crate::Segment;
 use object::elf::STT_LOOS;
 use object::{Endianness, Object, ObjectSymbol, SymbolFlags, read::elf::ElfFile64};
@@ -72,6 +72,7 @@ pub fn read(segments: &[Segment], addr: u64) -> Option<(Descriptor, u64, u32, u3
 
 /// Version 2: a symbol of type AMDGPU_HSA_KERNEL stands at an `amd_kernel_code_t`.
 pub fn kernels_v2(elf: &ElfFile64<Endianness>, segments: &[Segment]) -> Result<Vec<Kernel>, CodeObjectError> {
+    let arguments = metadata_v2::arguments(elf)?;
     let mut kernels: Vec<Kernel> = Vec::new();
     for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
         let SymbolFlags::Elf { st_info, .. } = symbol.flags() else { continue };
@@ -95,7 +96,7 @@ pub fn kernels_v2(elf: &ElfFile64<Endianness>, segments: &[Segment]) -> Result<V
                 properties: u32_at(header, 56),
             },
             kernarg_size: u32::try_from(kernarg_size).map_err(|_| wrong("impossible argument size"))?,
-            args: Vec::new(),
+            args: arguments.iter().find(|a| a.0 == name).map_or_else(Vec::new, |a| a.1.clone()),
             lds_bytes: u32_at(header, 64),
             scratch_bytes: u32_at(header, 60),
             version: 2,

@@ -87,7 +87,8 @@ pub fn kernels(
     symbols: &[(String, u64)],
     version: u8,
 ) -> Result<Vec<Kernel>, CodeObjectError> {
-    let note = note(elf)?.ok_or_else(|| CodeObjectError::Metadata("there is none".into()))?;
+    let note = note(elf, b"AMDGPU", NT_AMDGPU_METADATA)?
+        .ok_or_else(|| CodeObjectError::Metadata("there is none".into()))?;
     let root: Root = rmp_serde::from_slice(note).map_err(|e| CodeObjectError::Metadata(e.to_string()))?;
     root.kernels.into_iter().map(|meta| kernel(meta, segments, symbols, version)).collect()
 }
@@ -115,8 +116,12 @@ fn kernel(
     })
 }
 
-/// The descriptor bytes of the metadata note.
-fn note<'d>(elf: &ElfFile64<'d, Endianness>) -> Result<Option<&'d [u8]>, CodeObjectError> {
+/// What the first note of that name and type holds.
+pub(super) fn note<'d>(
+    elf: &ElfFile64<'d, Endianness>,
+    name: &[u8],
+    kind: u32,
+) -> Result<Option<&'d [u8]>, CodeObjectError> {
     let bad = |e: object::Error| CodeObjectError::Metadata(e.to_string());
     let (endian, data) = (elf.endian(), elf.data());
     let sections = elf.elf_header().sections(endian, data).map_err(bad)?;
@@ -126,7 +131,7 @@ fn note<'d>(elf: &ElfFile64<'d, Endianness>) -> Result<Option<&'d [u8]>, CodeObj
         }
         let Some(mut notes) = section.notes(endian, data).map_err(bad)? else { continue };
         while let Some(note) = notes.next().map_err(bad)? {
-            if note.name() == b"AMDGPU" && note.n_type(endian).0 == NT_AMDGPU_METADATA {
+            if note.name() == name && note.n_type(endian).0 == kind {
                 return Ok(Some(note.desc()));
             }
         }

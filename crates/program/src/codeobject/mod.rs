@@ -5,6 +5,7 @@ mod bundle;
 mod descriptor;
 mod lines;
 mod metadata;
+mod metadata_v2;
 
 pub use descriptor::Descriptor;
 pub use metadata::{ArgKind, KernelArg};

@@ -1,22 +1,29 @@
 //! Divergence mechanisms: which paths a wave has now. One file per mechanism; a mechanism sees control
 //! flow ([`Flow`], [`FlowMap`]), never an instruction, and knows nothing of the pipeline.
 
+mod dws;
 mod exec_mask;
+mod groups;
 mod harptool;
 mod mask_stack;
 mod pdom;
+mod pws;
 mod simt_stack;
+mod thesis;
 
+pub use dws::Dws;
 pub use exec_mask::ExecMask;
 pub use harptool::Harptool;
 pub use mask_stack::MaskStack;
 pub use pdom::Pdom;
+pub use pws::Pws;
 pub use simt_stack::SimtStack;
+pub use thesis::Thesis;
 
 use thiserror::Error;
 use wb_isa::{EnterWhy, Flow, Mask, NO_PC, Pc};
 use wb_program::FlowMap;
-use wb_trace::{Kind, MaskCause};
+use wb_trace::{Kind, MaskCause, RefusedReason};
 
 /// The path an instruction just executed on.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +33,8 @@ pub struct PathView {
     pub mask: Mask,
     /// Pc of the instruction that narrowed the mask, [`NO_PC`] when no live lane is missing.
     pub origin: Pc,
+    /// Number of the path in its wave.
+    pub id: usize,
 }
 
 /// What a mechanism may look at and change besides its own state.
@@ -35,6 +44,8 @@ pub struct Context<'a> {
     pub live: &'a mut Mask,
     pub map: &'a FlowMap,
     pub notes: &'a mut Notes,
+    /// Contexts that are free for a split, one bit each.
+    pub free: u64,
 }
 
 /// What becomes of the path.
@@ -42,6 +53,14 @@ pub struct Context<'a> {
 pub enum Change {
     /// Continue at `pc` with `mask` (never empty). `cause` tells why lanes changed, if they did.
     Go { pc: Pc, mask: Mask, origin: Pc, cause: Option<MaskCause> },
+    /// The path goes on with `keep`; the lanes of `new` get context `id`.
+    Split { keep: (Pc, Mask), new: (Pc, Mask), id: usize, origin: Pc },
+    /// The path waits for a sibling and will go on at `pc`.
+    Park { pc: Pc },
+    /// Path `from` ends, its lanes belong to `into`, which goes on at `pc` or, without `go`, waits there.
+    Merge { into: usize, from: usize, pc: Pc, mask: Mask, go: bool, origin: Pc },
+    /// No lane of the path is left; `wake` waited only for it.
+    Leave { wake: Option<usize> },
     /// No lane of the wave is left.
     End,
 }
@@ -146,8 +165,16 @@ impl MechanismInfo {
 }
 
 /// Every mechanism of this build, in the order of docs/mechanisms.md.
-pub const MECHANISMS: &[MechanismInfo] =
-    &[ExecMask::INFO, Pdom::INFO, Harptool::INFO, MaskStack::INFO, SimtStack::INFO];
+pub const MECHANISMS: &[MechanismInfo] = &[
+    ExecMask::INFO,
+    Pdom::INFO,
+    Harptool::INFO,
+    MaskStack::INFO,
+    SimtStack::INFO,
+    Thesis::INFO,
+    Pws::INFO,
+    Dws::INFO,
+];
 
 /// Which paths a wave has; one implementation per mechanism.
 pub trait Divergence: Send + Sync + 'static {
@@ -156,6 +183,10 @@ pub trait Divergence: Send + Sync + 'static {
     const INFO: MechanismInfo;
     /// Lanes may disagree about plain branches.
     const MAY_DIVERGE: bool = false;
+    /// Paths of a wave that stand at the same pc may become one.
+    const MEETS: bool = false;
+    /// Paths that issue in the same cycle in one partition must have disjoint lanes, whatever their waves.
+    const DISJOINT: bool = false;
 
     /// What `flow` does to the path. Lanes that exit are taken out of `live`.
     fn step(&self, state: &mut Self::State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal>;
@@ -166,8 +197,13 @@ pub trait Divergence: Send + Sync + 'static {
     }
 
     /// The pc at which the mechanism wants to be asked before the path goes on.
-    fn watch(&self, _state: &Self::State) -> Pc {
+    fn watch(&self, _state: &Self::State, _id: usize) -> Pc {
         NO_PC
+    }
+
+    /// The path and path `other` of its wave stand at the same pc and could go on as one.
+    fn meet(&self, _state: &mut Self::State, _other: usize, _cx: &mut Context) -> Option<Change> {
+        None
     }
 
     /// Stack entries in use.
@@ -199,6 +235,48 @@ fn exit(lanes: Mask, cx: &mut Context, pop: impl FnOnce(&mut Context) -> Option<
     }
 }
 
+/// A branch on the execution mask under a mechanism that splits there: with some lanes on and some off the wave
+/// parts, lanes that are on stay (THESIS 4.3.2; nested splits part the path's own lanes only).
+fn mask_split(
+    state: &mut groups::Groups,
+    active: Mask,
+    jump: bool,
+    target: Pc,
+    rpc: Pc,
+    cx: &mut Context,
+) -> Change {
+    let at = cx.at;
+    let on = active & at.mask;
+    let off = at.mask & !on;
+    let (goes, other) = if jump { (target, at.next) } else { (at.next, target) };
+    let refused = match () {
+        () if on == 0 || off == 0 => return Change::on(at, goes),
+        () if cx.map.spills => RefusedReason::Spills,
+        () if cx.free == 0 => RefusedReason::NoContext,
+        // One side would wait before its first instruction.
+        () if goes == rpc || other == rpc => RefusedReason::OneSided,
+        () => {
+            cx.notes.add(|| Kind::Split { taken: on, other: off });
+            return state.split(on, goes, other, rpc, cx);
+        }
+    };
+    cx.notes.add(|| Kind::SplitRefused { reason: refused, lanes: off });
+    Change::on(at, goes)
+}
+
+/// Lanes of a path exit under a mechanism with [`groups::Groups`].
+fn leave(state: &mut groups::Groups, lanes: Mask, cx: &mut Context) -> Change {
+    *cx.live &= !lanes;
+    let at = cx.at;
+    match at.mask & !lanes {
+        0 => state.leave(cx),
+        mask => {
+            state.set_mask(at.id, mask);
+            Change::Go { pc: at.next, mask, origin: at.origin, cause: Some(MaskCause::Exit) }
+        }
+    }
+}
+
 fn unsupported(flow: Flow, mechanism: &'static str) -> Refusal {
     let what = match flow {
         Flow::Split { .. } => "split",
@@ -220,6 +298,9 @@ fn plain(at: PathView, flow: Flow) -> Option<Change> {
         Flow::Jump(pc) => Some(Change::on(at, pc)),
         Flow::Branch { taken, target } if taken == at.mask => Some(Change::on(at, target)),
         Flow::Branch { taken: 0, .. } => Some(Change::on(at, at.next)),
+        Flow::MaskBranch { jump, target, .. } => Some(Change::on(at, if jump { target } else { at.next })),
+        // Marks mean nothing to mechanisms that split elsewhere or not at all.
+        Flow::SplitLanes { .. } | Flow::Merge => Some(Change::on(at, at.next)),
         Flow::Enter { pc, mask, why } => {
             let origin = if mask == at.mask { at.origin } else { NO_PC };
             Some(Change::Go { pc, mask, origin, cause: Some(enter_cause(why)) })

@@ -123,7 +123,7 @@ impl Divergence for SimtStack {
         pop(state, cx).ok_or(Refusal::Malformed("a path reconverged with nothing on the stack"))
     }
 
-    fn watch(&self, state: &State) -> Pc {
+    fn watch(&self, state: &State, _id: usize) -> Pc {
         state.rpc
     }
 

@@ -44,12 +44,15 @@ pub struct Decoupled {
 }
 
 impl Decoupled {
-    pub fn new(machine: &Machine) -> Self {
+    pub fn new(machine: &Machine, issuers: usize) -> Self {
         let f = &machine.frontend;
         let side = |_| Side { policy: sched::policy(f.policy), occupied: 0, wants: 0, ready: 0, coming: 0 };
         Decoupled {
-            buffers: vec![Buffer::default(); machine.core.waves as usize],
-            sides: (0..machine.core.partitions).map(side).collect(),
+            buffers: vec![
+                Buffer::default();
+                (machine.core.waves / machine.core.partitions) as usize * issuers
+            ],
+            sides: (0..issuers).map(side).collect(),
             ports: f.ports,
             capacity: f.buffer,
             latency: (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1),

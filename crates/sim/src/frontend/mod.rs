@@ -17,11 +17,12 @@ pub enum FrontEnd {
 }
 
 impl FrontEnd {
-    pub fn new(machine: &Machine) -> Self {
+    /// `issuers` issue ports, each with a fetch port and the slots of a partition.
+    pub fn new(machine: &Machine, issuers: usize) -> Self {
         match machine.frontend.kind {
             FrontEndKind::Perfect => FrontEnd::Perfect,
             FrontEndKind::Decoupled | FrontEndKind::Coordinated => {
-                FrontEnd::Decoupled(Box::new(Decoupled::new(machine)))
+                FrontEnd::Decoupled(Box::new(Decoupled::new(machine, issuers)))
             }
         }
     }

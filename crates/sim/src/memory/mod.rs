@@ -13,10 +13,12 @@ use wb_isa::lanes::{Row, bits};
 use wb_isa::{Bus, Mask, MemFault};
 use wb_program::Segment;
 
-/// Device memory. Addresses start at 0; everything beyond the size is a fault.
+/// Device memory. Addresses start at 0; everything beyond the size is a fault, and so is what instructions do
+/// below the first address, if it has one.
 #[derive(Clone, Debug)]
 pub struct DeviceMemory {
     bytes: Vec<u8>,
+    first: u64,
     /// Instructions in memory: stores there fault, because decoded code would not follow.
     text: Vec<Range<u64>>,
     text_end: u64,
@@ -24,7 +26,12 @@ pub struct DeviceMemory {
 
 impl DeviceMemory {
     pub fn new(size: u64) -> Self {
-        DeviceMemory { bytes: vec![0; size as usize], text: Vec::new(), text_end: 0 }
+        DeviceMemory { bytes: vec![0; size as usize], first: 0, text: Vec::new(), text_end: 0 }
+    }
+
+    /// With nothing below `first`, so that null pointers show up.
+    pub fn starting_at(first: u64, size: u64) -> Self {
+        DeviceMemory { first, ..DeviceMemory::new(size) }
     }
 
     /// Places a program's segments and protects its text.
@@ -50,7 +57,8 @@ impl DeviceMemory {
 
     #[cold]
     fn fault(&self, what: &'static str, addr: u64, bytes: u32) -> MemFault {
-        let why = format!("outside device memory (0 to {:#x})", self.size());
+        let null = if addr < self.first { ": a null pointer?" } else { "" };
+        let why = format!("outside device memory ({:#x} to {:#x}){null}", self.first, self.size());
         MemFault { what, addr, bytes, why }
     }
 
@@ -79,6 +87,9 @@ impl DeviceMemory {
 
     #[inline(always)]
     fn load_word(&self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
+        if addr < self.first {
+            return Err(self.fault("load", addr, bytes));
+        }
         let a = addr as usize;
         let got = match bytes {
             4 => self
@@ -96,6 +107,9 @@ impl DeviceMemory {
 
     #[inline(always)]
     fn store_word(&mut self, addr: u64, bytes: u32, value: u64) -> Result<(), MemFault> {
+        if addr < self.first {
+            return Err(self.fault("store", addr, bytes));
+        }
         if addr < self.text_end && self.text.iter().any(|t| addr < t.end && addr + u64::from(bytes) > t.start)
         {
             let why = "there are instructions; self-modifying code is not supported".to_owned();

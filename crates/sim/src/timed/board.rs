@@ -44,6 +44,23 @@ impl Board {
         self.all = 0;
     }
 
+    /// Takes over what is outstanding for a path that merged into this one.
+    pub fn absorb(&mut self, other: &Board) {
+        for (mine, theirs) in self.latest.iter_mut().zip(&other.latest) {
+            *mine = (*mine).max(*theirs);
+        }
+        self.pending.extend(&other.pending);
+        for (mine, theirs) in self.counters.iter_mut().zip(&other.counters) {
+            // What was outstanding before the split is in both.
+            let new: Vec<u64> = theirs.iter().copied().filter(|t| mine.binary_search(t).is_err()).collect();
+            mine.extend(new);
+            mine.sort_unstable();
+        }
+        if self.all < other.all {
+            (self.all, self.all_memory) = (other.all, other.all_memory);
+        }
+    }
+
     /// `register` is written in `lanes` and usable from cycle `ready` on.
     #[inline]
     pub fn write(&mut self, register: u16, lanes: Mask, now: u64, ready: u64, memory: bool) {

@@ -1,37 +1,35 @@
-//! One core of the timed machine: partitions with their slots, units, barriers, front end. Slot `s` belongs to
-//! partition `s mod partitions`; what the scheduler scans every cycle lives in flat arrays beside the slots.
+//! One core of the timed machine: issuers with their seats, units, barriers, front end. Wave slot `s` belongs to
+//! partition `s mod partitions`; context `k` of the wave in it has a seat at issuer `k · partitions + p` (PWS: split
+//! unit k of SIMD p). What the scheduler scans every cycle lives in flat arrays beside the waves.
 
 use super::board::Board;
 use super::units::Units;
 use crate::barrier::Barriers;
 use crate::divergence::Divergence;
-use crate::exec::{Path, Wave};
 use crate::frontend::{Fetch, FrontEnd};
 use crate::memory::Hierarchy;
 use crate::residency::GroupPlace;
 use crate::sched::{self, Policy, View};
+use crate::wave::Wave;
 use wb_hw::Machine;
-use wb_isa::{Isa, lanes::bits};
+use wb_isa::{Isa, Pc, lanes::bits};
 use wb_program::Program;
 use wb_trace::StallReason;
 
-/// Where a path lives.
-pub struct Slot<I: Isa, D: Divergence> {
-    pub wave: Wave<I, D>,
-    pub path: Path,
+/// What a path has of its own in a timed run.
+#[derive(Clone)]
+pub struct Timing {
     pub board: Board,
     /// What the path waits for while its wake-up lies ahead.
     pub waits_for: StallReason,
     /// Current stall, followed only for observers.
     pub stall: Option<StallReason>,
     pub stalled_since: u64,
-    pub place: GroupPlace,
 }
 
-impl<I: Isa, D: Divergence> Slot<I, D> {
-    pub fn new(wave: Wave<I, D>, path: Path, board: Board, now: u64, place: GroupPlace) -> Self {
-        let waits_for = StallReason::Dependency;
-        Slot { wave, path, board, waits_for, stall: None, stalled_since: now, place }
+impl Timing {
+    pub fn new(board: Board, now: u64) -> Self {
+        Timing { board, waits_for: StallReason::Dependency, stall: None, stalled_since: now }
     }
 
     pub fn fresh_board(reuse: Option<Board>, registers: usize) -> Board {
@@ -45,30 +43,38 @@ impl<I: Isa, D: Divergence> Slot<I, D> {
     }
 }
 
-/// Slots with a scheduler of their own.
-pub struct Partition<I: Isa, D: Divergence> {
-    pub slots: Vec<Option<Box<Slot<I, D>>>>,
+/// A wave in its slot.
+pub struct Resident<I: Isa, D: Divergence> {
+    pub wave: Wave<I, D, Timing>,
+    pub place: GroupPlace,
+    pub age: u64,
+    /// When the results of paths that are gone have all arrived.
+    pub drained: u64,
+}
+
+/// Seats with a scheduler of their own, one bit each.
+struct Issuer {
     policy: Box<dyn Policy>,
-    /// Cycle from which the slot's next instruction has its operands.
+    /// Cycle from which the seat's next instruction has its operands.
     wake: Vec<u64>,
-    /// Unit it needs; and the slots that need each unit, one bit each.
+    /// Unit it needs; and the seats that need each unit, one bit each.
     unit: Vec<u8>,
     needs: Vec<u64>,
     age: Vec<u64>,
-    /// Slots with a wave, and those of them that wait neither at a barrier nor for their last results.
+    /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
     occupied: u64,
     active: u64,
-    /// Active slots whose wake-up lay ahead when last looked at, and the earliest of their wake-ups.
+    /// Active seats whose wake-up lay ahead when last looked at, and the earliest of their wake-ups.
     sleeping: u64,
     next_wake: u64,
-    /// Slots whose wave only waits for its last results.
+    /// Seats whose wave only waits for its last results.
     draining: u64,
-    /// As of the last scan: occupied slots that are neither ready nor only short of a unit.
+    /// As of the last scan: occupied seats that are neither ready nor only short of a unit.
     stalled: u64,
 }
 
-impl<I: Isa, D: Divergence> Partition<I, D> {
-    /// The slot cannot issue before `wake`.
+impl Issuer {
+    /// The seat cannot issue before `wake`.
     #[inline(always)]
     fn sleep(&mut self, local: usize, wake: u64) {
         self.wake[local] = wake;
@@ -84,7 +90,7 @@ impl<I: Isa, D: Divergence> Partition<I, D> {
         self.unit[local] = unit;
     }
 
-    /// The slot is not active any more.
+    /// The seat is not active any more.
     fn leave(&mut self, local: usize) {
         self.active &= !(1 << local);
         if self.sleeping >> local & 1 == 1 {
@@ -93,7 +99,7 @@ impl<I: Isa, D: Divergence> Partition<I, D> {
         }
     }
 
-    /// Slots whose cycle has come, and when the next ones follow.
+    /// Seats whose cycle has come, and when the next ones follow.
     fn wake_up(&mut self, now: u64) {
         self.next_wake = u64::MAX;
         for local in bits(self.sleeping) {
@@ -108,28 +114,35 @@ impl<I: Isa, D: Divergence> Partition<I, D> {
 }
 
 pub struct Core<I: Isa, D: Divergence> {
-    pub partitions: Vec<Partition<I, D>>,
+    pub waves: Vec<Option<Box<Resident<I, D>>>>,
+    issuers: Vec<Issuer>,
+    pub partitions: usize,
+    seats: usize,
     pub units: Units,
     pub barriers: Barriers,
     pub frontend: FrontEnd,
     /// Waves in the core.
     pub occupied: u32,
     decoupled: bool,
+    /// The context of a wave that issued last, where contexts share an issue port.
+    last: Vec<u8>,
 }
 
 impl<I: Isa, D: Divergence> Core<I, D> {
-    pub fn new(machine: &Machine) -> Self {
-        let per = (machine.core.waves / machine.core.partitions) as usize;
-        let frontend = FrontEnd::new(machine);
+    pub fn new(machine: &Machine, contexts: u32) -> Self {
+        let partitions = machine.core.partitions as usize;
+        let seats = (machine.core.waves / machine.core.partitions) as usize;
+        let issuers = partitions * (contexts as usize + 1);
+        let frontend = FrontEnd::new(machine, issuers);
         Core {
-            partitions: (0..machine.core.partitions)
-                .map(|_| Partition {
-                    slots: (0..per).map(|_| None).collect(),
+            waves: (0..machine.core.waves).map(|_| None).collect(),
+            issuers: (0..issuers)
+                .map(|_| Issuer {
                     policy: sched::policy(machine.issue.policy),
-                    wake: vec![0; per],
-                    unit: vec![0; per],
+                    wake: vec![0; seats],
+                    unit: vec![0; seats],
                     needs: vec![0; machine.units.len().max(1)],
-                    age: vec![0; per],
+                    age: vec![0; seats],
                     occupied: 0,
                     active: 0,
                     sleeping: 0,
@@ -138,31 +151,52 @@ impl<I: Isa, D: Divergence> Core<I, D> {
                     stalled: 0,
                 })
                 .collect(),
-            units: Units::new(machine),
+            partitions,
+            seats,
+            units: Units::new(machine, contexts),
             barriers: Barriers::default(),
             decoupled: !matches!(frontend, FrontEnd::Perfect),
             frontend,
             occupied: 0,
+            last: vec![0; machine.core.waves as usize],
         }
     }
 
-    #[inline(always)]
-    pub fn slot_number(&self, p: usize, local: usize) -> usize {
-        local * self.partitions.len() + p
+    pub fn issuers(&self) -> usize {
+        self.issuers.len()
     }
 
-    fn locate(&self, slot: usize) -> (usize, usize) {
-        (slot % self.partitions.len(), slot / self.partitions.len())
+    /// Whether the issuer has anybody to scan.
+    #[inline(always)]
+    pub fn idle_issuer(&self, q: usize) -> bool {
+        self.issuers[q].occupied == 0
+    }
+
+    #[inline(always)]
+    pub fn slot_number(&self, q: usize, local: usize) -> usize {
+        local * self.partitions + q % self.partitions
+    }
+
+    /// Issuer and seat of context `k` of the wave in `slot`.
+    #[inline(always)]
+    pub fn seat(&self, slot: usize, k: usize) -> (usize, usize) {
+        (k * self.partitions + slot % self.partitions, slot / self.partitions)
+    }
+
+    /// The seat's number at the front end.
+    #[inline(always)]
+    fn queue(&self, q: usize, local: usize) -> usize {
+        local * self.issuers.len() + q
     }
 
     /// Free slots for `waves` waves, smallest numbers first, with at most `limit` waves per partition.
     pub fn free_slots(&self, waves: u32, limit: u32) -> Option<Vec<usize>> {
-        let mut taken: Vec<u64> = self.partitions.iter().map(|p| p.occupied).collect();
+        let mut taken: Vec<u64> = self.issuers[..self.partitions].iter().map(|p| p.occupied).collect();
         let mut slots = Vec::with_capacity(waves as usize);
         for _ in 0..waves {
             let free = taken.iter().enumerate().filter(|t| t.1.count_ones() < limit).filter_map(|(p, t)| {
                 let local = t.trailing_ones() as usize;
-                (local < self.partitions[p].slots.len()).then(|| (self.slot_number(p, local), p, local))
+                (local < self.seats).then(|| (self.slot_number(p, local), p, local))
             });
             let (slot, p, local) = free.min()?;
             taken[p] |= 1 << local;
@@ -171,47 +205,69 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         Some(slots)
     }
 
-    pub fn occupy(&mut self, slot: usize, s: Box<Slot<I, D>>, age: u64, now: u64, unit: u8) {
-        let (p, local) = self.locate(slot);
-        self.frontend.start(slot, s.path.pc);
-        let part = &mut self.partitions[p];
-        part.slots[local] = Some(s);
-        part.sleep(local, now);
-        part.need(local, unit);
-        part.age[local] = age;
-        part.occupied |= 1 << local;
-        part.active |= 1 << local;
+    /// A wave takes its slot.
+    pub fn occupy(&mut self, slot: usize, r: Box<Resident<I, D>>, now: u64, unit: u8) {
+        let (pc, age) = (r.wave.paths[0].path.pc, r.age);
+        self.waves[slot] = Some(r);
         self.occupied += 1;
+        self.sit(slot, 0, pc, age, now, unit);
+    }
+
+    /// Path `k` of the wave in `slot` begins at `pc`; it may issue from cycle `wake` on.
+    pub fn sit(&mut self, slot: usize, k: usize, pc: Pc, age: u64, wake: u64, unit: u8) {
+        let (q, local) = self.seat(slot, k);
+        let queue = self.queue(q, local);
+        self.frontend.start(queue, pc);
+        let issuer = &mut self.issuers[q];
+        issuer.sleep(local, wake);
+        issuer.need(local, unit);
+        issuer.age[local] = age;
+        issuer.occupied |= 1 << local;
+        issuer.active |= 1 << local;
+    }
+
+    /// Path `k` is gone. The seat of the wave itself stays taken until the wave is.
+    pub fn stand(&mut self, slot: usize, k: usize) {
+        let (q, local) = self.seat(slot, k);
+        let queue = self.queue(q, local);
+        self.frontend.stop(queue);
+        let issuer = &mut self.issuers[q];
+        issuer.leave(local);
+        if k > 0 {
+            issuer.occupied &= !(1 << local);
+        }
+        issuer.policy.ended(local as u32, self.seats as u32);
     }
 
     /// Empties a slot whose wave is done.
-    pub fn vacate(&mut self, slot: usize) -> Option<Box<Slot<I, D>>> {
-        let (p, local) = self.locate(slot);
-        let part = &mut self.partitions[p];
-        let s = part.slots[local].take()?;
-        part.occupied &= !(1 << local);
-        part.leave(local);
-        part.draining &= !(1 << local);
+    pub fn vacate(&mut self, slot: usize) -> Option<Box<Resident<I, D>>> {
+        let r = self.waves[slot].take()?;
+        let (q, local) = self.seat(slot, 0);
+        let issuer = &mut self.issuers[q];
+        issuer.occupied &= !(1 << local);
+        issuer.leave(local);
+        issuer.draining &= !(1 << local);
         self.occupied -= 1;
-        self.frontend.stop(slot);
-        Some(s)
+        let queue = self.queue(q, local);
+        self.frontend.stop(queue);
+        Some(r)
     }
 
-    /// Which slots of a partition could issue at `now`, and the next cycle at which that may change.
+    /// Which seats of an issuer could issue at `now`, and the next cycle at which that may change.
     #[inline]
-    pub fn scan(&mut self, p: usize, now: u64, except: u64) -> (u64, u64) {
-        let part = &mut self.partitions[p];
+    pub fn scan(&mut self, q: usize, now: u64, except: u64) -> (u64, u64) {
+        let part = &mut self.issuers[q];
         if part.next_wake <= now {
             part.wake_up(now);
         }
         let (mut ready, mut blocked, mut next) = (0, 0, part.next_wake);
-        let awake = part.active & !part.sleeping & !except & self.frontend.ready(p);
+        let awake = part.active & !part.sleeping & !except & self.frontend.ready(q);
         let mut rest = awake;
         while rest != 0 {
             // The slots that need the same unit as the first one left.
             let unit = part.unit[rest.trailing_zeros() as usize];
             let same = awake & part.needs[usize::from(unit)];
-            let free = self.units.free_at(unit, p);
+            let free = self.units.free_at(unit, q);
             if free <= now {
                 ready |= same;
             } else {
@@ -225,16 +281,39 @@ impl<I: Isa, D: Divergence> Core<I, D> {
     }
 
     #[inline]
-    pub fn pick(&mut self, p: usize, ready: u64) -> Option<u32> {
-        let part = &mut self.partitions[p];
+    pub fn pick(&mut self, q: usize, ready: u64) -> Option<u32> {
+        let part = &mut self.issuers[q];
         let view = View {
             ready,
             stalled: part.stalled,
             occupied: part.occupied,
             age: &part.age,
-            slots: part.slots.len() as u32,
+            slots: self.seats as u32,
         };
         part.policy.pick(&view)
+    }
+
+    /// One issue port for all contexts of partition `p`: the policy picks among the waves with a ready path;
+    /// `ready` has one set of seats per context.
+    pub fn pick_shared(&mut self, p: usize, ready: &[u64]) -> Option<(usize, u32)> {
+        let waves = ready.iter().fold(0, |all, r| all | r);
+        let stalled: u64 = self.issuers.iter().skip(p).step_by(self.partitions).fold(0, |s, i| s | i.stalled);
+        let part = &mut self.issuers[p];
+        let view = View {
+            ready: waves,
+            stalled: stalled & !waves,
+            occupied: part.occupied,
+            age: &part.age,
+            slots: self.seats as u32,
+        };
+        let local = part.policy.pick(&view)?;
+        let slot = local as usize * self.partitions + p;
+        // Within the wave, the next context after the one that issued last.
+        let first = usize::from(self.last[slot]) + 1;
+        let n = ready.len();
+        let k = (0..n).map(|i| (first + i) % n).find(|&k| ready[k] >> local & 1 == 1)?;
+        self.last[slot] = k as u8;
+        Some((k, local))
     }
 
     /// `cycles` further cycles pass in which nothing of this core changes.
@@ -243,23 +322,22 @@ impl<I: Isa, D: Divergence> Core<I, D> {
             return;
         }
         self.frontend.idle(cycles);
-        for part in &mut self.partitions {
+        for part in &mut self.issuers {
             let view = View {
                 ready: 0,
                 stalled: part.stalled,
                 occupied: part.occupied,
                 age: &part.age,
-                slots: part.slots.len() as u32,
+                slots: self.seats as u32,
             };
             part.policy.idle(&view, cycles);
         }
     }
 
-    /// A slot that issued in this cycle and may issue again from `wake` on.
+    /// The seat issued in cycle `now`; its next instruction has its operands at `wake` and needs `unit`.
     #[inline(always)]
-    pub fn put_back(&mut self, p: usize, local: usize, s: Box<Slot<I, D>>, now: u64, wake: u64, unit: u8) {
-        let part = &mut self.partitions[p];
-        part.slots[local] = Some(s);
+    pub fn next(&mut self, q: usize, local: usize, now: u64, wake: u64, unit: u8) {
+        let part = &mut self.issuers[q];
         if wake <= now + 1 {
             // Whoever scans again in this cycle leaves out what issued.
             part.wake[local] = wake;
@@ -269,59 +347,77 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         part.need(local, unit);
     }
 
+    #[inline(always)]
+    pub fn issued(&mut self, q: usize, local: usize, pc: Pc, straight: bool) {
+        let queue = self.queue(q, local);
+        self.frontend.issued(queue, pc, straight);
+    }
+
     /// The wave issued its last instruction; the slot stays taken until its results are there.
-    pub fn finish(&mut self, p: usize, local: usize, s: Box<Slot<I, D>>) {
-        self.frontend.stop(self.slot_number(p, local));
-        let part = &mut self.partitions[p];
-        part.slots[local] = Some(s);
-        part.leave(local);
-        part.draining |= 1 << local;
-        part.policy.ended(local as u32, part.slots.len() as u32);
+    pub fn finish(&mut self, slot: usize, r: Box<Resident<I, D>>) {
+        self.waves[slot] = Some(r);
+        for k in 0..self.issuers.len() / self.partitions {
+            let (q, local) = self.seat(slot, k);
+            if self.issuers[q].occupied >> local & 1 == 1 {
+                self.stand(slot, k);
+            }
+        }
+        let (q, local) = self.seat(slot, 0);
+        self.issuers[q].draining |= 1 << local;
     }
 
-    pub fn park(&mut self, p: usize, local: usize) {
-        self.partitions[p].leave(local);
+    pub fn park(&mut self, slot: usize, k: usize) {
+        let (q, local) = self.seat(slot, k);
+        self.issuers[q].leave(local);
     }
 
-    /// The slot may issue again, not before `from`.
-    pub fn unpark(&mut self, slot: usize, from: u64) {
-        let (p, local) = self.locate(slot);
-        let part = &mut self.partitions[p];
+    /// The path may issue again, not before `from`.
+    pub fn unpark(&mut self, slot: usize, k: usize, from: u64) {
+        let (q, local) = self.seat(slot, k);
+        let part = &mut self.issuers[q];
         part.active |= 1 << local;
         part.sleep(local, part.wake[local].max(from));
     }
 
-    /// Why an occupied slot did not issue.
-    pub fn stall_reason(&self, p: usize, local: usize, now: u64) -> StallReason {
-        let part = &self.partitions[p];
-        let Some(s) = &part.slots[local] else { return StallReason::NotSelected };
-        if part.active >> local & 1 == 0 {
-            let draining = part.draining >> local & 1 == 1;
-            return if draining { StallReason::Memory } else { StallReason::Barrier };
+    /// Why the path in an occupied seat did not issue; `None` if there is no path (any more).
+    pub fn stall_reason(&self, q: usize, local: usize, now: u64) -> Option<StallReason> {
+        let part = &self.issuers[q];
+        let (slot, k) = (self.slot_number(q, local), q / self.partitions);
+        let wave = &self.waves[slot].as_ref()?.wave;
+        if part.draining >> local & 1 == 1 {
+            return Some(StallReason::Memory);
         }
-        if part.wake[local] > now {
-            return s.waits_for;
+        if wave.ids >> k & 1 == 0 {
+            return None;
         }
-        if !self.frontend.has(self.slot_number(p, local)) {
-            return StallReason::Fetch;
-        }
-        if self.units.free_at(part.unit[local], p) > now {
-            return StallReason::Unit;
-        }
-        StallReason::NotSelected
+        Some(if part.active >> local & 1 == 0 {
+            if wave.parked >> k & 1 == 1 { StallReason::Merge } else { StallReason::Barrier }
+        } else if part.wake[local] > now {
+            wave.paths[k].own.waits_for
+        } else if !self.frontend.has(self.queue(q, local)) {
+            StallReason::Fetch
+        } else if self.units.free_at(part.unit[local], q) > now {
+            StallReason::Unit
+        } else {
+            StallReason::NotSelected
+        })
+    }
+
+    pub fn seats(&self) -> usize {
+        self.seats
     }
 
     pub fn tick_front_end(&mut self, now: u64, core: usize, program: &Program<I>, memory: &mut Hierarchy) {
         if !self.decoupled {
             return;
         }
-        let partitions = &self.partitions;
+        let issuers = &self.issuers;
         let addr = |pc| program.isa.addr_of(pc);
         let mut fetch = Fetch { core, next: &program.flow.next, addr: &addr, memory };
-        self.frontend.tick(now, |p| partitions[p].age.as_slice(), &mut fetch);
+        self.frontend.tick(now, |q| issuers[q].age.as_slice(), &mut fetch);
     }
 
-    pub fn residents(&self) -> impl Iterator<Item = &Slot<I, D>> {
-        self.partitions.iter().flat_map(|p| p.slots.iter().flatten()).map(|s| &**s)
+    pub fn residents(&self) -> impl Iterator<Item = &Resident<I, D>> {
+        self.waves.iter().flatten().map(|r| &**r)
     }
 }

@@ -4,33 +4,52 @@
 
 mod board;
 mod core;
+mod issue;
+mod notes;
 mod units;
 
 pub(crate) use units::describe as describe_units;
 
-use self::core::{Core, Slot};
+use self::board::Board;
+use self::core::{Core, Resident, Timing};
 use self::units::ClassInfo;
 use crate::divergence::{Divergence, Notes};
 use crate::error::SimError;
-use crate::exec::{Effect, Exec};
-use crate::functional::{budget, deadlock, no_wave_left, registers};
+use crate::exec::Exec;
+use crate::functional::{budget, deadlock, registers, waiting};
 use crate::launch::{Launch, Launcher, Outcome, RunOptions};
-use crate::memory::{DeviceMemory, Hierarchy, Lines, MemBus};
+use crate::memory::{DeviceMemory, Hierarchy, Lines};
 use crate::residency::{GroupPlace, Residency};
 use crate::sink::Sink;
-use wb_hw::{Dispatch, FrontEndKind, Machine};
+use wb_hw::{Dispatch, FrontEndKind, Machine, SplitUnits};
+use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc, WaveStart};
-use wb_trace::{Event, Kind, PortKind, StallReason};
+use wb_trace::{Event, Kind};
+
+/// How the contexts of a partition get at its issue port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CoIssue {
+    /// Every context has a port and units of its own (PWS).
+    Own,
+    /// One port and one set of units for all contexts (DWS, THESIS without extra pipelines).
+    Shared,
+    /// As many paths as have disjoint lanes (THESIS 4.4.2).
+    Disjoint,
+}
 
 struct Timed<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
     exec: &'a Exec<'a, I, D>,
     machine: &'a Machine,
-    classes: Vec<ClassInfo>,
+    /// How instructions of the wave's own context are executed, and of split contexts.
+    classes: [Vec<ClassInfo>; 2],
+    co_issue: CoIssue,
+    /// Scratch: ready seats per context of a partition.
+    ready: Vec<u64>,
     cores: Vec<Core<I, D>>,
     hierarchy: Hierarchy,
     /// Waves whose last instruction has issued but whose results are outstanding: (until, core, slot).
     draining: Vec<(u64, usize, usize)>,
-    spare: Vec<Box<Slot<I, D>>>,
+    spare: Vec<(I::Regs, Board)>,
     lines: Lines,
     notes: Notes,
     sink: Sink<'s>,
@@ -57,12 +76,20 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
     mut options: RunOptions,
     sink: Sink,
 ) -> Result<Outcome, Box<SimError>> {
+    let isa_classes = exec.program.isa.classes();
+    let parallel = D::INFO.parallel && machine.split.units != SplitUnits::Shared;
     let perfect = machine.frontend.kind == FrontEndKind::Perfect;
     let mut run = Timed::<I, D, OBS> {
         exec,
         machine,
-        classes: units::classes(machine, exec.program.isa.classes()),
-        cores: (0..machine.cores).map(|_| Core::new(machine)).collect(),
+        classes: [false, parallel].map(|split| units::classes(machine, isa_classes, split)),
+        co_issue: match parallel {
+            true if D::DISJOINT => CoIssue::Disjoint,
+            true => CoIssue::Own,
+            false => CoIssue::Shared,
+        },
+        ready: Vec::new(),
+        cores: (0..machine.cores).map(|_| Core::new(machine, exec.contexts)).collect(),
         hierarchy: Hierarchy::new(machine),
         draining: Vec::new(),
         spare: Vec::new(),
@@ -131,20 +158,23 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     }
 
     fn vacate(&mut self, core: usize, slot: usize, cycle: u64) {
-        let Some(s) = self.cores[core].vacate(slot) else { return };
-        self.residency.wave_ended(s.place);
+        let Some(r) = self.cores[core].vacate(slot) else { return };
+        self.residency.wave_ended(r.place);
         self.may_dispatch = true;
         self.resident -= 1;
         self.end = self.end.max(cycle);
-        self.outcome.max_stack_depth = self.outcome.max_stack_depth.max(s.wave.max_depth);
+        self.outcome.max_stack_depth = self.outcome.max_stack_depth.max(r.wave.max_depth);
         if self.keep_registers {
-            self.outcome.registers.push(registers(self.exec, &s.wave));
+            self.outcome.registers.push(registers(self.exec, &r.wave));
         }
         if OBS {
-            let event = Event { cycle, ..self.event(core, slot, &s, s.path.pc, s.path.mask, Kind::WaveEnd) };
-            self.sink.push(event);
+            let path = r.wave.paths[r.wave.holder].path;
+            let event = self.event(core, slot, &r, r.wave.holder, path.pc, path.mask, Kind::WaveEnd);
+            self.sink.push(Event { cycle, ..event });
         }
-        self.spare.push(s);
+        let mut wave = r.wave;
+        let board = wave.paths.swap_remove(wave.holder);
+        self.spare.push((board.regs, board.own.board));
     }
 
     /// Fills free slots with waves of the launch, a whole group at a time.
@@ -181,39 +211,25 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     fn place(&mut self, place: GroupPlace, slot: usize, start: WaveStart, live: Mask, pc: Pc) {
         let core = place.core;
         let start = self.residency.furnish(start, place, core * self.machine.core.waves as usize + slot);
-        let (reuse, board) = match self.spare.pop() {
-            Some(old) => (Some(old.wave.regs), Some(old.board)),
-            None => (None, None),
-        };
-        let (wave, path) = self.exec.wave(start, live, pc, reuse);
-        let board = Slot::<I, D>::fresh_board(board, self.exec.program.isa.register_count());
-        let unit = self.unit_at(pc);
-        let s = Box::new(Slot::new(wave, path, board, self.now, place));
+        let (regs, board) = self.spare.pop().unzip();
+        let board = Timing::fresh_board(board, self.exec.program.isa.register_count());
+        let wave = self.exec.wave(start, live, pc, regs, Timing::new(board, self.now));
+        let unit = self.unit_at(pc, 0);
+        let r = Box::new(Resident { wave, place, age: self.launched, drained: 0 });
         if OBS {
-            let event = self.event(core, slot, &s, pc, live, Kind::WaveStart { lanes: live });
+            let event = self.event(core, slot, &r, 0, pc, live, Kind::WaveStart { lanes: live });
             self.sink.push(event);
         }
-        self.cores[core].occupy(slot, s, self.launched, self.now, unit);
+        self.cores[core].occupy(slot, r, self.now, unit);
         self.launched += 1;
         self.resident += 1;
         self.outcome.waves = self.outcome.waves.max(start.wave + 1);
     }
 
-    fn unit_at(&self, pc: Pc) -> u8 {
-        self.exec.program.ops.get(pc as usize).map_or(0, |op| self.classes[op.class as usize].unit)
-    }
-
-    fn event(&self, core: usize, slot: usize, s: &Slot<I, D>, pc: Pc, mask: Mask, kind: Kind) -> Event {
-        Event {
-            cycle: self.now,
-            core: core as u16,
-            slot: slot as u16,
-            wave: s.wave.id,
-            path: 0,
-            pc,
-            mask,
-            kind,
-        }
+    /// The unit that context `k` needs for the instruction at `pc`.
+    fn unit_at(&self, pc: Pc, k: usize) -> u8 {
+        let classes = &self.classes[usize::from(k > 0)];
+        self.exec.program.ops.get(pc as usize).map_or(0, |op| classes[op.class as usize].unit)
     }
 
     /// One cycle of every core; then on to the next cycle in which something can happen.
@@ -242,23 +258,17 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     }
 
     fn cycle_core(&mut self, c: usize, seen: &mut Activity) -> Result<(), Box<SimError>> {
-        for p in 0..self.cores[c].partitions.len() {
-            let mut issued = 0u64;
-            let mut could = 0u64;
-            for port in 0..self.machine.issue.width {
-                let (ready, next) = self.cores[c].scan(p, self.now, issued);
-                if port == 0 {
-                    seen.next = seen.next.min(next);
-                    seen.ready |= ready != 0;
-                    could = ready;
+        if self.co_issue == CoIssue::Own || self.exec.contexts == 0 {
+            for q in 0..self.cores[c].issuers() {
+                if !self.cores[c].idle_issuer(q) {
+                    self.cycle_issuer(c, q, seen)?;
                 }
-                let Some(local) = self.cores[c].pick(p, ready) else { break };
-                issued |= 1 << local;
-                self.issue(c, p, local as usize)?;
             }
-            seen.issued |= issued != 0;
-            if OBS {
-                self.note_stalls(c, p, issued, could);
+        } else {
+            for p in 0..self.cores[c].partitions {
+                if !self.cores[c].idle_issuer(p) {
+                    self.cycle_partition(c, p, seen)?;
+                }
             }
         }
         let core = &mut self.cores[c];
@@ -267,268 +277,99 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         Ok(())
     }
 
-    /// Issues the instruction at the head of a slot: it takes effect now, timing follows.
-    fn issue(&mut self, c: usize, p: usize, local: usize) -> Result<(), Box<SimError>> {
-        let now = self.now;
-        let program = self.exec.program;
-        let slot = self.cores[c].slot_number(p, local);
-        let Some(mut s) = self.cores[c].partitions[p].slots[local].take() else { return Ok(()) };
-        let (pc, mask) = (s.path.pc, s.path.mask);
-        let active = program.isa.active(&s.wave.regs, mask);
-        let depth = self.exec.mechanism.depth(&s.wave.state);
-        let op = program.ops.get(pc as usize);
-        let class = op.map_or(0, |op| op.class);
-        let info = self.classes[class as usize];
+    /// An issue port with seats of its own.
+    fn cycle_issuer(&mut self, c: usize, q: usize, seen: &mut Activity) -> Result<(), Box<SimError>> {
+        let mut issued = 0u64;
+        let mut could = 0u64;
+        for port in 0..self.machine.issue.width {
+            let (ready, next) = self.cores[c].scan(q, self.now, issued);
+            if port == 0 {
+                seen.next = seen.next.min(next);
+                seen.ready |= ready != 0;
+                could = ready;
+            }
+            let Some(local) = self.cores[c].pick(q, ready) else { break };
+            issued |= 1 << local;
+            self.issue(c, q, local as usize)?;
+        }
+        seen.issued |= issued != 0;
         if OBS {
-            self.end_stall(c, slot, &mut s);
+            self.note_stalls(c, q, issued, could);
         }
-
-        let mut wrote = false;
-        let effect = if let Some(port) = info.port {
-            match port {
-                PortKind::Lds => self.lines.start_banked(),
-                _ => self.lines.start(self.hierarchy.line(port)),
-            }
-            let mut bus = MemBus::<true> {
-                memory: &mut self.outcome.memory,
-                console: &mut self.outcome.console,
-                lines: &mut self.lines,
-                wrote: false,
-            };
-            let effect =
-                self.exec.step(&mut s.wave, &mut s.path, now, c as u32, &mut bus, &mut self.notes)?;
-            wrote = bus.wrote;
-            effect
-        } else {
-            let mut bus = MemBus::<false> {
-                memory: &mut self.outcome.memory,
-                console: &mut self.outcome.console,
-                lines: &mut self.lines,
-                wrote: false,
-            };
-            self.exec.step(&mut s.wave, &mut s.path, now, c as u32, &mut bus, &mut self.notes)?
-        };
-        self.outcome.wave_instructions += 1;
-        self.outcome.lane_instructions += u64::from(active.count_ones());
-
-        let (instance, mut busy, mut done) = self.cores[c].units.take(info.unit, p, now, info.latency);
-        let mut access = None;
-        if let Some(port) = info.port
-            && !self.lines.list.is_empty()
-        {
-            let mut sent = now + u64::from(info.latency);
-            if port == PortKind::Lds {
-                let conflicts = self.lines.bank_passes(self.machine.core.lds_banks) - 1;
-                self.cores[c].units.hold(info.unit, p, instance, conflicts);
-                busy += conflicts;
-                sent += conflicts;
-            }
-            let result = self.hierarchy.access(port, c, self.lines.addresses(), wrote, sent);
-            done = done.max(result.done);
-            access = Some((port, result));
-        }
-        let Some(op) = op else { return Ok(()) };
-        for &register in program.writes(op) {
-            s.board.write(register, mask, now, done, access.is_some());
-        }
-        for (counter, _) in op.waits.raises.iter().enumerate().filter(|r| *r.1) {
-            s.board.raise(counter, now, done);
-        }
-        if OBS {
-            self.exec.note_active(&s.wave, &mut s.path, active, &mut self.notes);
-            self.note_issue(c, slot, &s, (pc, active), info.unit, instance, class, busy);
-            if let Some((port, a)) = access {
-                let lines = self.lines.list.len() as u16;
-                let kind = Kind::Memory {
-                    port,
-                    write: wrote,
-                    lines,
-                    hits: a.hits,
-                    misses: a.misses,
-                    evictions: a.evictions,
-                    done: a.done,
-                };
-                let event = self.event(c, slot, &s, pc, mask, kind);
-                self.sink.push(event);
-            }
-        }
-
-        self.end = self.end.max(now + 1);
-        let straight = s.path.pc == op.next;
-        if effect == Effect::End {
-            let until = s.board.all.max(now + 1);
-            self.cores[c].finish(p, local, s);
-            if until <= now + 1 {
-                self.vacate(c, slot, now + 1);
-            } else {
-                self.draining.push((until, c, slot));
-            }
-            return Ok(());
-        }
-        let mut cost = if straight { 0 } else { self.branch_penalty };
-        let after = self.exec.mechanism.depth(&s.wave.state);
-        if after != depth {
-            let d = &self.machine.divergence;
-            let each = if after > depth { d.push_cycles } else { d.pop_cycles };
-            cost += u64::from(each) * after.abs_diff(depth) as u64;
-        }
-        self.cores[c].frontend.issued(slot, s.path.pc, straight);
-        let wake = self.wake(&mut s, now + 1 + cost, cost > 0);
-        let unit = self.unit_at(s.path.pc);
-        self.cores[c].put_back(p, local, s, now, wake, unit);
-        match effect {
-            Effect::Barrier { id, count } => self.arrive(c, p, local, id, count, (pc, mask)),
-            Effect::Spawn { pc: target, reg, value } => self.spawn(c, slot, target, reg, value, (pc, mask)),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
-    /// The cycle from which the path's next instruction has its operands, and what it waits for.
-    #[inline]
-    fn wake(&self, s: &mut Slot<I, D>, from: u64, paid: bool) -> u64 {
-        let mut wake = from;
-        s.waits_for = if paid { StallReason::Divergence } else { StallReason::Dependency };
-        let Some(op) = self.exec.program.ops.get(s.path.pc as usize) else { return wake };
-        let reason = |memory| if memory { StallReason::Memory } else { StallReason::Dependency };
-        if op.waits_for_all && s.board.all > wake {
-            wake = s.board.all;
-            s.waits_for = reason(s.board.all_memory);
+    /// One issue port for all contexts of a partition, or as many as have disjoint lanes.
+    fn cycle_partition(&mut self, c: usize, p: usize, seen: &mut Activity) -> Result<(), Box<SimError>> {
+        let (n, partitions) = (self.exec.contexts as usize + 1, self.cores[c].partitions);
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.clear();
+        for k in 0..n {
+            let (set, next) = self.cores[c].scan(k * partitions + p, self.now, 0);
+            seen.next = seen.next.min(next);
+            seen.ready |= set != 0;
+            ready.push(set);
         }
-        if let Some(until) = op.waits.until {
-            let ready = s.board.counters_at_most(until);
-            if ready > wake {
-                wake = ready;
-                s.waits_for = StallReason::Memory;
+        let could = ready.clone();
+        let mut issued = vec![0u64; if OBS { n } else { 0 }];
+        let mut busy: Mask = 0;
+        for port in 0.. {
+            let limit = match self.co_issue {
+                CoIssue::Disjoint => n as u32,
+                _ => self.machine.issue.width,
+            };
+            if port >= limit {
+                break;
             }
-        }
-        for &register in self.exec.program.touches(op) {
-            if let Some((ready, memory)) = s.board.wait(register, s.path.mask, wake) {
-                wake = ready;
-                s.waits_for = reason(memory);
-            }
-        }
-        wake
-    }
-
-    fn arrive(
-        &mut self,
-        c: usize,
-        p: usize,
-        local: usize,
-        id: u64,
-        count: u64,
-        at: (Pc, Mask),
-    ) -> Result<(), Box<SimError>> {
-        let slot = self.cores[c].slot_number(p, local);
-        let (arrived, released) = self.cores[c].barriers.arrive(id, count, slot as u32);
-        if OBS && let Some(s) = self.cores[c].partitions[p].slots[local].take() {
-            let needed = count.min(u64::from(u32::MAX)) as u32;
-            let event = self.event(c, slot, &s, at.0, at.1, Kind::Barrier { id, arrived, needed });
-            self.sink.push(event);
-            self.cores[c].partitions[p].slots[local] = Some(s);
-        }
-        match released {
-            None => self.cores[c].park(p, local),
-            Some(slots) => {
-                for s in slots {
-                    self.cores[c].unpark(s as usize, self.now + 1);
+            let Some((k, local)) = self.cores[c].pick_shared(p, &ready) else { break };
+            let slot = self.cores[c].slot_number(p, local as usize);
+            let lanes = |k: usize, slot: usize| -> Mask {
+                self.cores[c].waves[slot].as_ref().map_or(0, |r| r.wave.paths[k].path.mask)
+            };
+            busy |= lanes(k, slot);
+            ready[k] &= !(1 << local);
+            if self.co_issue == CoIssue::Disjoint {
+                for (k, set) in ready.iter_mut().enumerate() {
+                    for local in bits(*set) {
+                        if lanes(k, local as usize * partitions + p) & busy != 0 {
+                            *set &= !(1 << local);
+                        }
+                    }
                 }
             }
-        }
-        Ok(())
-    }
-
-    fn spawn(
-        &mut self,
-        c: usize,
-        slot: usize,
-        target: Pc,
-        reg: u16,
-        value: u64,
-        at: (Pc, Mask),
-    ) -> Result<(), Box<SimError>> {
-        let wave = self.outcome.waves;
-        if wave >= self.machine.core.waves {
-            let id = slot as u32;
-            let error = no_wave_left(self.machine.core.waves);
-            return Err(Box::new(error.at(self.exec.program, id, at.0, at.1, self.exec.lanes)));
-        }
-        let lanes = self.machine.core.lanes;
-        let start = WaveStart { wave, lanes, spawned: Some((reg, value)), ..WaveStart::default() };
-        self.place(GroupPlace::on(c), wave as usize, start, 1, target);
-        // It cannot issue in the cycle that creates it, whichever partition it is in.
-        self.cores[c].unpark(wave as usize, self.now + 1);
-        Ok(())
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn note_issue(
-        &mut self,
-        c: usize,
-        slot: usize,
-        s: &Slot<I, D>,
-        (pc, mask): (Pc, Mask),
-        unit: u8,
-        instance: u8,
-        class: u8,
-        busy: u64,
-    ) {
-        let busy = busy.min(u64::from(u16::MAX)) as u16;
-        let event = self.event(c, slot, s, pc, mask, Kind::Issue { unit, instance, class, busy });
-        self.sink.push(event);
-        for kind in std::mem::take(&mut self.notes.list) {
-            self.sink.push(Event { kind, ..event });
-        }
-    }
-
-    /// Follows, per slot, why it does not issue; emits a stall when the reason changes or it issues.
-    /// `could` are the slots that were ready when the scheduler chose.
-    fn note_stalls(&mut self, c: usize, p: usize, issued: u64, could: u64) {
-        for local in 0..self.cores[c].partitions[p].slots.len() {
-            if issued >> local & 1 == 1 {
-                continue;
+            seen.issued = true;
+            self.issue(c, k * partitions + p, local as usize)?;
+            if OBS {
+                issued[k] |= 1 << local;
             }
-            let reason = match could >> local & 1 {
-                1 => StallReason::NotSelected,
-                _ => self.cores[c].stall_reason(p, local, self.now),
-            };
-            let slot = self.cores[c].slot_number(p, local);
-            let Some(mut s) = self.cores[c].partitions[p].slots[local].take() else { continue };
-            if s.stall != Some(reason) {
-                self.end_stall(c, slot, &mut s);
-                s.stall = Some(reason);
-                s.stalled_since = self.now;
+            // What was ready may be gone, merged, or out of units now.
+            for (k, set) in ready.iter_mut().enumerate().filter(|(_, s)| **s != 0) {
+                *set &= self.cores[c].scan(k * partitions + p, self.now, 0).0;
             }
-            self.cores[c].partitions[p].slots[local] = Some(s);
         }
-    }
-
-    fn end_stall(&mut self, c: usize, slot: usize, s: &mut Slot<I, D>) {
-        if let Some(reason) = s.stall.take()
-            && self.now > s.stalled_since
-        {
-            let cycles = (self.now - s.stalled_since).min(u64::from(u32::MAX)) as u32;
-            let lanes = self.exec.program.isa.active(&s.wave.regs, s.path.mask);
-            let event = self.event(c, slot, s, s.path.pc, lanes, Kind::Stall { cycles, reason });
-            self.sink.push(Event { cycle: s.stalled_since, ..event });
+        if OBS {
+            for k in 0..n {
+                self.note_stalls(c, k * partitions + p, issued[k], could[k]);
+            }
         }
+        self.ready = ready;
+        Ok(())
     }
 
     fn out_of_budget(&self) -> Box<SimError> {
         let error = budget(self.machine.limits.cycles, "cycles");
         Box::new(match self.cores.iter().flat_map(Core::residents).next() {
-            Some(s) => error.at(self.exec.program, s.wave.id, s.path.pc, s.path.mask, self.exec.lanes),
+            Some(r) => {
+                let path = r.wave.paths[r.wave.holder].path;
+                error.at(self.exec.program, r.wave.id, path.pc, path.mask, self.exec.lanes)
+            }
             None => error,
         })
     }
 
     fn deadlock(&self) -> Box<SimError> {
-        let waves: Vec<String> = self
-            .cores
-            .iter()
-            .flat_map(Core::residents)
-            .map(|s| format!("wave {} at {}", s.wave.id, self.exec.program.place(s.path.from)))
-            .collect();
+        let waves: Vec<String> =
+            self.cores.iter().flat_map(Core::residents).flat_map(|r| waiting(self.exec, &r.wave)).collect();
         let barriers = self.cores.iter().find(|c| c.occupied > 0).map(|c| &c.barriers);
         Box::new(deadlock(barriers.unwrap_or(&Default::default()), &waves))
     }

@@ -24,7 +24,7 @@ struct UnitState {
     copies: Vec<Copy>,
     /// Copies per scope; 0 = no structural limit.
     count: usize,
-    per_partition: bool,
+    scope: Scope,
     /// Times the lanes go through, and cycles a copy is taken by that.
     passes: u64,
     occupancy: u64,
@@ -37,14 +37,18 @@ struct UnitState {
 #[derive(Clone, Debug)]
 pub struct Units {
     units: Vec<UnitState>,
+    partitions: usize,
 }
 
-/// The table from ISA class to unit; the machine has been checked against the classes.
-pub fn classes(machine: &Machine, isa_classes: &[&str]) -> Vec<ClassInfo> {
+/// The table from ISA class to unit; the machine has been checked against the classes. `split`: for split contexts
+/// with units of their own, where the machine has such a unit for the class.
+pub fn classes(machine: &Machine, isa_classes: &[&str], split: bool) -> Vec<ClassInfo> {
     isa_classes
         .iter()
         .map(|class| {
-            let at = machine.units.iter().position(|u| serves(u, class)).unwrap_or(0);
+            let find = |split| machine.units.iter().position(|u| serves(u, class, split));
+            let own = if split { find(true) } else { None };
+            let at = own.or_else(|| find(false)).unwrap_or(0);
             let unit = &machine.units[at];
             ClassInfo {
                 unit: at as u8,
@@ -61,18 +65,18 @@ pub fn classes(machine: &Machine, isa_classes: &[&str]) -> Vec<ClassInfo> {
         .collect()
 }
 
-fn serves(unit: &Unit, class: &str) -> bool {
-    unit.scope != Scope::Split && unit.classes.iter().any(|c| c == class)
+fn serves(unit: &Unit, class: &str, split: bool) -> bool {
+    (unit.scope == Scope::Split) == split && unit.classes.iter().any(|c| c == class)
 }
 
 /// Unit names and copies per core, for traces and pictures.
-pub fn describe(machine: &Machine) -> Vec<UnitInfo> {
+pub fn describe(machine: &Machine, contexts: u32) -> Vec<UnitInfo> {
     machine
         .units
         .iter()
         .map(|u| UnitInfo {
             name: u.name.clone(),
-            instances: u.count * if u.scope == Scope::Partition { machine.core.partitions } else { 1 },
+            instances: u.count * scopes(u.scope, machine.core.partitions, contexts),
             port: match u.port {
                 Port::None => "none",
                 Port::Data => "data",
@@ -85,19 +89,39 @@ pub fn describe(machine: &Machine) -> Vec<UnitInfo> {
         .collect()
 }
 
+/// Sets of copies a core has.
+fn scopes(scope: Scope, partitions: u32, contexts: u32) -> u32 {
+    match scope {
+        Scope::Core => 1,
+        Scope::Partition => partitions,
+        Scope::Split => partitions * contexts,
+    }
+}
+
+impl UnitState {
+    /// The set of copies that serves issuer `q`.
+    #[inline(always)]
+    fn set(&self, q: usize, partitions: usize) -> usize {
+        match self.scope {
+            Scope::Core => 0,
+            Scope::Partition => q % partitions,
+            Scope::Split => q.saturating_sub(partitions),
+        }
+    }
+}
+
 impl Units {
-    pub fn new(machine: &Machine) -> Self {
+    pub fn new(machine: &Machine, contexts: u32) -> Self {
         let units = machine
             .units
             .iter()
             .map(|u| {
-                let per_partition = u.scope == Scope::Partition;
-                let scopes = if per_partition { machine.core.partitions as usize } else { 1 };
+                let scopes = scopes(u.scope, machine.core.partitions, contexts) as usize;
                 let passes = if u.lanes == 0 { 1 } else { machine.core.lanes.div_ceil(u.lanes) };
                 UnitState {
                     copies: vec![Copy::default(); u.count as usize * scopes],
                     count: u.count as usize,
-                    per_partition,
+                    scope: u.scope,
                     passes: u64::from(passes),
                     occupancy: u64::from(u.interval.max(1)) * u64::from(passes),
                     depth: u64::from(u.depth),
@@ -105,23 +129,23 @@ impl Units {
                 }
             })
             .collect();
-        Units { units }
+        Units { units, partitions: machine.core.partitions as usize }
     }
 
-    /// First cycle at which a copy of `unit` can take an instruction of partition `partition`.
+    /// First cycle at which a copy of `unit` can take an instruction of issuer `q`.
     #[inline(always)]
-    pub fn free_at(&self, unit: u8, partition: usize) -> u64 {
+    pub fn free_at(&self, unit: u8, q: usize) -> u64 {
         let u = &self.units[unit as usize];
-        u.earliest[if u.per_partition { partition } else { 0 }]
+        u.earliest[u.set(q, self.partitions)]
     }
 
     /// The copy taken last is held `cycles` longer (bank conflicts).
-    pub fn hold(&mut self, unit: u8, partition: usize, instance: u8, cycles: u64) {
+    pub fn hold(&mut self, unit: u8, q: usize, instance: u8, cycles: u64) {
         let u = &mut self.units[unit as usize];
         if u.count == 0 || cycles == 0 {
             return;
         }
-        let scope = if u.per_partition { partition } else { 0 };
+        let scope = u.set(q, self.partitions);
         u.copies[usize::from(instance)].free += cycles;
         let copies = &u.copies[scope * u.count..(scope + 1) * u.count];
         u.earliest[scope] = copies.iter().map(|c| c.free).min().unwrap_or(0);
@@ -129,13 +153,13 @@ impl Units {
 
     /// Takes a copy; returns its number in the core, the cycles it is held, and when the result is ready.
     #[inline]
-    pub fn take(&mut self, unit: u8, partition: usize, now: u64, latency: u32) -> (u8, u64, u64) {
+    pub fn take(&mut self, unit: u8, q: usize, now: u64, latency: u32) -> (u8, u64, u64) {
         let u = &mut self.units[unit as usize];
         let latency = u64::from(latency);
         if u.count == 0 {
             return (0, 0, now + latency);
         }
-        let scope = if u.per_partition { partition } else { 0 };
+        let scope = u.set(q, self.partitions);
         let copies = &mut u.copies[scope * u.count..(scope + 1) * u.count];
         let mut done = now + latency + u.passes - 1;
         // The copy that delivers first; among equals the first one, so that spare copies starve (GUPPY figure 2).
@@ -151,6 +175,6 @@ impl Units {
         }
         copy.free = free;
         u.earliest[scope] = copies.iter().map(|c| c.free).min().unwrap_or(0);
-        ((scope * u.count + best) as u8, free - now, done)
+        ((scope * u.count + best).min(255) as u8, free - now, done)
     }
 }

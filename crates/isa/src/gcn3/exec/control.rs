@@ -55,8 +55,12 @@ pub(super) fn sopp(inst: &Inst, at: &At, regs: &mut Regs, path: Mask) -> Result<
         Op::SCbranchScc1 => regs.scc,
         Op::SCbranchVccz => regs.vcc() == 0,
         Op::SCbranchVccnz => regs.vcc() != 0,
-        Op::SCbranchExecz => regs.exec() & path == 0,
-        Op::SCbranchExecnz => regs.exec() & path != 0,
+        Op::SCbranchExecz | Op::SCbranchExecnz => {
+            let active = regs.exec() & path;
+            let jump = (active == 0) == (inst.op == Op::SCbranchExecz);
+            let marked = regs.mode & mode::SPLIT != 0;
+            return Ok(Flow::MaskBranch { active, jump, target: target(inst, at.next), marked });
+        }
         // No debugger is attached.
         Op::SCbranchCdbgsys
         | Op::SCbranchCdbguser
@@ -91,6 +95,12 @@ pub(super) fn sopp(inst: &Inst, at: &At, regs: &mut Regs, path: Mask) -> Result<
         _ => return Err(unsupported(inst)),
     };
     Ok(if taken { Flow::Jump(target(inst, at.next)) } else { Flow::Next })
+}
+
+/// PWS 4.1: the two operands are the lanes that stay, low half first.
+pub(super) fn split(inst: &Inst, regs: &Regs, path: Mask) -> Flow {
+    let (low, high) = (get32(regs, inst.src[0], path), get32(regs, inst.src[1], path));
+    Flow::SplitLanes { keep: u64::from(low) | u64::from(high) << 32 }
 }
 
 /// Numbers of hardware registers.

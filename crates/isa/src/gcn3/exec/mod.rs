@@ -31,11 +31,11 @@ pub fn active(regs: &Regs, mask: Mask) -> Mask {
     regs.exec() & mask
 }
 
-/// The lanes EXEC may have on this path. A path with all live lanes is the wave: EXEC is as the program
+/// The lanes EXEC may have on this path. In a wave that was never split EXEC is as the program
 /// wrote it, also for lanes that were not launched (whole-wave spills of functions rely on them).
 #[inline(always)]
 fn path_mask(at: &At) -> Mask {
-    if at.mask == at.live { Mask::MAX } else { at.mask }
+    if at.whole { Mask::MAX } else { at.mask }
 }
 
 #[cold]
@@ -60,7 +60,11 @@ pub(super) fn exec<B: Bus>(
             }
             _ => scalar1::sop1(inst, regs, path)?,
         },
-        Format::Sopc => scalar::sopc(inst, regs, path)?,
+        Format::Sopc => match inst.op {
+            Op::Split => return Ok(control::split(inst, regs, path)),
+            Op::Merge => return Ok(Flow::Merge),
+            _ => scalar::sopc(inst, regs, path)?,
+        },
         Format::Sopk => match inst.op {
             Op::SGetregB32 | Op::SSetregB32 | Op::SSetregImm32B32 => control::hardware(inst, at, regs, path)?,
             _ => scalar::sopk(inst, regs, path)?,

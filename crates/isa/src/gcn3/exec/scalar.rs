@@ -194,10 +194,6 @@ pub(super) fn sopc(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap>
             set_m0(regs, 0xf0ff, index | (inst.imm as u32 & 15) << 12);
             set_mode(regs, mode::GPR_IDX, true);
         }
-        Op::Split | Op::Merge => {
-            let text = format!("{} comes with the splitting mechanisms", inst.op.name());
-            return Err(Trap::Other(text));
-        }
         _ => return Err(unsupported(inst)),
     }
     Ok(())

@@ -86,12 +86,18 @@ pub(super) struct Rows<const K: usize> {
     pub offset: [Row<u32>; K],
 }
 
+/// Fewer lanes than this go one by one: rows would cost more than they save.
+const FEW: u32 = 16;
+
 /// Global memory within 4 GiB from a flat address in rows `first` and `first + 1`, `K` dwords in a row.
 #[inline(always)]
 pub(super) fn global_rows<const K: usize>(regs: &Regs, first: usize, lanes: Mask) -> Option<Rows<K>> {
+    if lanes.count_ones() < FEW {
+        return None;
+    }
     let (low, high) = (regs.v.whole(first)?, regs.v.whole(first + 1)?);
     let high = uniform(high, lanes)?;
-    if lanes == 0 || matches!(high, SHARED_APERTURE | PRIVATE_APERTURE) {
+    if matches!(high, SHARED_APERTURE | PRIVATE_APERTURE) {
         return None;
     }
     if K > 1 && largest(low, lanes) > u32::MAX - 4 * K as u32 {
@@ -108,6 +114,9 @@ pub(super) fn lds_rows<const K: usize>(
     lanes: Mask,
     add: [u32; K],
 ) -> Option<Rows<K>> {
+    if lanes.count_ones() < FEW {
+        return None;
+    }
     let offset = moved(regs.v.whole(first)?, add);
     let last = regs.lds_bytes.checked_sub(4)?;
     for row in &offset {
@@ -116,7 +125,7 @@ pub(super) fn lds_rows<const K: usize>(
             return None;
         }
     }
-    (lanes != 0).then_some(Rows { base: regs.lds_base, offset })
+    Some(Rows { base: regs.lds_base, offset })
 }
 
 #[inline(always)]

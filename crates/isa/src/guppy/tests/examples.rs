@@ -11,7 +11,16 @@ fn run(text: &str) -> (u32, u32) {
     let (mut pc, mut issued, mut active) = (0, 0, 0);
     loop {
         assert!(issued < 1000, "the program ends");
-        let at = At { pc, next: pc + 1, mask: wave.mask, live: !0, clock: 0, core: 0, may_diverge: true };
+        let at = At {
+            pc,
+            next: pc + 1,
+            mask: wave.mask,
+            live: !0,
+            clock: 0,
+            core: 0,
+            whole: true,
+            may_diverge: true,
+        };
         let flow =
             wave.isa.exec(&insts[pc as usize], &at, &mut wave.regs, &mut wave.memory).expect("no trap");
         issued += 1;

@@ -90,6 +90,7 @@ impl Wave {
                 live: self.mask,
                 clock: self.clock,
                 core: 0,
+                whole: true,
                 may_diverge: true,
             };
             flow = self.isa.exec(inst, &at, &mut self.regs, &mut self.memory)?;

@@ -85,14 +85,25 @@ pub fn machine() -> Machine {
         live: Mask::MAX,
         clock: 0x1_2345_6789,
         core: 3,
+        whole: true,
         may_diverge: true,
     };
     Machine { isa, regs, bus: Bytes { bytes, log: Vec::new() }, at }
 }
 
 impl Machine {
+    /// Runs an instruction; a branch on EXEC is what it is without splitting.
     pub fn run(&mut self, inst: &Inst) -> Result<Flow, Trap> {
-        self.isa.exec(inst, &self.at, &mut self.regs, &mut self.bus)
+        self.flow(inst).map(|flow| match flow {
+            Flow::MaskBranch { jump: true, target, .. } => Flow::Jump(target),
+            Flow::MaskBranch { jump: false, .. } => Flow::Next,
+            flow => flow,
+        })
+    }
+
+    pub fn flow(&mut self, inst: &Inst) -> Result<Flow, Trap> {
+        let at = At { whole: self.at.mask == self.at.live, ..self.at };
+        self.isa.exec(inst, &at, &mut self.regs, &mut self.bus)
     }
 
     pub fn ok(&mut self, inst: Inst) {

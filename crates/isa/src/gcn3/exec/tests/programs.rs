@@ -72,6 +72,23 @@ fn branches() {
     }
 }
 
+/// What the splitting mechanisms need to know: lanes that are on, the mark in MODE, the lanes a split keeps.
+#[test]
+fn splitting_flows() {
+    let mut m = machine();
+    m.at.mask = 0x00ff;
+    m.regs.set_pair(126, 0x0ff0);
+    let branch = with(inst(Op::SCbranchExecz, Operand::None, &[]), -3, 0);
+    let flow = |marked| Ok(Flow::MaskBranch { active: 0x00f0, jump: false, target: 8, marked });
+    assert_eq!(m.flow(&branch), flow(false));
+    m.ok(asm("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 21, 1), 1"));
+    assert_eq!(m.flow(&branch), flow(true));
+    (m.regs.s[4], m.regs.s[9]) = (0x1234, 0x8000_0000);
+    assert_eq!(m.flow(&asm("split s4, s9")), Ok(Flow::SplitLanes { keep: 0x8000_0000_0000_1234 }));
+    assert_eq!(m.flow(&asm("split exec_lo, exec_hi")), Ok(Flow::SplitLanes { keep: 0x00f0 }));
+    assert_eq!(m.flow(&asm("merge")), Ok(Flow::Merge));
+}
+
 #[test]
 fn barriers_hints_and_refusals() {
     let mut m = machine();
@@ -99,7 +116,6 @@ fn barriers_hints_and_refusals() {
         ("s_sendmsg sendmsg(MSG_INTERRUPT)", "s_sendmsg"),
         ("s_sendmsghalt 1", "s_sendmsghalt"),
         ("s_rfe_b64 s[2:3]", "s_rfe_b64"),
-        ("split s0, s1", "splitting mechanisms"),
         ("image_load v[0:3], v0, s[0:7] dmask:0xf", "image_load"),
     ] {
         let message = m.message(asm(text));

@@ -440,8 +440,6 @@ fn every_scalar_operation_is_there() {
         Op::SRfeB64,
         Op::SCbranchJoin,
         Op::SCbranchIFork,
-        Op::Split,
-        Op::Merge,
         Op::SSendmsg,
         Op::SSendmsghalt,
         Op::STrap,

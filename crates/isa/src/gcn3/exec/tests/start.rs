@@ -142,7 +142,7 @@ fn facts_and_names() {
         m.isa.facts(&inst, 10, 10 + u32::from(inst.size) / 4)
     };
     // s_cbranch_execz 18, s_branch −20, s_endpgm, s_barrier, s_setpc_b64 s[30:31], s_swappc_b64 s[30:31], s[26:27]
-    assert_eq!(facts(&[0xbf88_0012]).flow, FlowKind::Branch(29));
+    assert_eq!(facts(&[0xbf88_0012]).flow, FlowKind::MaskBranch { target: 29, when_empty: true });
     assert_eq!(facts(&[0xbf88_0012]).reads, [256 + 126, 256 + 127]);
     assert_eq!(facts(&[0xbf82_ffec]).flow, FlowKind::Jump(11u32.wrapping_sub(20)));
     assert_eq!(facts(&[0xbf81_0000]).flow, FlowKind::Exit { conditional: false });

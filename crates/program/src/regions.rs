@@ -1,0 +1,203 @@
+//! Divergent regions of code that masks lanes by hand (GCN): for every branch on the execution mask, where lanes
+//! were switched off, where the other side begins (branch serialisation block, PWS 4.2) and where all lanes are
+//! on again. Found by following the register that saved the mask along the post-dominators of the branch.
+
+use crate::cfg::Cfg;
+use crate::program::FlowMap;
+use std::collections::BTreeSet;
+use wb_isa::{FlowKind, LaneEffect, MaskOp, NO_PC, Pc};
+
+/// What the branch skips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegionKind {
+    /// The first side of an if.
+    If,
+    /// The second side: the branch stands in a serialisation block.
+    Else,
+    /// Lanes leave a loop, or a loop goes round for those that are left.
+    Loop,
+    /// Lanes were switched off without saving the mask.
+    Unsaved,
+}
+
+/// A branch on the execution mask and what belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    pub branch: Pc,
+    pub kind: RegionKind,
+    /// The instruction that switched lanes off, [`NO_PC`] if it is not in the branch's block.
+    pub narrow: Pc,
+    /// Where the second side begins, if there is one.
+    pub serialise: Option<Pc>,
+    /// First instruction with all lanes on again; [`NO_PC`] = unknown, see `why`.
+    pub reconverge: Pc,
+    /// Instructions of the block in which that is, from there on (DWS threshold).
+    pub tail: u32,
+    /// The branch runs exactly once for each time `reconverge` is passed: split and merge may stand there.
+    pub structured: bool,
+    /// Why there is no place to reconverge, or none to mark.
+    pub why: &'static str,
+}
+
+/// What the walk sees of an instruction.
+pub(crate) struct Step {
+    pub lanes: LaneEffect,
+    pub mask_flow: bool,
+    pub reads: Vec<u16>,
+    pub writes: Vec<u16>,
+}
+
+pub(crate) fn find(flow: &FlowMap, cfg: &Cfg, step: &dyn Fn(Pc) -> Option<Step>) -> Vec<Region> {
+    let mut regions: Vec<Region> = (0..flow.kind.len() as Pc)
+        .filter(|&pc| matches!(flow.kind[pc as usize], FlowKind::MaskBranch { .. }))
+        .filter_map(|pc| Some(Walk { flow, cfg, step }.region(pc, cfg.block_at(pc)?)))
+        .collect();
+    regions.sort_by_key(|r| r.branch);
+    regions
+}
+
+struct Walk<'a> {
+    flow: &'a FlowMap,
+    cfg: &'a Cfg,
+    step: &'a dyn Fn(Pc) -> Option<Step>,
+}
+
+impl Walk<'_> {
+    fn region(&self, branch: Pc, block: usize) -> Region {
+        let pcs = self.cfg.pcs(block, self.flow);
+        let steps: Vec<(Pc, Step)> = pcs.iter().filter_map(|&pc| Some((pc, (self.step)(pc)?))).collect();
+        let changes =
+            |s: &Step| !matches!(s.lanes, LaneEffect::Keep | LaneEffect::Copy { .. } | LaneEffect::Spill);
+        let narrow = steps.iter().rposition(|(_, s)| changes(s));
+        let mut saved = BTreeSet::new();
+        let mut kind = RegionKind::Unsaved;
+        if let Some(at) = narrow {
+            match steps[at].1.lanes {
+                LaneEffect::Save { dst, op, .. } => {
+                    saved.insert(dst);
+                    kind = if op == MaskOp::NotAnd { RegionKind::Else } else { RegionKind::If };
+                }
+                // or_saveexec d, s … xor exec, exec, d: the second form of a serialisation block.
+                LaneEffect::Apply { src: Some(src), op: MaskOp::Xor } => {
+                    saved.insert(src);
+                    kind = RegionKind::Else;
+                }
+                LaneEffect::Apply { src: Some(src), op: MaskOp::AndNot } => {
+                    saved.insert(src);
+                    kind = RegionKind::Loop;
+                }
+                _ => {}
+            }
+            // Copies made before the change, in the same block.
+            for (_, s) in &steps[..at] {
+                if let LaneEffect::Copy { dst } = s.lanes {
+                    saved.insert(dst);
+                    kind = if kind == RegionKind::Unsaved { RegionKind::If } else { kind };
+                }
+            }
+            for (_, s) in &steps[at + 1..] {
+                follow(&mut saved, s);
+            }
+        }
+        let mut region = Region {
+            branch,
+            kind,
+            narrow: narrow.map_or(NO_PC, |at| steps[at].0),
+            serialise: None,
+            reconverge: NO_PC,
+            tail: 0,
+            structured: false,
+            why: "",
+        };
+        if narrow.is_none() {
+            region.why = "the lanes were not switched off in the block of the branch";
+        } else if saved.is_empty() {
+            region.why = "the mask before the branch is saved in no register";
+        } else {
+            self.restore(&mut region, block, saved);
+        }
+        region
+    }
+
+    /// Follows the post-dominators until an instruction switches the saved lanes on again.
+    fn restore(&self, region: &mut Region, block: usize, mut saved: BTreeSet<u16>) {
+        let mut at = self.cfg.ipdom[block];
+        while let Some(b) = at {
+            let pcs = self.cfg.pcs(b, self.flow);
+            for (i, &pc) in pcs.iter().enumerate() {
+                let Some(s) = (self.step)(pc) else { continue };
+                let from_saved = |src: Option<u16>| src.is_some_and(|src| saved.contains(&src));
+                match s.lanes {
+                    LaneEffect::Save { dst, src, op: MaskOp::NotAnd } if from_saved(src) => {
+                        region.serialise.get_or_insert(pc);
+                        saved = BTreeSet::from([dst]);
+                        continue;
+                    }
+                    LaneEffect::Save { dst, src, op: MaskOp::Or }
+                        if from_saved(src) && self.flips(&pcs[i..], dst) =>
+                    {
+                        region.serialise.get_or_insert(pc);
+                        saved = BTreeSet::from([dst]);
+                        continue;
+                    }
+                    LaneEffect::Apply { src, op: MaskOp::Or }
+                    | LaneEffect::Save { src, op: MaskOp::Or, .. }
+                    | LaneEffect::Set { src }
+                        if from_saved(src) =>
+                    {
+                        region.reconverge = self.flow.next[pc as usize];
+                        region.tail = (pcs.len() - i - 1) as u32;
+                        self.judge(region, block, b);
+                        return;
+                    }
+                    // s_andn2 exec, saved, exec without a save: THESIS figure 4.4.
+                    LaneEffect::Apply { src, op: MaskOp::NotAnd } if from_saved(src) => {
+                        region.serialise.get_or_insert(pc);
+                    }
+                    _ => {}
+                }
+                follow(&mut saved, &s);
+            }
+            if saved.is_empty() {
+                break;
+            }
+            at = self.cfg.ipdom[b];
+        }
+        region.why = "no instruction after the branch's post-dominator switches the lanes on again";
+    }
+
+    /// A later instruction of the block leaves only the lanes that `saved` does not have.
+    fn flips(&self, rest: &[Pc], saved: u16) -> bool {
+        rest.iter()
+            .skip(1)
+            .filter_map(|&pc| (self.step)(pc))
+            .any(|s| matches!(s.lanes, LaneEffect::Apply { src: Some(src), op: MaskOp::Xor } if src == saved))
+    }
+
+    /// Split and merge may be marked only where each is passed once for the other.
+    fn judge(&self, region: &mut Region, from: usize, to: usize) {
+        let inner = |b: usize| {
+            let around = self.cfg.loops.iter().enumerate().filter(|(_, l)| l.blocks.contains(&b));
+            around.min_by_key(|(_, l)| l.blocks.len()).map(|(i, _)| i)
+        };
+        if inner(from) != inner(to) {
+            region.why = "the branch is in a loop and its lanes come together outside of it";
+        } else if !self.cfg.dominates(from, to) {
+            region.why = "the place where the lanes come together can be reached past the branch";
+        } else {
+            region.structured = true;
+        }
+    }
+}
+
+/// Which registers hold the saved mask after the instruction.
+fn follow(saved: &mut BTreeSet<u16>, s: &Step) {
+    let derived = s.mask_flow && s.reads.iter().any(|r| saved.contains(r));
+    for w in &s.writes {
+        saved.remove(w);
+    }
+    // Ids of the low half: the first of each written pair.
+    if derived && let Some(&dst) = s.writes.first() {
+        saved.insert(dst);
+    }
+}

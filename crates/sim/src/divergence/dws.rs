@@ -1,0 +1,79 @@
+//! Dynamic warp subdivision (mechanisms 8): every divergent branch splits while there is a context and the code
+//! after its post-dominator is short; paths share the units of their partition. They meet again at the place the
+//! branch's region ends (stack reconvergence) and wherever two of them stand at the same pc (pc reconvergence);
+//! the latter only if their live scalars agree (design choice, exec-mask machines keep uniform values there).
+
+use super::groups::Groups;
+use super::{
+    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, mask_split, plain, unsupported,
+};
+use wb_hw::Reconverge;
+use wb_isa::{Flow, Mask, NO_PC, Pc};
+use wb_trace::{Kind, RefusedReason};
+
+#[derive(Debug)]
+pub struct Dws {
+    /// Longest post-dominator block, in instructions, that is worth a split.
+    pub threshold: u32,
+    pub reconverge: Reconverge,
+}
+
+impl Divergence for Dws {
+    type State = Groups;
+    const INFO: MechanismInfo = MechanismInfo {
+        name: "dws",
+        summary: "dynamic subdivision at every divergent branch, sharing the units; stack and pc reconvergence",
+        source: "docs/mechanisms.md, PWS section 3",
+        isas: &["gcn3"],
+        separate_entities: true,
+        parallel: false,
+        across_waves: false,
+        reconvergence: Reconvergence::PostDominator,
+        two_level_scheduling: false,
+    };
+    const MEETS: bool = true;
+
+    fn step(&self, state: &mut Groups, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+        let at = cx.at;
+        match flow {
+            Flow::MaskBranch { active, jump, target, .. } => {
+                let region = cx.map.region(at.pc);
+                let tail = region.map_or(0, |r| r.tail);
+                let mixed = active != 0 && active != at.mask;
+                if mixed && tail >= self.threshold {
+                    cx.notes.add(|| Kind::SplitRefused {
+                        reason: RefusedReason::LongTail,
+                        lanes: at.mask & !active,
+                    });
+                    return Ok(Change::on(at, if jump { target } else { at.next }));
+                }
+                let never = self.reconverge == Reconverge::Never;
+                let rpc = if never { NO_PC } else { cx.map.rpc[at.pc as usize] };
+                Ok(mask_split(state, active, jump, target, rpc, cx))
+            }
+            Flow::Exit { lanes } => Ok(super::leave(state, lanes, cx)),
+            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::INFO.name)),
+        }
+    }
+
+    fn arrive(&self, state: &mut Groups, cx: &mut Context) -> Result<Change, Refusal> {
+        Ok(state.arrive(cx))
+    }
+
+    fn watch(&self, state: &Groups, id: usize) -> Pc {
+        state.watch(id)
+    }
+
+    fn meet(&self, state: &mut Groups, other: usize, cx: &mut Context) -> Option<Change> {
+        let anywhere = matches!(self.reconverge, Reconverge::Default | Reconverge::Anywhere);
+        anywhere.then(|| state.meet(other, cx)).flatten()
+    }
+
+    fn depth(&self, state: &Groups) -> usize {
+        state.depth()
+    }
+
+    fn set_aside(&self, _state: &Groups, _each: &mut dyn FnMut(Mask)) {}
+
+    fn restores(&self, _state: &Groups, _each: &mut dyn FnMut(Mask)) {}
+}

@@ -1,0 +1,172 @@
+//! Paths that came from one split and where they meet again: shared by DWS (stack reconvergence, the frozen top of
+//! stack is an entry here) and THESIS 4.3.4 (split-mask stack). The place is known from the program: the first
+//! instruction at which the mask before the split is back (design choice; the thesis compares masks at run time).
+
+use super::{Change, Context};
+use wb_isa::{Mask, NO_PC, Pc};
+use wb_trace::MaskCause;
+
+/// Lanes that were one path before a split.
+#[derive(Clone, Debug)]
+struct Group {
+    rpc: Pc,
+    lanes: Mask,
+    outer: Option<usize>,
+    origin: Pc,
+    used: bool,
+}
+
+/// What a path belongs to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Member {
+    mask: Mask,
+    group: Option<usize>,
+    waits: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Groups {
+    groups: Vec<Group>,
+    members: Vec<Member>,
+}
+
+impl Groups {
+    fn member(&mut self, id: usize) -> &mut Member {
+        if self.members.len() <= id {
+            self.members.resize(id + 1, Member::default());
+        }
+        &mut self.members[id]
+    }
+
+    /// Path `at.id` keeps `kept` and goes on at `keep_pc`; the rest goes to a new path at `new_pc`. Both meet at
+    /// `rpc`, or never ([`NO_PC`]).
+    pub fn split(&mut self, kept: Mask, keep_pc: Pc, new_pc: Pc, rpc: Pc, cx: &Context) -> Change {
+        let at = cx.at;
+        let outer = self.member(at.id).group;
+        let outer_rpc = outer.map_or(NO_PC, |g| self.groups[g].rpc);
+        let group = match rpc {
+            // Nothing new to wait for: they meet where their surroundings do.
+            NO_PC => outer,
+            // The same place again (a loop): the same entry, so that the table does not grow.
+            rpc if rpc == outer_rpc => outer,
+            rpc => {
+                let new = Group { rpc, lanes: at.mask, outer, origin: at.origin, used: true };
+                let place = self.groups.iter().position(|g| !g.used).unwrap_or(self.groups.len());
+                if place == self.groups.len() {
+                    self.groups.push(new);
+                } else {
+                    self.groups[place] = new;
+                }
+                Some(place)
+            }
+        };
+        let id = cx.free.trailing_zeros() as usize;
+        *self.member(at.id) = Member { mask: kept, group, waits: false };
+        *self.member(id) = Member { mask: at.mask & !kept, group, waits: false };
+        Change::Split { keep: (keep_pc, kept), new: (new_pc, at.mask & !kept), id, origin: at.pc }
+    }
+
+    pub fn watch(&self, id: usize) -> Pc {
+        let group = self.members.get(id).and_then(|m| m.group);
+        group.map_or(NO_PC, |g| self.groups[g].rpc)
+    }
+
+    /// Another path of the same group, waiting or not.
+    fn sibling(&self, id: usize, group: usize, waits: bool) -> Option<usize> {
+        let is = |(j, m): (usize, &Member)| {
+            (j != id && m.mask != 0 && m.group == Some(group) && m.waits == waits).then_some(j)
+        };
+        self.members.iter().enumerate().find_map(is)
+    }
+
+    /// The path stands where its group meets.
+    pub fn arrive(&mut self, cx: &Context) -> Change {
+        let at = cx.at;
+        let Some(group) = self.member(at.id).group else { return Change::on(at, at.pc) };
+        self.member(at.id).mask = at.mask;
+        match self.sibling(at.id, group, true) {
+            Some(other) => self.join(other.min(at.id), other.max(at.id), group, cx),
+            None if at.mask == self.groups[group].lanes & *cx.live => self.dissolve(at.id, group, cx),
+            None => {
+                self.member(at.id).waits = true;
+                Change::Park { pc: at.pc }
+            }
+        }
+    }
+
+    fn join(&mut self, into: usize, from: usize, group: usize, cx: &Context) -> Change {
+        let at = cx.at;
+        let mask = self.members[into].mask | self.members[from].mask;
+        self.members[from] = Member::default();
+        let all = mask == self.groups[group].lanes & *cx.live;
+        self.members[into] = Member { mask, group: Some(group), waits: !all };
+        let mut origin = at.origin;
+        if all {
+            origin = self.groups[group].origin;
+            self.close(into, group);
+        }
+        Change::Merge { into, from, pc: at.pc, mask, go: all, origin }
+    }
+
+    /// The whole group is one path already.
+    fn dissolve(&mut self, id: usize, group: usize, cx: &Context) -> Change {
+        let (at, origin) = (cx.at, self.groups[group].origin);
+        self.close(id, group);
+        Change::Go { pc: at.pc, mask: at.mask, origin, cause: Some(MaskCause::Reconverge) }
+    }
+
+    fn close(&mut self, id: usize, group: usize) {
+        self.groups[group].used = false;
+        self.members[id].group = self.groups[group].outer;
+        self.members[id].waits = false;
+    }
+
+    /// Two paths stand at the same pc. They become one if they belong to the same group.
+    pub fn meet(&mut self, other: usize, cx: &Context) -> Option<Change> {
+        let at = cx.at;
+        let (a, b) = (*self.member(at.id), *self.member(other));
+        if a.group != b.group {
+            return None;
+        }
+        let (into, from) = (at.id.min(other), at.id.max(other));
+        let mask = at.mask | b.mask;
+        self.members[from] = Member::default();
+        self.members[into] = Member { mask, group: a.group, waits: false };
+        let origin = match a.group {
+            Some(g) if mask == self.groups[g].lanes & *cx.live => self.groups[g].origin,
+            _ if mask == *cx.live => NO_PC,
+            _ => at.origin,
+        };
+        Some(Change::Merge { into, from, pc: at.pc, mask, go: true, origin })
+    }
+
+    /// The last lanes of a path exit: whoever waited only for them goes on.
+    pub fn leave(&mut self, cx: &Context) -> Change {
+        let id = cx.at.id;
+        let gone = std::mem::take(self.member(id));
+        let mut group = gone.group;
+        while let Some(g) = group {
+            let left = self.groups[g].lanes & *cx.live;
+            if left == 0 {
+                self.groups[g].used = false;
+                group = self.groups[g].outer;
+                continue;
+            }
+            let waiting = self.sibling(id, g, true);
+            if let Some(other) = waiting.filter(|&w| self.members[w].mask == left) {
+                self.close(other, g);
+                return Change::Leave { wake: Some(other) };
+            }
+            break;
+        }
+        Change::Leave { wake: None }
+    }
+
+    pub fn set_mask(&mut self, id: usize, mask: Mask) {
+        self.member(id).mask = mask;
+    }
+
+    pub fn depth(&self) -> usize {
+        self.groups.iter().filter(|g| g.used).count()
+    }
+}

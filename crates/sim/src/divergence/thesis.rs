@@ -1,0 +1,67 @@
+//! THESIS wavefront splitting (chapter 4): a branch on a mixed execution mask makes two paths of the wave, which
+//! share vector registers, barrier and local memory; the new one takes a reserve slot. By default paths never
+//! merge (4.3.4); with `reconverge` they wait for each other where the mask before the split is back.
+
+use super::groups::Groups;
+use super::{
+    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, mask_split, plain, unsupported,
+};
+use wb_hw::Reconverge;
+use wb_isa::{Flow, Mask, NO_PC, Pc};
+
+#[derive(Debug)]
+pub struct Thesis {
+    /// Only where MODE bit 21 is set (4.5), or at the first branches that find a reserve slot.
+    pub marked_only: bool,
+    pub reconverge: Reconverge,
+}
+
+impl Divergence for Thesis {
+    type State = Groups;
+    const INFO: MechanismInfo = MechanismInfo {
+        name: "thesis",
+        summary: "branches on a mixed mask split the wave into reserve slots, marked by MODE bit 21 or opportunistic",
+        source: "THESIS chapter 4",
+        isas: &["gcn3"],
+        separate_entities: true,
+        parallel: true,
+        across_waves: false,
+        reconvergence: Reconvergence::Marked,
+        two_level_scheduling: false,
+    };
+    const DISJOINT: bool = true;
+    const MEETS: bool = true;
+
+    fn step(&self, state: &mut Groups, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+        let at = cx.at;
+        match flow {
+            Flow::MaskBranch { active, jump, target, marked } if marked || !self.marked_only => {
+                let never = matches!(self.reconverge, Reconverge::Default | Reconverge::Never);
+                let rpc = if never { NO_PC } else { cx.map.rpc[at.pc as usize] };
+                Ok(mask_split(state, active, jump, target, rpc, cx))
+            }
+            Flow::Exit { lanes } => Ok(super::leave(state, lanes, cx)),
+            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::INFO.name)),
+        }
+    }
+
+    fn arrive(&self, state: &mut Groups, cx: &mut Context) -> Result<Change, Refusal> {
+        Ok(state.arrive(cx))
+    }
+
+    fn watch(&self, state: &Groups, id: usize) -> Pc {
+        state.watch(id)
+    }
+
+    fn meet(&self, state: &mut Groups, other: usize, cx: &mut Context) -> Option<Change> {
+        (self.reconverge == Reconverge::Anywhere).then(|| state.meet(other, cx)).flatten()
+    }
+
+    fn depth(&self, state: &Groups) -> usize {
+        state.depth()
+    }
+
+    fn set_aside(&self, _state: &Groups, _each: &mut dyn FnMut(Mask)) {}
+
+    fn restores(&self, _state: &Groups, _each: &mut dyn FnMut(Mask)) {}
+}

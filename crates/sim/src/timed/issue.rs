@@ -1,0 +1,295 @@
+//! Issue: the instruction takes effect now; its timing, and what it does to the paths of its wave, follow.
+
+use super::Timed;
+use super::core::Resident;
+use crate::divergence::Divergence;
+use crate::error::SimError;
+use crate::exec::Effect;
+use crate::functional::no_wave_left;
+use crate::memory::MemBus;
+use crate::residency::GroupPlace;
+use crate::wave::PathChange;
+use wb_isa::lanes::bits;
+use wb_isa::{Isa, Mask, Pc, WaveStart};
+use wb_trace::{Kind, PortKind, StallReason};
+
+impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
+    /// Issues the instruction at the head of a seat.
+    pub(super) fn issue(&mut self, c: usize, q: usize, local: usize) -> Result<(), Box<SimError>> {
+        let now = self.now;
+        let program = self.exec.program;
+        let slot = self.cores[c].slot_number(q, local);
+        let k = q / self.cores[c].partitions;
+        let Some(mut r) = self.cores[c].waves[slot].take() else { return Ok(()) };
+        let (pc, mask) = (r.wave.paths[k].path.pc, r.wave.paths[k].path.mask);
+        let active = program.isa.active(&r.wave.paths[k].regs, mask);
+        let depth = self.exec.mechanism.depth(&r.wave.state);
+        let op = program.ops.get(pc as usize);
+        let class = op.map_or(0, |op| op.class);
+        let info = self.classes[usize::from(k > 0)][class as usize];
+        if OBS {
+            self.end_stall(c, slot, &mut r, k);
+        }
+
+        let mut wrote = false;
+        let effect = if let Some(port) = info.port {
+            match port {
+                PortKind::Lds => self.lines.start_banked(),
+                _ => self.lines.start(self.hierarchy.line(port)),
+            }
+            let mut bus = MemBus::<true> {
+                memory: &mut self.outcome.memory,
+                console: &mut self.outcome.console,
+                lines: &mut self.lines,
+                wrote: false,
+            };
+            let effect = self.exec.step(&mut r.wave, k, now, c as u32, &mut bus, &mut self.notes)?;
+            wrote = bus.wrote;
+            effect
+        } else {
+            let mut bus = MemBus::<false> {
+                memory: &mut self.outcome.memory,
+                console: &mut self.outcome.console,
+                lines: &mut self.lines,
+                wrote: false,
+            };
+            self.exec.step(&mut r.wave, k, now, c as u32, &mut bus, &mut self.notes)?
+        };
+        self.outcome.wave_instructions += 1;
+        self.outcome.lane_instructions += u64::from(active.count_ones());
+
+        let (instance, mut busy, mut done) = self.cores[c].units.take(info.unit, q, now, info.latency);
+        let mut access = None;
+        if let Some(port) = info.port
+            && !self.lines.list.is_empty()
+        {
+            let mut sent = now + u64::from(info.latency);
+            if port == PortKind::Lds {
+                let conflicts = self.lines.bank_passes(self.machine.core.lds_banks) - 1;
+                self.cores[c].units.hold(info.unit, q, instance, conflicts);
+                busy += conflicts;
+                sent += conflicts;
+            }
+            let result = self.hierarchy.access(port, c, self.lines.addresses(), wrote, sent);
+            done = done.max(result.done);
+            access = Some((port, result));
+        }
+        let Some(op) = op else { return Ok(()) };
+        let board = &mut r.wave.paths[k].own.board;
+        for &register in program.writes(op) {
+            board.write(register, mask, now, done, access.is_some());
+        }
+        for (counter, _) in op.waits.raises.iter().enumerate().filter(|r| *r.1) {
+            board.raise(counter, now, done);
+        }
+        if OBS {
+            if effect != Effect::Away {
+                self.exec.note_active(&mut r.wave, k, active, &mut self.notes);
+            }
+            self.note_issue(c, slot, &r, k, (pc, active), info.unit, instance, class, busy);
+            if let Some((port, a)) = access {
+                let lines = self.lines.list.len() as u16;
+                let kind = Kind::Memory {
+                    port,
+                    write: wrote,
+                    lines,
+                    hits: a.hits,
+                    misses: a.misses,
+                    evictions: a.evictions,
+                    done: a.done,
+                };
+                let event = self.event(c, slot, &r, k, pc, mask, kind);
+                self.sink.push(event);
+            }
+        }
+
+        self.end = self.end.max(now + 1);
+        if effect == Effect::End {
+            let boards = bits(r.wave.ids | 1 << k).map(|j| r.wave.paths[j as usize].own.board.all);
+            let until = boards.fold(r.drained.max(now + 1), u64::max);
+            self.cores[c].finish(slot, r);
+            if until <= now + 1 {
+                self.vacate(c, slot, now + 1);
+            } else {
+                self.draining.push((until, c, slot));
+            }
+            return Ok(());
+        }
+        let after = self.exec.mechanism.depth(&r.wave.state);
+        let mut cost = 0;
+        if after != depth {
+            let d = &self.machine.divergence;
+            let each = if after > depth { d.push_cycles } else { d.pop_cycles };
+            cost += u64::from(each) * after.abs_diff(depth) as u64;
+        }
+        if r.wave.changes.is_empty() {
+            let next = r.wave.paths[k].path.pc;
+            let straight = next == op.next;
+            cost += if straight { 0 } else { self.branch_penalty };
+            self.cores[c].issued(q, local, next, straight);
+            let wake = self.wake(&mut r, k, now + 1 + cost, cost > 0);
+            let unit = self.unit_at(next, k);
+            self.cores[c].next(q, local, self.now, wake, unit);
+        } else {
+            self.follow(c, slot, &mut r, k, op.next, cost);
+        }
+        self.cores[c].waves[slot] = Some(r);
+        match effect {
+            Effect::Barrier { id, count } => self.arrive(c, slot, k, (id, count), (pc, mask)),
+            Effect::Spawn { pc: target, reg, value } => self.spawn(c, slot, target, reg, value, (pc, mask)),
+            Effect::Away => self.arrived(c, slot, (pc, mask)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Paths were born, merged, parked, woken or ended by the instruction that path `k` just issued.
+    fn follow(&mut self, c: usize, slot: usize, r: &mut Resident<I, D>, k: usize, next: Pc, cost: u64) {
+        let split = &self.machine.split;
+        let (split_cycles, merge_cycles) = (u64::from(split.split_cycles), u64::from(split.merge_cycles));
+        let changes = std::mem::take(&mut r.wave.changes);
+        let mut own_cost = cost;
+        for change in &changes {
+            match *change {
+                PathChange::New { id } => {
+                    own_cost += split_cycles;
+                    let path = r.wave.paths[id].path;
+                    let own = &mut r.wave.paths[id].own;
+                    (own.stall, own.stalled_since) = (None, self.now + 1);
+                    let wake = self.wake(r, id, self.now + 1 + cost + split_cycles, true);
+                    let unit = self.unit_at(path.pc, id);
+                    self.cores[c].sit(slot, id, path.pc, r.age, wake, unit);
+                    self.note_path(c, slot, r, id, Kind::PathStart { lanes: path.mask });
+                }
+                PathChange::Merged { into, from } => {
+                    if let Ok([a, b]) = r.wave.paths.get_disjoint_mut([into, from]) {
+                        a.own.board.absorb(&b.own.board);
+                    }
+                    self.cores[c].stand(slot, from);
+                    if into == k {
+                        own_cost += merge_cycles;
+                    }
+                    self.note_path(c, slot, r, from, Kind::PathEnd);
+                }
+                PathChange::Parked { id } => self.cores[c].park(slot, id),
+                PathChange::Woken { id } => {
+                    let wake = self.wake(r, id, self.now + 1 + merge_cycles, merge_cycles > 0);
+                    let (q, local) = self.cores[c].seat(slot, id);
+                    let unit = self.unit_at(r.wave.paths[id].path.pc, id);
+                    self.cores[c].next(q, local, self.now, wake, unit);
+                    self.cores[c].unpark(slot, id, wake);
+                }
+                PathChange::Ended { id } => {
+                    r.drained = r.drained.max(r.wave.paths[id].own.board.all);
+                    self.cores[c].stand(slot, id);
+                    self.note_path(c, slot, r, id, Kind::PathEnd);
+                }
+            }
+        }
+        if r.wave.ids >> k & 1 == 1 {
+            let (q, local) = self.cores[c].seat(slot, k);
+            let pc = r.wave.paths[k].path.pc;
+            let straight = pc == next;
+            own_cost += if straight { 0 } else { self.branch_penalty };
+            self.cores[c].issued(q, local, pc, straight);
+            let wake = self.wake(r, k, self.now + 1 + own_cost, own_cost > 0);
+            let unit = self.unit_at(pc, k);
+            self.cores[c].next(q, local, self.now, wake, unit);
+        }
+    }
+
+    /// The cycle from which the path's next instruction has its operands, and what it waits for.
+    #[inline]
+    fn wake(&self, r: &mut Resident<I, D>, k: usize, from: u64, paid: bool) -> u64 {
+        let state = &mut r.wave.paths[k];
+        let (path, own) = (&state.path, &mut state.own);
+        let mut wake = from;
+        own.waits_for = if paid { StallReason::Divergence } else { StallReason::Dependency };
+        let Some(op) = self.exec.program.ops.get(path.pc as usize) else { return wake };
+        let reason = |memory| if memory { StallReason::Memory } else { StallReason::Dependency };
+        if op.waits_for_all && own.board.all > wake {
+            wake = own.board.all;
+            own.waits_for = reason(own.board.all_memory);
+        }
+        if let Some(until) = op.waits.until {
+            let ready = own.board.counters_at_most(until);
+            if ready > wake {
+                wake = ready;
+                own.waits_for = StallReason::Memory;
+            }
+        }
+        for &register in self.exec.program.touches(op) {
+            if let Some((ready, memory)) = own.board.wait(register, path.mask, wake) {
+                wake = ready;
+                own.waits_for = reason(memory);
+            }
+        }
+        wake
+    }
+
+    /// A path is at a barrier. The wave arrives when all its paths wait, there or for a sibling.
+    fn arrive(
+        &mut self,
+        c: usize,
+        slot: usize,
+        k: usize,
+        barrier: (u64, u64),
+        at: (Pc, Mask),
+    ) -> Result<(), Box<SimError>> {
+        if let Some(r) = &mut self.cores[c].waves[slot] {
+            r.wave.at_barrier |= 1 << k;
+            r.wave.barrier = barrier;
+        }
+        self.cores[c].park(slot, k);
+        self.arrived(c, slot, at)
+    }
+
+    /// Checks whether the wave as a whole has arrived at its barrier.
+    fn arrived(&mut self, c: usize, slot: usize, at: (Pc, Mask)) -> Result<(), Box<SimError>> {
+        let Some(wave) = self.cores[c].waves[slot].as_ref().map(|r| &r.wave) else { return Ok(()) };
+        if !wave.all_at_barrier() {
+            return Ok(());
+        }
+        let (id, count) = wave.barrier;
+        let (arrived, released) = self.cores[c].barriers.arrive(id, count, slot as u32);
+        if OBS && let Some(r) = self.cores[c].waves[slot].take() {
+            let needed = count.min(u64::from(u32::MAX)) as u32;
+            let k = r.wave.at_barrier.trailing_zeros() as usize;
+            let event = self.event(c, slot, &r, k, at.0, at.1, Kind::Barrier { id, arrived, needed });
+            self.sink.push(event);
+            self.cores[c].waves[slot] = Some(r);
+        }
+        for slot in released.into_iter().flatten().map(|s| s as usize) {
+            let waiting = match &mut self.cores[c].waves[slot] {
+                Some(r) => std::mem::take(&mut r.wave.at_barrier),
+                None => 0,
+            };
+            for k in bits(waiting) {
+                self.cores[c].unpark(slot, k as usize, self.now + 1);
+            }
+        }
+        Ok(())
+    }
+
+    fn spawn(
+        &mut self,
+        c: usize,
+        slot: usize,
+        target: Pc,
+        reg: u16,
+        value: u64,
+        at: (Pc, Mask),
+    ) -> Result<(), Box<SimError>> {
+        let wave = self.outcome.waves;
+        if wave >= self.machine.core.waves {
+            let id = slot as u32;
+            let error = no_wave_left(self.machine.core.waves);
+            return Err(Box::new(error.at(self.exec.program, id, at.0, at.1, self.exec.lanes)));
+        }
+        let lanes = self.machine.core.lanes;
+        let start = WaveStart { wave, lanes, spawned: Some((reg, value)), ..WaveStart::default() };
+        self.place(GroupPlace::on(c), wave as usize, start, 1, target);
+        // It cannot issue in the cycle that creates it, whichever partition it is in.
+        self.cores[c].unpark(wave as usize, 0, self.now + 1);
+        Ok(())
+    }
+}

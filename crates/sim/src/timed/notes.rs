@@ -1,0 +1,101 @@
+//! What observers are told: issues, stalls with their reason, and the life of paths.
+
+use super::Timed;
+use super::core::Resident;
+use crate::divergence::Divergence;
+use wb_isa::{Isa, Mask, Pc};
+use wb_trace::{Event, Kind, StallReason};
+
+impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn event(
+        &self,
+        core: usize,
+        slot: usize,
+        r: &Resident<I, D>,
+        k: usize,
+        pc: Pc,
+        mask: Mask,
+        kind: Kind,
+    ) -> Event {
+        Event {
+            cycle: self.now,
+            core: core as u16,
+            slot: slot as u16,
+            wave: r.wave.id,
+            path: k as u16,
+            pc,
+            mask,
+            kind,
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn note_issue(
+        &mut self,
+        c: usize,
+        slot: usize,
+        r: &Resident<I, D>,
+        k: usize,
+        (pc, mask): (Pc, Mask),
+        unit: u8,
+        instance: u8,
+        class: u8,
+        busy: u64,
+    ) {
+        let busy = busy.min(u64::from(u16::MAX)) as u16;
+        let event = self.event(c, slot, r, k, pc, mask, Kind::Issue { unit, instance, class, busy });
+        self.sink.push(event);
+        for kind in std::mem::take(&mut self.notes.list) {
+            self.sink.push(Event { kind, ..event });
+        }
+    }
+
+    /// A path begins or ends.
+    pub(super) fn note_path(&mut self, c: usize, slot: usize, r: &mut Resident<I, D>, k: usize, kind: Kind) {
+        if OBS {
+            self.end_stall(c, slot, r, k);
+            let path = r.wave.paths[k].path;
+            let event = self.event(c, slot, r, k, path.pc, path.mask, kind);
+            self.sink.push(event);
+        }
+    }
+
+    /// Follows, per seat, why it does not issue; emits a stall when the reason changes or it issues.
+    /// `could` are the seats that were ready when the scheduler chose.
+    pub(super) fn note_stalls(&mut self, c: usize, q: usize, issued: u64, could: u64) {
+        let k = q / self.cores[c].partitions;
+        for local in 0..self.cores[c].seats() {
+            if issued >> local & 1 == 1 {
+                continue;
+            }
+            let slot = self.cores[c].slot_number(q, local);
+            let reason = match self.cores[c].stall_reason(q, local, self.now) {
+                Some(_) if could >> local & 1 == 1 => StallReason::NotSelected,
+                Some(reason) => reason,
+                None => continue,
+            };
+            let Some(mut r) = self.cores[c].waves[slot].take() else { continue };
+            if r.wave.paths[k].own.stall != Some(reason) {
+                self.end_stall(c, slot, &mut r, k);
+                r.wave.paths[k].own.stall = Some(reason);
+                r.wave.paths[k].own.stalled_since = self.now;
+            }
+            self.cores[c].waves[slot] = Some(r);
+        }
+    }
+
+    pub(super) fn end_stall(&mut self, c: usize, slot: usize, r: &mut Resident<I, D>, k: usize) {
+        let state = &mut r.wave.paths[k];
+        if let Some(reason) = state.own.stall.take()
+            && self.now > state.own.stalled_since
+        {
+            let since = state.own.stalled_since;
+            let cycles = (self.now - since).min(u64::from(u32::MAX)) as u32;
+            let lanes = self.exec.program.isa.active(&state.regs, state.path.mask);
+            let pc = state.path.pc;
+            let event = self.event(c, slot, r, k, pc, lanes, Kind::Stall { cycles, reason });
+            self.sink.push(Event { cycle: since, ..event });
+        }
+    }
+}
