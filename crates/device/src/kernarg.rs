@@ -1,5 +1,5 @@
 //! The argument segment: explicit arguments at the offsets of the metadata, hidden ones filled in by name
-//! (code objects 2 to 5).
+//! (code objects 4 and 5).
 
 use crate::DeviceError;
 use crate::launch::Dispatch;
@@ -27,10 +27,10 @@ const MAX_SEGMENT: u64 = 1 << 16;
 
 /// The argument segment and the local memory the arguments ask for beyond the kernel's own.
 pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), DeviceError> {
-    let wanted: Vec<&KernelArg> = explicit(kernel).collect();
+    let untold = if kernel.args.is_empty() { pack(kernel, &dispatch.args)? } else { Vec::new() };
+    let wanted: Vec<&KernelArg> = explicit(kernel).chain(&untold).collect();
     if wanted.len() != dispatch.args.len() {
-        let usage: Vec<String> =
-            wanted.iter().map(|a| format!("{} {}", a.type_name, a.name).trim().to_owned()).collect();
+        let usage: Vec<String> = wanted.iter().map(|a| format!("{} {}", a.type_name, a.name)).collect();
         return Err(DeviceError::ArgumentCount {
             kernel: kernel.name.clone(),
             wanted: wanted.len(),
@@ -83,6 +83,29 @@ pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), Dev
     Ok((out, local))
 }
 
+/// Kernels whose object says nothing about arguments (version 2, assembly without `.arg`): one after the other,
+/// each at a multiple of its size, as C would lay them out.
+fn pack(kernel: &Kernel, args: &[Arg]) -> Result<Vec<KernelArg>, DeviceError> {
+    let mut end = 0u32;
+    let mut slots = Vec::new();
+    for (index, arg) in args.iter().enumerate() {
+        let (kind, size) = match arg {
+            Arg::Buffer(_) => (ArgKind::Buffer, 8),
+            Arg::Local(_) => (ArgKind::DynamicLds, 4),
+            Arg::Value(bytes) => (ArgKind::Value, bytes.len() as u32),
+        };
+        let offset = end.next_multiple_of(size.max(1));
+        end = offset + size;
+        let name = format!("arg{index}");
+        if end > kernel.kernarg_size {
+            let what = format!("it ends at byte {end} of an argument segment of {}", kernel.kernarg_size);
+            return Err(DeviceError::Argument { kernel: kernel.name.clone(), index, name, what });
+        }
+        slots.push(KernelArg { name, type_name: String::new(), offset, size, kind });
+    }
+    Ok(slots)
+}
+
 fn put(out: &mut Vec<u8>, slot: &KernelArg, bytes: &[u8]) {
     let (from, to) = (slot.offset as usize, slot.offset as usize + bytes.len());
     if out.len() < to {
@@ -98,7 +121,8 @@ fn hidden(name: &str, d: &Dispatch) -> Option<u64> {
         b'y' => 1,
         _ => 2,
     };
-    let blocks = |i: usize| u64::from(d.grid[i].div_ceil(d.group[i].max(1)));
+    // Only whole groups count; the remainder tells of the last, smaller one.
+    let blocks = |i: usize| u64::from(d.grid[i] / d.group[i].max(1));
     Some(match name {
         "hidden_block_count_x" | "hidden_block_count_y" | "hidden_block_count_z" => blocks(axis),
         "hidden_group_size_x" | "hidden_group_size_y" | "hidden_group_size_z" => u64::from(d.group[axis]),

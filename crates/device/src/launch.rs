@@ -8,6 +8,9 @@ use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
 use wb_program::{Program, gcn3_program};
 use wb_sim::{Groups, Launch};
 
+/// More private memory per work-item is taken for damage.
+const MAX_SCRATCH: u32 = 1 << 20;
+
 /// A launch as the host describes it; sizes in work-items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
@@ -51,16 +54,16 @@ impl Device {
         }
         let mut count = 1u64;
         for d in 0..3 {
-            if !dispatch.grid[d].is_multiple_of(dispatch.group[d]) {
-                let (grid, group) = (dispatch.grid[d], dispatch.group[d]);
-                return Err(wrong(format!(
-                    "grid {grid} is not a multiple of group {group} in dimension {d}"
-                )));
-            }
-            count *= u64::from(dispatch.grid[d] / dispatch.group[d]);
+            count = count.saturating_mul(dispatch.grid[d].div_ceil(dispatch.group[d]).into());
         }
         let count = u32::try_from(count).map_err(|_| wrong("more than 2^32 groups".into()))?;
 
+        if kernel.scratch_bytes > MAX_SCRATCH {
+            let bytes = kernel.scratch_bytes;
+            return Err(wrong(format!(
+                "{bytes} bytes of private memory per work-item; the limit is {MAX_SCRATCH}"
+            )));
+        }
         let (args, local) = kernarg::build(&kernel, dispatch)?;
         let lds_bytes = kernel.lds_bytes.saturating_add(local).saturating_add(dispatch.dynamic_lds);
         let kernarg = self.alloc(args.len() as u64)?;
@@ -76,6 +79,8 @@ impl Device {
         let mut groups = Groups {
             count,
             size: size as u32,
+            grid: dispatch.grid,
+            group: dispatch.group,
             vgprs: descriptor.vgprs(),
             sgprs: descriptor.sgprs(),
             lds_bytes,
@@ -104,7 +109,8 @@ impl Device {
             scratch_region: groups.scratch_region,
         };
         let isa = Gcn3 { setup, ..Gcn3::default() };
-        let mut program = gcn3_program(&module.object, &kernel, isa, module.base, &module.name)?;
+        let mut program =
+            gcn3_program(&module.object, &kernel, isa, module.base, &module.name, module.source.clone())?;
         // The device has placed the object already; its data keeps what earlier launches left there.
         program.segments.clear();
         Ok(Prepared { program, launch: Launch::Groups(groups) })

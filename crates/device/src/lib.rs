@@ -10,12 +10,13 @@ pub use kernarg::{Arg, explicit};
 pub use launch::{Dispatch, Prepared};
 
 use wb_hw::Machine;
+use wb_isa::SourceFile;
 use wb_program::codeobject::{CodeObject, Kernel};
 use wb_sim::{DeviceMemory, Outcome, RunOptions, Runnable};
 use wb_trace::Observer;
 
 /// Everything below this address faults, so that null pointers show up.
-const FIRST: u64 = 0x1_0000;
+pub const FIRST: u64 = 0x1_0000;
 const ALIGN: u64 = 256;
 
 /// A code object in device memory.
@@ -25,6 +26,8 @@ pub struct Module {
     pub object: CodeObject,
     /// What was added to its addresses.
     pub base: u64,
+    /// The assembly it was made from, for error messages.
+    pub source: Option<SourceFile>,
 }
 
 impl Module {
@@ -45,7 +48,9 @@ pub struct Device {
 
 impl Device {
     pub fn new(machine: Machine) -> Self {
-        Device { memory: DeviceMemory::starting_at(FIRST, machine.limits.memory), machine, next: FIRST }
+        let mut memory = DeviceMemory::new(machine.limits.memory);
+        memory.forbid_below(FIRST);
+        Device { memory, machine, next: FIRST }
     }
 
     /// Bytes of device memory in use, from address 0.
@@ -76,13 +81,22 @@ impl Device {
 
     /// Parses a code object and places it.
     pub fn load(&mut self, name: &str, bytes: &[u8]) -> Result<Module, DeviceError> {
-        let object = CodeObject::parse(bytes)?;
+        self.place(name, CodeObject::parse(bytes)?, None)
+    }
+
+    /// Places a code object; `source` is the assembly it was made from.
+    pub fn place(
+        &mut self,
+        name: &str,
+        object: CodeObject,
+        source: Option<SourceFile>,
+    ) -> Result<Module, DeviceError> {
         let end = object.segments.iter().map(|s| s.addr + s.bytes.len() as u64).max().unwrap_or(0);
         let base = self.alloc(end + 0x1000)?.next_multiple_of(0x1000);
         for s in &object.segments {
             self.memory.write(base + s.addr, &s.bytes)?;
         }
-        Ok(Module { name: name.to_owned(), object, base })
+        Ok(Module { name: name.to_owned(), object, base, source })
     }
 
     /// Runs a kernel to its end; its effects stay in device memory. A run that fails takes the memory with it:

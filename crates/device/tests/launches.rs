@@ -29,7 +29,7 @@ fn wrong_launches_are_explained() {
         launch("reduce", 64, 64, vec![Arg::Buffer(0), Arg::Buffer(0), Arg::Buffer(0)])
             .contains("local memory")
     );
-    assert!(launch("saxpy", 65, 64, vec![]).contains("not a multiple of group 64"));
+    assert!(launch("saxpy", 0, 64, vec![]).contains("at least one work-item"));
     let huge = vec![Arg::Buffer(0), Arg::Buffer(0), Arg::Local(70_000)];
     assert!(launch("reduce", 64, 64, huge).contains("does not fit on a core"));
     assert!(Device::new(machine(1, 4)).load("x", b"not an object").is_err());

@@ -2,6 +2,8 @@
 //! return; what it accepts must survive a round trip, and a run must end in `Ok` or `Err`. `fuzz/` feeds
 //! them with libFuzzer, `tests/fuzz_smoke.rs` with simple mutations on every test run (docs/fuzzing.md).
 
+pub mod gcn3;
+
 use std::borrow::Cow;
 use std::sync::LazyLock;
 use wb_hw::{FirstSide, FrontEndKind, Machine, Policy};
@@ -16,7 +18,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 /// A target by the name of its file in `fuzz/fuzz_targets`.
 pub type Target = (&'static str, fn(&[u8]));
 
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 11] = [
     ("harp_assembler", harp_assembler),
     ("guppy_assembler", guppy_assembler),
     ("harp_decoder", harp_decoder),
@@ -24,6 +26,10 @@ pub const TARGETS: [Target; 7] = [
     ("harp_object", harp_object),
     ("trace_reader", trace_reader),
     ("run_any", run_any),
+    ("gcn3_assembler", gcn3::assembler),
+    ("gcn3_decoder", gcn3::decoder),
+    ("gcn3_object", gcn3::object),
+    ("launch_file", gcn3::launch_file),
 ];
 
 /// Architectures an input's first byte chooses from.

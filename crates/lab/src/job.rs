@@ -1,8 +1,9 @@
 //! A run as a user describes it: a file, a machine with changes, a launch. Command line, experiments,
 //! filetests and benches all start runs through here.
 
+use crate::object::{self, CompileOptions, ObjectFile};
 use crate::views::{Buffer, Element, Views, fill_buffer};
-use miette::{Diagnostic, IntoDiagnostic, Report, WrapErr, miette};
+use miette::{Diagnostic, IntoDiagnostic, Report, miette};
 use std::path::Path;
 use thiserror::Error;
 use wb_device::{Arg, Device, Dispatch};
@@ -18,7 +19,7 @@ use wb_trace::{Observer, TraceInfo};
 /// What to run and on what; everything has a default.
 #[derive(Clone, Debug, Default)]
 pub struct JobSpec {
-    /// `harp` or `guppy`; empty = by the file's extension.
+    /// `harp`, `guppy` or `gcn3`; empty = by the file's extension.
     pub isa: String,
     /// Preset or machine file; empty = the ISA's own preset.
     pub machine: String,
@@ -72,26 +73,14 @@ impl AsmErrors {
     }
 }
 
-/// Instruction sets by file extension; `.s` is HARP assembly.
-pub fn isa_of(path: &Path) -> Option<&'static str> {
-    match path.extension()?.to_str()? {
-        "harp" | "s" | "hof" => Some("harp"),
-        "guppy" | "gup" | "gupm" => Some("guppy"),
-        "co" | "hsaco" | "bundle" => Some("gcn3"),
-        _ => None,
-    }
-}
-
 impl Job {
     pub fn from_file(path: &Path, spec: &JobSpec) -> Result<Job, Report> {
-        let bytes = std::fs::read(path)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot read {}", path.display()))?;
-        let isa = match (spec.isa.as_str(), isa_of(path)) {
+        let bytes = object::read(path, &CompileOptions::default())?;
+        let isa = match (spec.isa.as_str(), object::isa_of(path, &bytes)) {
             ("", Some(isa)) => isa.to_owned(),
             ("", None) => {
                 return Err(miette!(
-                    help = "use --isa harp, guppy or gcn3, or the extensions .harp .s .hof .guppy .gupm .co .hsaco",
+                    help = "use --isa harp, guppy or gcn3, or the extensions .harp .s .hof .guppy .gupm .co .hsaco .cl .hip",
                     "cannot tell the ISA of {}",
                     path.display()
                 ));
@@ -199,7 +188,8 @@ impl Job {
     fn gcn3(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, Report> {
         let machine = Job::machine(spec)?;
         let mut device = Device::new(machine);
-        let module = device.load(name, bytes)?;
+        let file = ObjectFile::from_bytes(name, bytes)?;
+        let module = device.place(name, file.object, file.source)?;
         let kernel = module.kernel(&spec.kernel)?;
         let names: Vec<String> = wb_device::explicit(kernel).map(|a| a.name.clone()).collect();
         let mut buffers = Vec::new();
@@ -229,6 +219,9 @@ impl Job {
     /// Device memory as the launch finds it.
     pub fn memory(&self) -> Result<DeviceMemory, Report> {
         let mut memory = DeviceMemory::new(self.machine.limits.memory);
+        if matches!(self.program, AnyProgram::Gcn3(_)) {
+            memory.forbid_below(wb_device::FIRST);
+        }
         for (addr, bytes) in &self.init {
             memory.write(*addr, bytes).map_err(|fault| {
                 miette!(help = "raise limits.memory with --set", "the views do not fit: {fault}")
@@ -278,27 +271,10 @@ impl Job {
 
     /// What `NAME[:COUNT[:TYPE]]` stands for in memory: a view, or a label of a HARP program.
     pub fn find_buffer(&self, what: &str) -> Result<Buffer, Report> {
-        let mut parts = what.split(':');
-        let name = parts.next().unwrap_or("");
-        let count: Option<u64> =
-            parts.next().filter(|c| !c.is_empty()).map(str::parse).transpose().into_diagnostic()?;
-        let element = match parts.next() {
-            None => None,
-            Some(t) => Some(
-                Element::parse(t).ok_or_else(|| miette!(help = Element::NAMES, "no element type `{t}`"))?,
-            ),
-        };
-        let mut buffer = match self.buffers.iter().find(|b| b.name == name) {
-            Some(b) => b.clone(),
-            None => self.symbol(name)?,
-        };
-        if let Some(element) = element {
-            buffer.element = element;
-        }
-        if let Some(count) = count {
-            buffer.bytes = count.saturating_mul(buffer.element.bytes());
-        }
-        Ok(buffer)
+        Buffer::select(what, |name| match self.buffers.iter().find(|b| b.name == name) {
+            Some(b) => Ok(b.clone()),
+            None => self.symbol(name),
+        })
     }
 
     fn symbol(&self, name: &str) -> Result<Buffer, Report> {
@@ -327,7 +303,15 @@ impl Job {
     }
 }
 
-/// `buf:f32:1024:iota` makes a buffer, `i32:5` passes a number, `local:4096` asks for local memory.
+/// `i32:5` passes a number, `local:4096` asks for local memory; none for anything else.
+pub(crate) fn plain_arg(text: &str) -> Option<Arg> {
+    match text.split_once(':')? {
+        ("local", bytes) => Some(Arg::Local(bytes.parse().ok()?)),
+        (element, number) => Some(Arg::Value(Element::parse(element)?.encode(number)?)),
+    }
+}
+
+/// `buf:f32:1024:iota` makes a buffer; the rest is as in [`plain_arg`].
 fn gcn3_arg(device: &mut Device, text: &str, name: String, buffers: &mut Vec<Buffer>) -> Result<Arg, Report> {
     let bad = || {
         miette!(
@@ -350,12 +334,7 @@ fn gcn3_arg(device: &mut Device, text: &str, name: String, buffers: &mut Vec<Buf
             buffers.push(Buffer { name, addr, bytes: data.len() as u64, element });
             Ok(Arg::Buffer(addr))
         }
-        ["local", bytes] => Ok(Arg::Local(bytes.parse().map_err(|_| bad())?)),
-        [element, number] => {
-            let element = Element::parse(element).ok_or_else(bad)?;
-            Ok(Arg::Value(element.encode(number).ok_or_else(bad)?))
-        }
-        _ => Err(bad()),
+        _ => plain_arg(text).ok_or_else(bad),
     }
 }
 

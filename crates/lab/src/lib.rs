@@ -1,8 +1,11 @@
 //! Experiments and everything that starts runs: jobs, published experiments, benches.
 
+pub mod array;
 pub mod bench;
 pub mod fuzzing;
 pub mod job;
+pub mod launch;
+pub mod object;
 pub mod random;
 pub mod reproduce;
 pub mod views;

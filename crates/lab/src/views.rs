@@ -1,6 +1,7 @@
 //! Buffers and textures of a launch, described in one word each: `buf:u32:256:iota`, `tex:64x64:checker`.
 
-use miette::{Report, miette};
+use half::f16;
+use miette::{IntoDiagnostic, Report, miette};
 use wb_isa::guppy::{Bindings, Filter, Sampler, View, Wrap};
 
 /// Element type of a buffer, for filling and printing.
@@ -9,6 +10,7 @@ pub enum Element {
     /// Unsigned and signed integers of 1, 2, 4 or 8 bytes.
     Unsigned(u32),
     Signed(u32),
+    F16,
     F32,
     F64,
     /// A machine word of the given bytes (HARP).
@@ -17,7 +19,7 @@ pub enum Element {
 
 impl Element {
     pub const U32: Element = Element::Unsigned(4);
-    pub const NAMES: &'static str = "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64";
+    pub const NAMES: &'static str = "u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64";
 
     pub fn parse(text: &str) -> Option<Element> {
         Some(match text {
@@ -29,6 +31,7 @@ impl Element {
             "i16" => Element::Signed(2),
             "i32" => Element::Signed(4),
             "i64" => Element::Signed(8),
+            "f16" => Element::F16,
             "f32" => Element::F32,
             "f64" => Element::F64,
             _ => return None,
@@ -38,20 +41,37 @@ impl Element {
     pub fn bytes(self) -> u64 {
         match self {
             Element::Word(n) | Element::Unsigned(n) | Element::Signed(n) => u64::from(n),
+            Element::F16 => 2,
             Element::F32 => 4,
             Element::F64 => 8,
+        }
+    }
+
+    pub fn name(self) -> String {
+        match self {
+            Element::Word(n) | Element::Unsigned(n) => format!("u{}", 8 * n),
+            Element::Signed(n) => format!("i{}", 8 * n),
+            Element::F16 => "f16".into(),
+            Element::F32 => "f32".into(),
+            Element::F64 => "f64".into(),
         }
     }
 
     /// A number written in a launch (`5`, `-1`, `0x10`, `2.5`) as the bytes of one element.
     pub fn encode(self, text: &str) -> Option<Vec<u8>> {
         let bits = match self {
+            Element::F16 => u64::from(f16::from_f64(text.parse().ok()?).to_bits()),
             Element::F32 => u64::from(text.parse::<f32>().ok()?.to_bits()),
             Element::F64 => text.parse::<f64>().ok()?.to_bits(),
-            _ => match text.strip_prefix("0x") {
-                Some(hex) => u64::from_str_radix(hex, 16).ok()?,
-                None => text.parse::<i128>().ok()? as u64,
-            },
+            _ => {
+                let value = match text.strip_prefix("0x") {
+                    Some(hex) => i128::from(u64::from_str_radix(hex, 16).ok()?),
+                    None => text.parse::<i128>().ok()?,
+                };
+                // Either reading of the bits is welcome: u8:-1 and i8:255 are both 0xff.
+                let limit = 1i128 << (8 * self.bytes());
+                (-limit / 2..limit).contains(&value).then_some(value as u64)?
+            }
         };
         Some(bits.to_le_bytes()[..self.bytes() as usize].to_vec())
     }
@@ -59,6 +79,7 @@ impl Element {
     /// A whole number as an element.
     fn number(self, v: u64) -> u64 {
         match self {
+            Element::F16 => u64::from(f16::from_f64(v as f64).to_bits()),
             Element::F32 => u64::from((v as f32).to_bits()),
             Element::F64 => (v as f64).to_bits(),
             _ => v,
@@ -68,10 +89,45 @@ impl Element {
     /// Random bits as an element; floats uniform in 0…1.
     fn random(self, r: u64) -> u64 {
         match self {
+            Element::F16 => u64::from(f16::from_f32((r >> 53) as f32 / (1u64 << 11) as f32).to_bits()),
             Element::F32 => u64::from(((r >> 40) as f32 / (1u64 << 24) as f32).to_bits()),
             Element::F64 => ((r >> 11) as f64 / (1u64 << 53) as f64).to_bits(),
             _ => r.rotate_left(32),
         }
+    }
+
+    /// Random bits as an element from `low` up to, not including, `high`.
+    fn between(self, r: u64, low: f64, high: f64) -> u64 {
+        let unit = (r >> 11) as f64 / (1u64 << 53) as f64;
+        match self {
+            Element::F16 => u64::from(f16::from_f64(low + unit * (high - low)).to_bits()),
+            Element::F32 => u64::from(((low + unit * (high - low)) as f32).to_bits()),
+            Element::F64 => (low + unit * (high - low)).to_bits(),
+            _ => {
+                let (low, high) = (low as i128, high as i128);
+                let span = (high - low).max(1) as u128;
+                (low + ((u128::from(r) * span) >> 64) as i128) as u64
+            }
+        }
+    }
+
+    /// The element at the start of `bytes` as a number.
+    pub fn value(self, bytes: &[u8]) -> f64 {
+        let mut word = [0; 8];
+        let n = (self.bytes() as usize).min(bytes.len());
+        word[..n].copy_from_slice(&bytes[..n]);
+        let bits = u64::from_le_bytes(word);
+        match self {
+            Element::F16 => f16::from_bits(bits as u16).to_f64(),
+            Element::F32 => f32::from_bits(bits as u32).into(),
+            Element::F64 => f64::from_bits(bits),
+            Element::Signed(n) => (((bits << (64 - 8 * n)) as i64) >> (64 - 8 * n)) as f64,
+            Element::Unsigned(_) | Element::Word(_) => bits as f64,
+        }
+    }
+
+    pub fn is_float(self) -> bool {
+        matches!(self, Element::F16 | Element::F32 | Element::F64)
     }
 
     /// The element at the start of `bytes` as text.
@@ -81,6 +137,7 @@ impl Element {
         word[..n].copy_from_slice(&bytes[..n]);
         let bits = u64::from_le_bytes(word);
         match self {
+            Element::F16 => format!("{:?}", f16::from_bits(bits as u16)),
             Element::F32 => format!("{:?}", f32::from_bits(bits as u32)),
             Element::F64 => format!("{:?}", f64::from_bits(bits)),
             Element::Signed(n) => (((bits << (64 - 8 * n)) as i64) >> (64 - 8 * n)).to_string(),
@@ -98,6 +155,30 @@ pub struct Buffer {
     pub element: Element,
 }
 
+impl Buffer {
+    /// What `NAME[:COUNT[:TYPE]]` stands for, given how to find the name.
+    pub fn select(what: &str, find: impl FnOnce(&str) -> Result<Buffer, Report>) -> Result<Buffer, Report> {
+        let mut parts = what.split(':');
+        let name = parts.next().unwrap_or("");
+        let count: Option<u64> =
+            parts.next().filter(|c| !c.is_empty()).map(str::parse).transpose().into_diagnostic()?;
+        let element = match parts.next() {
+            None => None,
+            Some(t) => Some(
+                Element::parse(t).ok_or_else(|| miette!(help = Element::NAMES, "no element type `{t}`"))?,
+            ),
+        };
+        let mut buffer = find(name)?;
+        if let Some(element) = element {
+            buffer.element = element;
+        }
+        if let Some(count) = count {
+            buffer.bytes = count.saturating_mul(buffer.element.bytes());
+        }
+        Ok(buffer)
+    }
+}
+
 /// Everything bound to a launch, and what to write to memory before it.
 #[derive(Clone, Debug, Default)]
 pub struct Views {
@@ -112,7 +193,7 @@ const FIRST: u64 = 0x100;
 const MAX_BYTES: u64 = 1 << 30;
 
 const VIEW_HELP: &str = "views look like t0=buf:u32:256:iota, u0=buf:f32:64, t1=tex:64x64:checker or t1=u0; \
-     fills: zero, iota, reverse, ones, const=N, random=SEED (textures also checker, gradient)";
+     fills: zero, iota, reverse, ones, const=N, random=SEED, uniform=LOW..HIGH[,SEED] (textures also checker, gradient)";
 
 impl Views {
     /// Adds `NAME=SPEC`, e.g. `u0=buf:u32:256`.
@@ -227,6 +308,16 @@ pub fn fill_buffer(element: Element, count: u64, fill: &str) -> Option<Vec<u8>> 
     }
     let (kind, argument) = fill.split_once('=').unwrap_or((fill, ""));
     let mut seed = argument.parse::<u64>().unwrap_or(1);
+    let (range, uniform_seed) = argument.split_once(',').unwrap_or((argument, "1"));
+    let (low, high) = match (kind, range.split_once("..")) {
+        ("uniform", Some((low, high))) => (low.parse().ok()?, high.parse().ok()?),
+        ("uniform", None) => return None,
+        _ => (0.0, 0.0),
+    };
+    if kind == "uniform" {
+        let fits = f64::is_finite(low) && f64::is_finite(high) && low < high;
+        seed = uniform_seed.parse().ok().filter(|_| fits)?;
+    }
     let constant = if kind == "const" { element.encode(argument)? } else { Vec::new() };
     let mut out = Vec::with_capacity(count as usize * size);
     for i in 0..count {
@@ -236,6 +327,7 @@ pub fn fill_buffer(element: Element, count: u64, fill: &str) -> Option<Vec<u8>> 
             "reverse" => element.number(count - 1 - i),
             "ones" => element.number(1),
             "random" => element.random(splitmix(&mut seed)),
+            "uniform" => element.between(splitmix(&mut seed), low, high),
             "const" => {
                 out.extend_from_slice(&constant);
                 continue;

@@ -57,7 +57,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "harp" || e == "guppy") {
+        } else if path.extension().is_some_and(|e| e == "harp" || e == "guppy" || e == "s") {
             files.push(path);
         }
     }

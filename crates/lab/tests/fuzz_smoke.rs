@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use wb_hw::Policy;
-use wb_isa::{SourceFile, guppy, harp};
+use wb_isa::{SourceFile, gcn3, guppy, harp};
 use wb_lab::fuzzing::{ARCHES, TARGETS, Target};
 use wb_lab::random::{Case, Setup, Style, fixed_programs, generate};
 use wb_lab::{Job, JobSpec};
@@ -76,6 +76,9 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     for (n, (is_guppy, arch, source)) in programs().into_iter().enumerate() {
         let file = SourceFile::new("seed", source.as_str());
         let object = || harp::assemble(&file, &arch.parse().unwrap()).ok();
+        if gcn3_target(target) {
+            break;
+        }
         match (target, is_guppy) {
             ("harp_assembler", false) => seeds.push(with(&[arch_number(arch)], source.as_bytes())),
             ("guppy_assembler", true) => seeds.push(source.into_bytes()),
@@ -98,7 +101,49 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
             _ => {}
         }
     }
-    seeds.retain(|s| s.len() <= MAX_LENGTH);
+    if gcn3_target(target) {
+        seeds = gcn3_seeds(target);
+    }
+    seeds.retain(|s| s.len() <= max_length(target));
+    seeds
+}
+
+fn gcn3_target(target: &str) -> bool {
+    target.starts_with("gcn3") || target == "launch_file"
+}
+
+/// Whole code objects are larger than sources.
+fn max_length(target: &str) -> usize {
+    if target == "gcn3_object" { 4 * MAX_LENGTH } else { MAX_LENGTH }
+}
+
+/// The GCN3 filetests as text, words and objects; launch files as the documentation shows them.
+fn gcn3_seeds(target: &str) -> Vec<Vec<u8>> {
+    if target == "launch_file" {
+        let docs = std::fs::read_to_string(root().join("docs/launch-files.md")).expect("the documentation");
+        let blocks = docs.split("```toml\n").skip(1).filter_map(|b| b.split("```").next());
+        return blocks.map(|b| b.as_bytes().to_vec()).collect();
+    }
+    let mut seeds = Vec::new();
+    for folder in ["inst", "flow"] {
+        for (path, bytes) in files(&root().join("filetests/gcn3").join(folder)) {
+            let text = String::from_utf8(bytes.clone()).expect("text");
+            let file = SourceFile::new(path.display().to_string(), text.as_str());
+            match target {
+                "gcn3_assembler" => seeds.push(bytes),
+                "gcn3_decoder" => {
+                    let code = gcn3::assemble(&file).expect("a filetest that assembles").words;
+                    seeds.push(code.iter().flat_map(|w| w.to_le_bytes()).collect());
+                }
+                _ => seeds.push(wb_lab::object::assemble(&SourceFile::new("seed", text)).expect("an object")),
+            }
+        }
+    }
+    if target == "gcn3_object" {
+        let compiled = files(&root().join("fixtures/gcn3"));
+        seeds
+            .extend(compiled.into_iter().filter(|f| f.0.extension().is_some_and(|e| e == "co")).map(|f| f.1));
+    }
     seeds
 }
 
@@ -137,7 +182,7 @@ fn dictionary() -> Vec<Vec<u8>> {
 }
 
 /// One to four changes: bits, bytes, lengths, pieces of another input, words, numbers at their limits.
-fn mutate(random: &mut Random, pool: &[Vec<u8>], words: &[Vec<u8>]) -> Vec<u8> {
+fn mutate(random: &mut Random, pool: &[Vec<u8>], words: &[Vec<u8>], max: usize) -> Vec<u8> {
     let mut data = pool[random.below(pool.len())].clone();
     for _ in 0..1 + random.below(4) {
         let at = random.below(data.len() + 1);
@@ -172,7 +217,7 @@ fn mutate(random: &mut Random, pool: &[Vec<u8>], words: &[Vec<u8>]) -> Vec<u8> {
             }
         }
     }
-    data.truncate(MAX_LENGTH);
+    data.truncate(max);
     data
 }
 
@@ -196,7 +241,7 @@ fn smoke(name: &str) {
     let words = dictionary();
     let mut random = Random(0x5eed_0000 + name.len() as u64);
     for i in 0..iterations {
-        let data = mutate(&mut random, &pool, &words);
+        let data = mutate(&mut random, &pool, &words, max_length(name));
         try_one(format!("mutation {i}"), &data);
     }
 }
@@ -204,7 +249,10 @@ fn smoke(name: &str) {
 macro_rules! smoke_tests {
     ($($name:ident)*) => { $(#[test] fn $name() { smoke(stringify!($name)); })* };
 }
-smoke_tests! { harp_assembler guppy_assembler harp_decoder guppy_decoder harp_object trace_reader run_any }
+smoke_tests! {
+    harp_assembler guppy_assembler harp_decoder guppy_decoder harp_object trace_reader run_any
+    gcn3_assembler gcn3_decoder gcn3_object launch_file
+}
 
 /// Puts the seeds where cargo-fuzz looks: `cargo test -p wb-lab --test fuzz_smoke write_seeds -- --ignored`.
 #[test]

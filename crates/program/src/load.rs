@@ -68,7 +68,6 @@ pub fn harp_program(
         .collect();
     Ok(Program::new(Parts {
         name: name.to_owned(),
-        kernel: None,
         insts,
         entry,
         segments: image
@@ -92,17 +91,18 @@ fn bytes_at(image: &Image, addr: u64, end: u64) -> Option<&[u8]> {
 }
 
 /// Decodes the text of a code object placed at `base`. The ISA instance carries the dispatch; its `code_base` is
-/// set here.
+/// set here. `source`: the assembly it was made from.
 pub fn gcn3_program(
     object: &CodeObject,
     kernel: &Kernel,
     mut isa: Gcn3,
     base: u64,
     name: &str,
+    source: Option<SourceFile>,
 ) -> Result<Program<Gcn3>, LoadError> {
-    isa.code_base = base + object.text.start;
     let size = (object.text.end - object.text.start) as usize;
     let bytes = object.bytes_at(object.text.start, size).ok_or(LoadError::Empty)?;
+    isa.code_base = base + object.text.start;
     let words: Vec<u32> =
         bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     let mut insts = vec![(None, NO_PC); words.len()];
@@ -121,27 +121,28 @@ pub fn gcn3_program(
     };
     let entry = pc_of(kernel.entry).ok_or(LoadError::Entry(kernel.entry))?;
     let mut lines = vec![0; words.len()];
-    for pair in object.lines.windows(2) {
-        let (from, to) = (pc_of(pair[0].0), pc_of(pair[1].0));
-        if let (Some(from), Some(to)) = (from, to) {
-            lines[from as usize..to as usize].fill(pair[0].2);
+    for (i, &(addr, _, line)) in object.lines.iter().enumerate() {
+        let to = object.lines.get(i + 1).and_then(|next| pc_of(next.0)).map_or(lines.len(), |pc| pc as usize);
+        if let Some(part) = pc_of(addr).and_then(|from| lines.get_mut(from as usize..to)) {
+            part.fill(line);
         }
     }
     let labels = object.symbols.iter().filter_map(|(n, a)| Some((n.clone(), pc_of(*a)?))).collect();
     let shift = |s: &Segment| Segment { addr: s.addr + base, bytes: s.bytes.clone() };
-    Ok(Program::new(Parts {
+    let mut program = Program::new(Parts {
         name: object.files.first().cloned().unwrap_or_else(|| name.to_owned()),
-        kernel: Some(kernel.name.clone()),
         insts,
         entry,
         segments: object.segments.iter().map(shift).collect(),
         text: std::iter::once(base + object.text.start..base + object.text.end).collect(),
         labels,
-        symbols: object.symbols.iter().map(|(n, a)| (n.clone(), a + base)).collect(),
+        symbols: object.symbols.iter().map(|(n, a)| (n.clone(), a.wrapping_add(base))).collect(),
         lines,
-        source: None,
+        source,
         isa,
-    }))
+    });
+    program.kernel.clone_from(&kernel.name);
+    Ok(program)
 }
 
 /// A GUPPY module; its code lives outside data memory, a pc is an instruction number.
@@ -158,7 +159,6 @@ pub fn guppy_program(
     Ok(Program::new(Parts {
         isa,
         name: name.to_owned(),
-        kernel: None,
         insts,
         entry: 0,
         segments: Vec::new(),

@@ -57,8 +57,6 @@ impl FlowMap {
 pub struct Program<I: Isa> {
     pub isa: I,
     pub name: String,
-    /// The kernel to run, where a file can hold several.
-    pub kernel: Option<String>,
     pub ops: Vec<Op<I::Inst>>,
     pool: Vec<u16>,
     pub entry: Pc,
@@ -72,6 +70,8 @@ pub struct Program<I: Isa> {
     /// Source line per pc, 0 = unknown.
     pub lines: Vec<u32>,
     pub source: Option<SourceFile>,
+    /// The kernel that is launched, for ISAs whose programs have several; empty otherwise.
+    pub kernel: String,
     pub flow: FlowMap,
     pub cfg: Cfg,
     /// Computed when a merge first asks.
@@ -82,7 +82,6 @@ pub struct Program<I: Isa> {
 pub(crate) struct Parts<I: Isa> {
     pub isa: I,
     pub name: String,
-    pub kernel: Option<String>,
     /// Instruction and next pc, per pc.
     pub insts: Vec<(Option<I::Inst>, Pc)>,
     pub entry: Pc,
@@ -153,7 +152,6 @@ impl<I: Isa> Program<I> {
         Program {
             isa: parts.isa,
             name: parts.name,
-            kernel: parts.kernel,
             ops,
             pool,
             entry: parts.entry,
@@ -163,6 +161,7 @@ impl<I: Isa> Program<I> {
             symbols: parts.symbols,
             lines: parts.lines,
             source: parts.source,
+            kernel: String::new(),
             flow,
             cfg,
             needs: OnceLock::new(),

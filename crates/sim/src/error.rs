@@ -1,4 +1,4 @@
-//! What can go wrong in a run: every error names kernel, wave, pc and source line, and what to do.
+//! What can go wrong in a run: every error names wave, pc and source line, and what to do.
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use std::sync::Arc;
@@ -60,10 +60,10 @@ impl SimError {
     /// Adds where it happened.
     #[must_use]
     pub fn at<I: Isa>(mut self, program: &Program<I>, wave: u32, pc: Pc, mask: Mask, lanes: u32) -> Self {
-        let kernel = program.kernel.as_ref().map_or(String::new(), |k| format!("kernel {k}, "));
         self.message = format!(
-            "{}\n  {kernel}wave {wave}, lanes {}, pc {:#x}: {}",
+            "{}\n  {}wave {wave}, lanes {}, pc {:#x}: {}",
             self.message,
+            if program.kernel.is_empty() { String::new() } else { format!("kernel {}, ", program.kernel) },
             mask_text(mask, lanes),
             program.isa.addr_of(pc),
             program.place(pc),

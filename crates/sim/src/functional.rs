@@ -91,11 +91,11 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
 impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
     /// Starts groups while there is room for whole ones.
     fn fill(&mut self, launcher: &mut Launcher) {
-        let waves = self.residency.waves_per_group;
-        while !launcher.is_done() && self.free.len() >= waves as usize {
+        while !launcher.is_done() && self.free.len() >= launcher.group_waves() as usize {
+            let waves = launcher.group_waves();
             let cores = 0..self.residency.cores();
             let Some(core) = cores.into_iter().find(|&c| self.residency.has_room(c)) else { return };
-            let place = self.residency.claim(core, &mut self.outcome.memory);
+            let place = self.residency.claim(core, waves, &mut self.outcome.memory);
             for _ in 0..waves {
                 let Some((start, live)) = launcher.next() else { return };
                 self.start(start, live, self.exec.program.entry, place);

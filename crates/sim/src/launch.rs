@@ -18,8 +18,11 @@ pub enum Launch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Groups {
     pub count: u32,
-    /// Threads of a group.
+    /// Threads of a full group.
     pub size: u32,
+    /// Threads of the launch and of a full group by dimension; groups at the far edges may be smaller.
+    pub grid: [u32; 3],
+    pub group: [u32; 3],
     pub vgprs: u32,
     pub sgprs: u32,
     /// Local memory of a group, and where the device keeps the local memories of all cores.
@@ -33,6 +36,18 @@ pub struct Groups {
 impl Groups {
     pub fn waves(&self, lanes: u32) -> u32 {
         self.size.div_ceil(lanes)
+    }
+
+    /// Threads of one group, x counted fastest.
+    pub fn threads(&self, number: u32) -> u32 {
+        let (mut rest, mut threads) = (number, 1);
+        for (grid, group) in self.grid.into_iter().zip(self.group.map(|n| n.max(1))) {
+            let groups = grid.div_ceil(group).max(1);
+            let place = rest % groups;
+            rest /= groups;
+            threads *= group.min(grid.saturating_sub(place * group)).max(1);
+        }
+        threads
     }
 }
 
@@ -60,6 +75,14 @@ impl Launcher {
         }
     }
 
+    /// Waves of the group that comes next; they are handed out together.
+    pub fn group_waves(&self) -> u32 {
+        match self.launch {
+            Launch::Groups(groups) => groups.threads(self.group).div_ceil(self.lanes),
+            _ => 1,
+        }
+    }
+
     /// The next wave and its lanes.
     pub fn next(&mut self) -> Option<(WaveStart, Mask)> {
         if self.is_done() {
@@ -67,10 +90,17 @@ impl Launcher {
         }
         let wave = self.next_wave;
         self.next_wave += 1;
-        let (threads, group) = match self.launch {
+        let (in_group, group) = match self.launch {
             Launch::Boot => return Some((WaveStart { wave, lanes: self.lanes, ..WaveStart::default() }, 1)),
-            Launch::Grid { threads, group } => (u64::from(threads), group),
-            Launch::Groups(groups) => (u64::from(groups.count) * u64::from(groups.size), groups.size),
+            Launch::Grid { threads, group } => {
+                let before = u64::from(self.group) * u64::from(group);
+                ((u64::from(threads) - before).min(u64::from(group)) as u32, group)
+            }
+            Launch::Groups(groups) => (groups.threads(self.group), groups.size),
+        };
+        let waves_in_group = match self.launch {
+            Launch::Groups(_) => in_group.div_ceil(self.lanes),
+            _ => group.div_ceil(self.lanes),
         };
         let start = WaveStart {
             wave,
@@ -78,11 +108,9 @@ impl Launcher {
             wave_in_group: self.wave_in_group,
             group_size: group,
             lanes: self.lanes,
-            waves_in_group: group.div_ceil(self.lanes),
+            waves_in_group,
             ..WaveStart::default()
         };
-        let before = u64::from(self.group) * u64::from(group);
-        let in_group = (threads - before).min(u64::from(group)) as u32;
         let left = in_group - self.wave_in_group * self.lanes;
         if left <= self.lanes {
             self.group += 1;
@@ -168,5 +196,16 @@ mod tests {
         assert_eq!(all(Launch::Grid { threads: 64, group: 64 }, 64), [(0, 0, 0, !0)]);
         assert_eq!(all(Launch::Grid { threads: 5, group: 2 }, 4).len(), 3);
         assert_eq!(all(Launch::Boot, 4), [(0, 0, 0, 1)]);
+    }
+
+    #[test]
+    fn groups_at_the_edges_are_smaller() {
+        let groups = Groups { count: 4, size: 12, grid: [6, 5, 1], group: [4, 3, 1], ..Groups::default() };
+        assert_eq!([0, 1, 2, 3].map(|g| groups.threads(g)), [12, 6, 8, 4]);
+        let waves = all(Launch::Groups(groups), 8);
+        assert_eq!(
+            waves,
+            [(0, 0, 0, 0xff), (1, 0, 1, 0xf), (2, 1, 0, 0x3f), (3, 2, 0, 0xff), (4, 3, 0, 0xf)]
+        );
     }
 }

@@ -24,7 +24,6 @@ pub(crate) struct Residency {
     groups: Option<Groups>,
     /// Per core and group slot: waves that have not ended; 0 = free.
     waves_left: Vec<Vec<u32>>,
-    pub waves_per_group: u32,
     /// Waves of the kernel a partition may hold.
     pub per_partition: u32,
 }
@@ -44,18 +43,12 @@ impl Residency {
         let cores = machine.cores as usize;
         let Launch::Groups(groups) = launch else {
             let per_partition = machine.core.waves / machine.core.partitions;
-            return Residency {
-                groups: None,
-                waves_left: vec![Vec::new(); cores],
-                waves_per_group: 1,
-                per_partition,
-            };
+            return Residency { groups: None, waves_left: vec![Vec::new(); cores], per_partition };
         };
         let fit = occupancy(machine, &groups);
         Residency {
             groups: Some(groups),
             waves_left: vec![vec![0; fit.groups_per_core as usize]; cores],
-            waves_per_group: groups.waves(machine.core.lanes),
             per_partition: fit.waves_per_partition,
         }
     }
@@ -69,13 +62,13 @@ impl Residency {
         self.groups.is_none() || self.waves_left[core].contains(&0)
     }
 
-    /// Takes a group slot of a core and clears its local memory.
-    pub fn claim(&mut self, core: usize, memory: &mut DeviceMemory) -> GroupPlace {
+    /// Takes a group slot of a core for a group of `waves` waves and clears its local memory.
+    pub fn claim(&mut self, core: usize, waves: u32, memory: &mut DeviceMemory) -> GroupPlace {
         let Some(groups) = self.groups else { return GroupPlace { core, slot: 0 } };
         let slot = self.waves_left[core].iter().position(|&w| w == 0).unwrap_or(0);
         let place = GroupPlace { core, slot };
         if let Some(left) = self.waves_left[core].get_mut(slot) {
-            *left = self.waves_per_group;
+            *left = waves;
         }
         memory.clear(self.lds_base(place), u64::from(groups.lds_bytes));
         place

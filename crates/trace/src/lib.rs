@@ -8,6 +8,7 @@ mod index;
 mod log;
 mod observers;
 mod stats;
+mod stats_sum;
 mod stats_table;
 
 pub use event::*;

@@ -60,6 +60,12 @@ impl StallCycles {
         self.0.iter().sum()
     }
 
+    pub(crate) fn add_all(&mut self, other: &StallCycles) {
+        for (a, b) in self.0.iter_mut().zip(other.0) {
+            *a += b;
+        }
+    }
+
     fn add(&mut self, reason: StallReason, cycles: u32) {
         self.0[reason as usize] += u64::from(cycles);
     }

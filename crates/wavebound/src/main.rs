@@ -3,7 +3,7 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
-use commands::{asm, bench, demo, info, picture, reproduce, run};
+use commands::{asm, bench, compile, demo, info, kernels, picture, reproduce, run};
 use std::process::ExitCode;
 
 /// How long GPU kernels take: simulate SIMT machines cycle by cycle and see what divergence costs.
@@ -19,7 +19,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a program on a machine and print what it cost
+    /// Run a program or a launch file on a machine and print what it cost
     Run(run::RunArgs),
     /// Draw the execution history of a program or trace: lanes × cycles
     Picture(picture::PictureArgs),
@@ -27,6 +27,10 @@ enum Command {
     Asm(asm::AsmArgs),
     /// Disassemble an object file, or list a source file with addresses and encodings
     Disasm(asm::DisasmArgs),
+    /// Compile an OpenCL or HIP source into a GCN3 code object
+    Compile(compile::CompileArgs),
+    /// List the kernels of a GCN3 program: arguments, registers, occupancy
+    Kernels(kernels::KernelsArgs),
     /// List machines, show one, or list scheduling policies
     Machines(info::MachinesArgs),
     /// List the divergence mechanisms and their properties (THESIS Table 3.1)
@@ -46,6 +50,8 @@ fn main() -> ExitCode {
         Command::Picture(args) => picture::main(args),
         Command::Asm(args) => asm::assemble(args),
         Command::Disasm(args) => asm::disassemble(args),
+        Command::Compile(args) => compile::main(args),
+        Command::Kernels(args) => kernels::main(args),
         Command::Machines(args) => info::machines(args),
         Command::Mechanisms(args) => info::mechanisms(args),
         Command::Reproduce(args) => reproduce::main(args),

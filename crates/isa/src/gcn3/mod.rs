@@ -17,7 +17,7 @@ pub mod symbols;
 pub mod table;
 pub mod valu;
 
-pub use asm::{Assembly, KernelHeader, assemble, assemble_line, parse_line};
+pub use asm::{ArgHeader, ArgType, Assembly, KernelHeader, assemble, assemble_line, parse_line};
 pub use decode::{DecodeError, decode};
 pub use disasm::{disassemble, disassemble_to};
 pub use encode::encode;

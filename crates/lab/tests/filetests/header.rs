@@ -22,8 +22,12 @@ pub struct Header {
     /// HARP architectures; the test runs under each.
     pub archs: Vec<String>,
     pub registers: u32,
-    pub grid: u32,
-    pub group: u32,
+    pub grid: [u32; 3],
+    pub group: [u32; 3],
+    /// GCN3: kernel, its arguments, and local memory beyond what it asks for.
+    pub kernel: String,
+    pub args: Vec<String>,
+    pub dynamic_lds: u32,
     pub views: Vec<String>,
     pub samplers: Vec<String>,
     pub mechanisms: Vec<String>,
@@ -40,8 +44,7 @@ pub struct HeaderError {
     pub message: String,
 }
 
-const DIRECTIVES: &str =
-    "test, machine, set, arch, registers, grid, group, view, sampler, mechanism, policy, source, check";
+const DIRECTIVES: &str = "test, machine, set, arch, registers, grid, group, kernel, arg, dynamic-lds, view, sampler, mechanism, policy, source, check";
 
 impl Header {
     pub fn parse(text: &str, leader: &str) -> Result<Header, HeaderError> {
@@ -88,8 +91,11 @@ impl Header {
             "set" => self.sets.extend(words()),
             "arch" => self.archs.extend(words()),
             "registers" => self.registers = number(rest)?,
-            "grid" => self.grid = number(rest)?,
-            "group" => self.group = number(rest)?,
+            "grid" => self.grid = size(rest)?,
+            "group" => self.group = size(rest)?,
+            "kernel" => self.kernel = rest.to_owned(),
+            "arg" => self.args.extend(words()),
+            "dynamic-lds" => self.dynamic_lds = number(rest)?,
             "view" => self.views.extend(words()),
             "sampler" => self.samplers.extend(words()),
             "mechanism" => self.mechanisms.extend(words()),
@@ -103,6 +109,17 @@ impl Header {
             _ => return Err(format!("no directive `{word}`; there are {DIRECTIVES}")),
         }
         Ok(())
+    }
+}
+
+/// `64`, `8x8` or `4x4x4`.
+fn size(text: &str) -> Result<[u32; 3], String> {
+    let parts = text.split('x').map(number).collect::<Result<Vec<u32>, String>>()?;
+    match parts.as_slice() {
+        [x] => Ok([*x, 1, 1]),
+        [x, y] => Ok([*x, *y, 1]),
+        [x, y, z] => Ok([*x, *y, *z]),
+        _ => Err(format!("`{text}` is not a size like 64, 8x8 or 4x4x4")),
     }
 }
 

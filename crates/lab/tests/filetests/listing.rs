@@ -1,7 +1,9 @@
 //! `test asm`: bytes and listing of a program, and the ways from source to bytes and back.
 
+use std::path::Path;
 use wb_isa::harp::{self, Arch, Encoding, Harp};
-use wb_isa::{AsmError, Isa, SourceFile, guppy};
+use wb_isa::{AsmError, Isa, SourceFile, gcn3, guppy};
+use wb_lab::object::{ListingOptions, ObjectFile, listing};
 
 fn messages(errors: Vec<AsmError>) -> String {
     errors.iter().map(|e| e.message.clone()).collect::<Vec<_>>().join("\n")
@@ -67,6 +69,25 @@ fn round_trips(file: &SourceFile, image: &harp::Image) -> Result<(), String> {
         return Err("writing the object and linking it changes the image".into());
     }
     Ok(())
+}
+
+pub fn gcn3(name: &str, text: &str) -> Result<String, String> {
+    let words = |text: &str| {
+        let file = SourceFile::new(name, text);
+        let assembly = gcn3::assemble(&file).map_err(messages)?;
+        let object = ObjectFile::from_bytes(name, text.as_bytes()).map_err(|e| e.to_string())?;
+        Ok::<_, String>((assembly.words, object))
+    };
+    let (code, object) = words(text)?;
+    let list = |assembly| {
+        let options = ListingOptions { assembly, ..ListingOptions::default() };
+        listing(&object, Path::new(name), &options).map_err(|e| e.to_string())
+    };
+    let again = gcn3::assemble(&SourceFile::new("disassembly", list(true)?)).map_err(messages)?;
+    if again.words != code {
+        return Err(format!("disassembling and assembling changes the code\n{}", list(true)?));
+    }
+    list(false)
 }
 
 pub fn guppy(name: &str, text: &str) -> Result<String, String> {

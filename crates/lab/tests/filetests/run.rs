@@ -23,6 +23,8 @@ const POLICIES: [&str; 6] = [
 
 /// Enough for every test, and quick to compare; a test may set its own.
 const MEMORY: &str = "limits.memory=1048576";
+/// GCN3 keeps local and private memory of all wave slots there.
+const GCN3_MEMORY: &str = "limits.memory=4194304";
 /// An endless loop shows up at once.
 const CYCLES: &str = "limits.cycles=1000000";
 
@@ -105,7 +107,11 @@ impl<'a> Test<'a> {
                 (file.clone(), crate::bless::split(&text, leader).0.to_owned())
             }
         };
-        let isa = if name.ends_with(".harp") { "harp" } else { "guppy" };
+        let isa = match name.rsplit('.').next() {
+            Some("harp") => "harp",
+            Some("s") => "gcn3",
+            _ => "guppy",
+        };
         Ok(Test { header, name, source, isa })
     }
 
@@ -122,7 +128,8 @@ impl<'a> Test<'a> {
 
     fn job(&self, case: &Case, policy: Option<&str>) -> Result<Job, Report> {
         let h = &self.header;
-        let mut sets: Vec<String> = vec![MEMORY.into(), CYCLES.into()];
+        let memory = if self.isa == "gcn3" { GCN3_MEMORY } else { MEMORY };
+        let mut sets: Vec<String> = vec![memory.into(), CYCLES.into()];
         sets.extend(h.sets.iter().cloned());
         if !case.mechanism.is_empty() {
             sets.push(format!("divergence.mechanism={}", case.mechanism));
@@ -136,11 +143,15 @@ impl<'a> Test<'a> {
             sets,
             arch: case.arch.clone(),
             registers: h.registers,
-            grid: h.grid,
-            group: h.group,
+            grid: h.grid.iter().product(),
+            group: h.group.iter().product(),
+            grid3: if h.grid[0] == 0 { [64, 1, 1] } else { h.grid },
+            group3: if h.group[0] == 0 { [64, 1, 1] } else { h.group },
+            kernel: h.kernel.clone(),
+            args: h.args.clone(),
+            dynamic_lds: h.dynamic_lds,
             views: h.views.clone(),
             samplers: h.samplers.clone(),
-            ..JobSpec::default()
         };
         Job::from_source(&self.source.0, &self.source.1, &spec)
     }
@@ -263,8 +274,9 @@ impl<'a> Test<'a> {
     /// `test asm`: HARP in both encodings of every architecture named.
     pub fn asm(&self, sections: &mut Vec<Section>) -> Result<(), String> {
         let (name, text) = (&self.source.0, &self.source.1);
-        if self.isa == "guppy" {
-            let text = listing::guppy(name, text).map_err(|e| format!("{}: {e}", self.name))?;
+        if self.isa != "harp" {
+            let list = if self.isa == "guppy" { listing::guppy } else { listing::gcn3 };
+            let text = list(name, text).map_err(|e| format!("{}: {e}", self.name))?;
             sections.push(Section { title: "asm".into(), text });
             return Ok(());
         }

@@ -4,7 +4,8 @@ use super::{CodeObjectError, Kernel, descriptor};
 use crate::Segment;
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
 use object::{Endianness, elf};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use wb_isa::gcn3::{ArgHeader, ArgType, KernelHeader};
 
 /// What an argument slot holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,14 +31,18 @@ pub struct KernelArg {
     pub kind: ArgKind,
 }
 
-#[derive(Deserialize)]
-struct Root {
+#[derive(Deserialize, Serialize)]
+pub(super) struct Root {
     #[serde(rename = "amdhsa.kernels", default)]
-    kernels: Vec<KernelMeta>,
+    pub kernels: Vec<KernelMeta>,
+    #[serde(rename = "amdhsa.target", default)]
+    pub target: String,
+    #[serde(rename = "amdhsa.version", default)]
+    pub version: Vec<u32>,
 }
 
-#[derive(Deserialize)]
-struct KernelMeta {
+#[derive(Deserialize, Serialize)]
+pub(super) struct KernelMeta {
     #[serde(rename = ".name")]
     name: String,
     #[serde(rename = ".symbol")]
@@ -50,9 +55,37 @@ struct KernelMeta {
     scratch: u32,
     #[serde(rename = ".args", default)]
     args: Vec<ArgMeta>,
+    #[serde(rename = ".kernarg_segment_align", default)]
+    kernarg_align: u32,
+    #[serde(rename = ".wavefront_size", default)]
+    wave: u32,
+    #[serde(rename = ".max_flat_workgroup_size", default)]
+    max_group: u32,
+    #[serde(rename = ".vgpr_count", default)]
+    vgprs: u32,
+    #[serde(rename = ".sgpr_count", default)]
+    sgprs: u32,
 }
 
-#[derive(Deserialize)]
+impl From<&KernelHeader> for KernelMeta {
+    fn from(k: &KernelHeader) -> KernelMeta {
+        KernelMeta {
+            name: k.name.clone(),
+            symbol: format!("{}.kd", k.name),
+            kernarg: k.kernarg_size,
+            lds: k.group_segment_fixed_size,
+            scratch: k.private_segment_fixed_size,
+            args: k.args.iter().map(ArgMeta::from).collect(),
+            kernarg_align: 8,
+            wave: 64,
+            max_group: 1024,
+            vgprs: k.next_free_vgpr,
+            sgprs: k.sgprs(),
+        }
+    }
+}
+
+#[derive(Deserialize, Serialize)]
 struct ArgMeta {
     #[serde(rename = ".name", default)]
     name: String,
@@ -64,6 +97,18 @@ struct ArgMeta {
     size: u32,
     #[serde(rename = ".value_kind")]
     kind: String,
+}
+
+impl From<&ArgHeader> for ArgMeta {
+    fn from(a: &ArgHeader) -> ArgMeta {
+        let (kind, type_name) = match a.ty {
+            ArgType::Buffer => ("global_buffer", "buf"),
+            ArgType::Local => ("dynamic_shared_pointer", "local"),
+            ArgType::Value(name) => ("by_value", name),
+        };
+        let (name, size) = (a.name.clone(), a.ty.bytes());
+        ArgMeta { name, type_name: type_name.into(), offset: a.offset, size, kind: kind.into() }
+    }
 }
 
 impl From<ArgMeta> for KernelArg {
@@ -79,7 +124,7 @@ impl From<ArgMeta> for KernelArg {
     }
 }
 
-const NT_AMDGPU_METADATA: u32 = 32;
+pub(super) const NT_AMDGPU_METADATA: u32 = 32;
 
 pub fn kernels(
     elf: &ElfFile64<Endianness>,

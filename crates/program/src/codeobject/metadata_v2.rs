@@ -42,7 +42,7 @@ pub fn arguments(elf: &ElfFile64<Endianness>) -> Result<Vec<(String, Vec<KernelA
 }
 
 fn parse(text: &str) -> Result<Vec<(String, Vec<KernelArg>)>, CodeObjectError> {
-    let root: Root = serde_norway::from_str(text).map_err(|e| CodeObjectError::Metadata(e.to_string()))?;
+    let root: Root = serde_saphyr::from_str(text).map_err(|e| CodeObjectError::Metadata(e.to_string()))?;
     root.kernels.into_iter().map(|k| Ok((k.name.clone(), layout(k)?))).collect()
 }
 

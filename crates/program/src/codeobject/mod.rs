@@ -6,9 +6,11 @@ mod descriptor;
 mod lines;
 mod metadata;
 mod metadata_v2;
+mod write;
 
 pub use descriptor::Descriptor;
 pub use metadata::{ArgKind, KernelArg};
+pub use write::from_assembly;
 
 use crate::Segment;
 use object::read::elf::{ElfFile64, FileHeader};
@@ -23,6 +25,8 @@ pub enum CodeObjectError {
     Elf(String),
     #[error("an ELF file for machine {0:#x}, not an AMD GPU code object (machine 0xe0)")]
     Machine(u16),
+    #[error("the object is for another AMD GPU (machine {0:#x}); gfx803 and gfx801 are known here")]
+    Target(u32),
     #[error("the offload bundle is damaged: {0}")]
     Bundle(String),
     #[error("the bundle has no entry for gfx803; it has: {0}")]
@@ -33,6 +37,8 @@ pub enum CodeObjectError {
     Kernel { kernel: String, what: String },
     #[error("the object has no kernels")]
     Empty,
+    #[error("cannot write the object: {0}")]
+    Write(String),
 }
 
 /// A kernel and how to launch it.
@@ -62,6 +68,9 @@ pub struct CodeObject {
     pub lines: Vec<(u64, u32, u32)>,
     pub files: Vec<String>,
     pub version: u8,
+    /// Addresses and sizes of functions.
+    extents: Vec<(u64, u64)>,
+    flags: u32,
 }
 
 const EM_AMDGPU: u16 = 0xe0;
@@ -83,6 +92,10 @@ impl CodeObject {
             2 => 4,
             _ => 5,
         };
+        let flags = header.e_flags(elf.endian()).0;
+        if version > 2 && target(flags).is_none() {
+            return Err(CodeObjectError::Target(flags & 0xff));
+        }
         let segments = segments(&elf)?;
         let text = elf
             .section_by_name(".text")
@@ -98,7 +111,21 @@ impl CodeObject {
             return Err(CodeObjectError::Empty);
         }
         let (lines, files) = lines::read(&elf);
-        Ok(CodeObject { kernels, segments, text, symbols, lines, files, version })
+        let extents = extents(&elf);
+        Ok(CodeObject { kernels, segments, text, symbols, lines, files, version, extents, flags })
+    }
+
+    /// The machine it was compiled for.
+    pub fn target(&self) -> &'static str {
+        target(self.flags).unwrap_or("gfx803")
+    }
+
+    /// Bytes of a kernel's code: the size of its symbol, or up to the next kernel or the end of the text.
+    pub fn code_bytes(&self, kernel: &Kernel) -> u64 {
+        let next = self.kernels.iter().map(|k| k.entry).filter(|&e| e > kernel.entry).min();
+        let end = next.unwrap_or(self.text.end).clamp(kernel.entry, self.text.end.max(kernel.entry));
+        let size = self.extents.iter().find(|e| e.0 == kernel.entry && e.1 > 0).map(|e| e.1);
+        size.unwrap_or(u64::MAX).min(end - kernel.entry)
     }
 
     /// Loaded bytes at an address as linked.
@@ -130,6 +157,22 @@ fn segments(elf: &ElfFile64<Endianness>) -> Result<Vec<Segment>, CodeObjectError
         out.push(Segment { addr, bytes });
     }
     Ok(out)
+}
+
+/// Processor names of EF_AMDGPU_MACH that run this instruction set.
+fn target(flags: u32) -> Option<&'static str> {
+    match flags & 0xff {
+        0x28 => Some("gfx801"),
+        0x29 => Some("gfx802"),
+        0x2a => Some("gfx803"),
+        _ => None,
+    }
+}
+
+fn extents(elf: &ElfFile64<Endianness>) -> Vec<(u64, u64)> {
+    let all = elf.symbols().chain(elf.dynamic_symbols());
+    let code = all.filter(|s| s.kind() == object::SymbolKind::Text);
+    code.map(|s| (s.address(), s.size())).collect()
 }
 
 fn symbols(elf: &ElfFile64<Endianness>) -> Vec<(String, u64)> {

@@ -71,7 +71,7 @@ impl Code {
     pub fn read(bytes: &[u8], kernel: &str) -> Result<Code, MarkError> {
         let object = CodeObject::parse(bytes)?;
         let first: &Kernel = object.kernel(kernel).or(object.kernels.first()).ok_or(LoadError::Empty)?;
-        let program = gcn3_program(&object, first, Gcn3::default(), 0, "")?;
+        let program = gcn3_program(&object, first, Gcn3::default(), 0, "", None)?;
         let scope = scope(&object, kernel)?;
         let mut before = vec![NO_PC; program.ops.len() + 1];
         for (pc, op) in program.ops.iter().enumerate().filter(|(_, op)| op.inst.is_some()) {

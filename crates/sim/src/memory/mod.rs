@@ -13,12 +13,12 @@ use wb_isa::lanes::{Row, bits};
 use wb_isa::{Bus, Mask, MemFault};
 use wb_program::Segment;
 
-/// Device memory. Addresses start at 0; everything beyond the size is a fault, and so is what instructions do
-/// below the first address, if it has one.
+/// Device memory. Addresses start at 0; everything beyond the size is a fault.
 #[derive(Clone, Debug)]
 pub struct DeviceMemory {
     bytes: Vec<u8>,
-    first: u64,
+    /// Loads and stores of programs below this address fault, so that null pointers show up.
+    floor: u64,
     /// Instructions in memory: stores there fault, because decoded code would not follow.
     text: Vec<Range<u64>>,
     text_end: u64,
@@ -26,12 +26,12 @@ pub struct DeviceMemory {
 
 impl DeviceMemory {
     pub fn new(size: u64) -> Self {
-        DeviceMemory { bytes: vec![0; size as usize], first: 0, text: Vec::new(), text_end: 0 }
+        DeviceMemory { bytes: vec![0; size as usize], floor: 0, text: Vec::new(), text_end: 0 }
     }
 
-    /// With nothing below `first`, so that null pointers show up.
-    pub fn starting_at(first: u64, size: u64) -> Self {
-        DeviceMemory { first, ..DeviceMemory::new(size) }
+    /// Programs may not touch addresses below `floor`.
+    pub fn forbid_below(&mut self, floor: u64) {
+        self.floor = floor;
     }
 
     /// Places a program's segments and protects its text.
@@ -57,8 +57,11 @@ impl DeviceMemory {
 
     #[cold]
     fn fault(&self, what: &'static str, addr: u64, bytes: u32) -> MemFault {
-        let null = if addr < self.first { ": a null pointer?" } else { "" };
-        let why = format!("outside device memory ({:#x} to {:#x}){null}", self.first, self.size());
+        let why = match addr {
+            addr if addr < self.floor => format!("nothing is below {:#x}: a null pointer?", self.floor),
+            _ if self.floor == 0 => format!("outside device memory (0 to {:#x})", self.size()),
+            _ => format!("outside device memory ({:#x} to {:#x})", self.floor, self.size()),
+        };
         MemFault { what, addr, bytes, why }
     }
 
@@ -87,7 +90,7 @@ impl DeviceMemory {
 
     #[inline(always)]
     fn load_word(&self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
-        if addr < self.first {
+        if addr < self.floor {
             return Err(self.fault("load", addr, bytes));
         }
         let a = addr as usize;
@@ -107,13 +110,13 @@ impl DeviceMemory {
 
     #[inline(always)]
     fn store_word(&mut self, addr: u64, bytes: u32, value: u64) -> Result<(), MemFault> {
-        if addr < self.first {
-            return Err(self.fault("store", addr, bytes));
-        }
         if addr < self.text_end && self.text.iter().any(|t| addr < t.end && addr + u64::from(bytes) > t.start)
         {
             let why = "there are instructions; self-modifying code is not supported".to_owned();
             return Err(MemFault { what: "store", addr, bytes, why });
+        }
+        if addr < self.floor {
+            return Err(self.fault("store", addr, bytes));
         }
         let a = addr as usize;
         match self.bytes.get_mut(a..a.wrapping_add(bytes as usize)) {
@@ -164,7 +167,8 @@ impl Lines {
             let mut first = [u64::MAX; MAX_BANKS];
             let mut load = [0u8; MAX_BANKS];
             for (i, &dword) in together.iter().enumerate() {
-                let bank = (dword % banks) as usize % MAX_BANKS;
+                let bank = if banks.is_power_of_two() { dword & (banks - 1) } else { dword % banks };
+                let bank = bank as usize % MAX_BANKS;
                 if first[bank] == u64::MAX {
                     (first[bank], load[bank]) = (dword, 1);
                 } else if first[bank] != dword && !together[..i].contains(&dword) {

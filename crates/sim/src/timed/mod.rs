@@ -184,7 +184,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
                 self.may_dispatch = false;
                 return;
             };
-            let place = self.residency.claim(core, &mut self.outcome.memory);
+            let place = self.residency.claim(core, slots.len() as u32, &mut self.outcome.memory);
             for slot in slots {
                 let Some((start, live)) = self.launcher.next() else { return };
                 self.place(place, slot, start, live, self.exec.program.entry);
@@ -199,7 +199,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             Dispatch::Fill => 0,
             Dispatch::RoundRobin => self.next_core,
         };
-        let (waves, limit) = (self.residency.waves_per_group, self.residency.per_partition);
+        let (waves, limit) = (self.launcher.group_waves(), self.residency.per_partition);
         let (core, slots) = (0..n).map(|i| (first + i) % n).find_map(|c| {
             let room = self.residency.has_room(c);
             Some((c, room.then(|| self.cores[c].free_slots(waves, limit)).flatten()?))

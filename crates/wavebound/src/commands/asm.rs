@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wb_isa::harp::{self, Arch};
 use wb_isa::{SourceFile, guppy};
-use wb_lab::{AsmErrors, job::isa_of};
+use wb_lab::AsmErrors;
+use wb_lab::object::{self, CompileOptions, ListingOptions, ObjectFile};
 
 #[derive(Args)]
 pub struct AsmArgs {
-    /// Source file (.harp, .s, .guppy)
+    /// Source file (.harp, .guppy, or .s: GCN3 if it has a kernel header, HARP otherwise)
     file: PathBuf,
     /// Instruction set, if the extension does not tell
     #[arg(long)]
@@ -20,7 +21,7 @@ pub struct AsmArgs {
     /// HARP architecture: bytes, w(ord) or b(yte) encoding, registers, predicates
     #[arg(long, default_value = "8w32/32")]
     arch: String,
-    /// Object file to write (default: beside the source, .hof or .gupm)
+    /// Object file to write (default: beside the source, .hof, .gupm or .co)
     #[arg(long, short)]
     output: Option<PathBuf>,
     /// Only check, write nothing
@@ -30,8 +31,14 @@ pub struct AsmArgs {
 
 #[derive(Args)]
 pub struct DisasmArgs {
-    /// Object file, or a source file to list with addresses and encodings
+    /// Object file (.hof, .gupm, .co), or a source file to list with addresses and encodings
     file: PathBuf,
+    /// GCN3: only this kernel
+    #[arg(long, default_value = "")]
+    kernel: String,
+    /// GCN3: leave out the source lines
+    #[arg(long)]
+    no_source: bool,
     /// Instruction set, if neither extension nor magic tells
     #[arg(long)]
     isa: Option<String>,
@@ -53,9 +60,9 @@ fn source(path: &Path, bytes: &[u8]) -> miette::Result<SourceFile> {
     Ok(SourceFile::new(path.display().to_string(), text))
 }
 
-fn isa(path: &Path, given: Option<&str>) -> miette::Result<String> {
-    given.map(str::to_owned).or_else(|| isa_of(path).map(str::to_owned)).ok_or_else(|| {
-        miette!(help = "use --isa harp or --isa guppy", "cannot tell the ISA of {}", path.display())
+fn isa(path: &Path, bytes: &[u8], given: Option<&str>) -> miette::Result<String> {
+    given.or_else(|| object::isa_of(path, bytes)).map(str::to_owned).ok_or_else(|| {
+        miette!(help = "use --isa harp, guppy or gcn3", "cannot tell the ISA of {}", path.display())
     })
 }
 
@@ -66,7 +73,7 @@ fn arch(text: &str) -> miette::Result<Arch> {
 pub fn assemble(args: AsmArgs) -> CommandResult {
     let bytes = read(&args.file)?;
     let file = source(&args.file, &bytes)?;
-    let (object, extension, what) = match isa(&args.file, args.isa.as_deref())?.as_str() {
+    let (object, extension, what) = match isa(&args.file, &bytes, args.isa.as_deref())?.as_str() {
         "harp" => {
             let object =
                 harp::assemble(&file, &arch(&args.arch)?).map_err(|e| AsmErrors::new(&file.name, e))?;
@@ -77,7 +84,12 @@ pub fn assemble(args: AsmArgs) -> CommandResult {
             let module = guppy::assemble(&file).map_err(|e| AsmErrors::new(&file.name, e))?;
             (module.to_bytes(), "gupm", format!("{} instructions", module.insts.len()))
         }
-        other => return Err(miette!(help = "harp or guppy", "there is no ISA `{other}`")),
+        "gcn3" => {
+            let bytes = object::assemble(&file)?;
+            let kernels = ObjectFile::from_bytes(&file.name, &bytes)?.object.kernels.len();
+            (bytes, "co", format!("{kernels} kernel{}", if kernels == 1 { "" } else { "s" }))
+        }
+        other => return Err(miette!(help = "harp, guppy or gcn3", "there is no ISA `{other}`")),
     };
     if args.check {
         print_line(&format!("{}: {what}, no errors", args.file.display()));
@@ -92,7 +104,14 @@ pub fn assemble(args: AsmArgs) -> CommandResult {
 }
 
 pub fn disassemble(args: DisasmArgs) -> CommandResult {
-    let bytes = read(&args.file)?;
+    let bytes = object::read(&args.file, &CompileOptions::default())?;
+    if object::isa_of(&args.file, &bytes) == Some("gcn3") || args.isa.as_deref() == Some("gcn3") {
+        let file = ObjectFile::from_bytes(&args.file.display().to_string(), &bytes)?;
+        let DisasmArgs { kernel, no_source, source: assembly, .. } = args;
+        let options = ListingOptions { kernel, no_source: no_source || assembly, assembly };
+        print(&object::listing(&file, &args.file, &options)?);
+        return Ok(ExitCode::SUCCESS);
+    }
     let text = if bytes.starts_with(b"HARP") {
         let object = harp::Object::from_bytes(&bytes).into_diagnostic()?;
         harp_text(&harp::link(&[object]).into_diagnostic()?, args.source)?
@@ -100,7 +119,7 @@ pub fn disassemble(args: DisasmArgs) -> CommandResult {
         guppy_text(&guppy::Module::from_bytes(&bytes).into_diagnostic()?, args.source)
     } else {
         let file = source(&args.file, &bytes)?;
-        match isa(&args.file, args.isa.as_deref())?.as_str() {
+        match isa(&args.file, &bytes, args.isa.as_deref())?.as_str() {
             "harp" => {
                 let arch = arch(&args.arch)?;
                 let image =

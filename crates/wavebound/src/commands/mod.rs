@@ -2,9 +2,13 @@
 
 pub mod asm;
 pub mod bench;
+pub mod compile;
 pub mod demo;
 pub mod info;
+pub mod kernels;
+mod launches;
 pub mod picture;
+mod record;
 pub mod reproduce;
 pub mod run;
 mod target;

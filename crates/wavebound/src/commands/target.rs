@@ -2,6 +2,7 @@
 
 use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use miette::miette;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,7 +30,7 @@ fn size(text: &str) -> Result<Size, String> {
 
 #[derive(Args, Clone)]
 pub struct Target {
-    /// Program: .harp .s .hof (HARP), .guppy .gupm (GUPPY), .co .hsaco (GCN3 code object)
+    /// Program: .harp .s .hof (HARP), .guppy .gupm (GUPPY), .co .hsaco .s .cl .hip (GCN3), or a launch file (.toml)
     pub file: PathBuf,
     /// Instruction set, if the extension does not tell: harp, guppy, gcn3
     #[arg(long)]
@@ -88,7 +89,34 @@ pub struct Target {
 }
 
 impl Target {
+    /// For a launch file, which says itself what to launch: only the machine can be chosen.
+    pub fn launch_spec(&self) -> miette::Result<JobSpec> {
+        let given = [
+            ("--isa", self.isa.is_some()),
+            ("--arch", self.arch.is_some()),
+            ("--registers", self.registers.is_some()),
+            ("--grid", self.grid.is_some()),
+            ("--group", self.group.is_some()),
+            ("--kernel", !self.kernel.is_empty()),
+            ("--arg", !self.args.is_empty()),
+            ("--dynamic-lds", self.dynamic_lds > 0),
+            ("--view", !self.views.is_empty()),
+            ("--sampler", !self.samplers.is_empty()),
+        ];
+        match given.iter().find(|g| g.1) {
+            Some((option, _)) => Err(miette!(
+                help = "write it into the launch file (docs/launch-files.md); --machine, --set and the like work",
+                "{option} does not go with a launch file"
+            )),
+            None => Ok(self.spec()),
+        }
+    }
+
     pub fn job(&self) -> miette::Result<Job> {
+        Job::from_file(&self.file, &self.spec())
+    }
+
+    fn spec(&self) -> JobSpec {
         let mut sets = self.sets.clone();
         let mut set = |field: &str, value: Option<String>| {
             if let Some(value) = value {
@@ -101,7 +129,7 @@ impl Target {
         set("issue.policy", self.policy.clone());
         set("frontend.policy", self.fetch_policy.clone());
         set("limits.cycles", self.max_cycles.map(|v| v.to_string()));
-        let spec = JobSpec {
+        JobSpec {
             isa: self.isa.clone().unwrap_or_default(),
             machine: self.machine.clone().unwrap_or_default(),
             sets,
@@ -116,8 +144,7 @@ impl Target {
             dynamic_lds: self.dynamic_lds,
             views: self.views.clone(),
             samplers: self.samplers.clone(),
-        };
-        Job::from_file(&self.file, &spec)
+        }
     }
 }
 

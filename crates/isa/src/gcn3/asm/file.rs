@@ -143,6 +143,9 @@ impl Assembler<'_> {
         let at = self.out.words.len();
         let line = instruction(&mut c)?;
         self.mark(number);
+        if let Some(kernel) = self.out.kernels.last_mut().filter(|k| k.is_brief) {
+            kernel.count(&line.inst);
+        }
         self.out.words.extend(encode(&line.inst));
         self.references.extend(line.target.map(|target| (at, target)));
         Ok(())
@@ -180,7 +183,26 @@ impl Assembler<'_> {
                 None => Err(c.error(span, "no .amdhsa_kernel is open", "here")),
             };
         }
-        if let (Some(kernel), Some(field)) = (&mut self.kernel, name.strip_prefix(".amdhsa_")) {
+        if name == ".kernel" {
+            return self.brief_kernel(c);
+        }
+        if matches!(name, ".arg" | ".lds") {
+            let open = self.kernel.as_mut().or_else(|| self.out.kernels.last_mut().filter(|k| k.is_brief));
+            let Some(kernel) = open else {
+                return Err(c
+                    .error(span, format!("`{name}` belongs to a kernel"), "no kernel is open")
+                    .hint("begin one with `.kernel NAME`"));
+            };
+            if name == ".arg" {
+                return kernel.arg(c);
+            }
+            kernel.group_segment_fixed_size = c.int_in("the size", 0, 1 << 16)? as u32;
+            return c.done();
+        }
+        let open = self.kernel.as_mut().or_else(|| self.out.kernels.last_mut().filter(|k| k.is_brief));
+        if let (Some(kernel), Some(field), false) =
+            (open, name.strip_prefix(".amdhsa_"), IGNORED.contains(&name))
+        {
             let here = c.here();
             let value = match self.symbols.get(c.peek_word()) {
                 Some(&value) => {
@@ -231,8 +253,16 @@ impl Assembler<'_> {
             }
             _ if IGNORED.contains(&name) || name.starts_with(".cfi_") => Ok(()),
             _ => {
-                let known =
-                    IGNORED.into_iter().chain([".long", ".text", ".section", ".p2align", ".amdhsa_kernel"]);
+                let known = IGNORED.into_iter().chain([
+                    ".long",
+                    ".text",
+                    ".section",
+                    ".p2align",
+                    ".amdhsa_kernel",
+                    ".kernel",
+                    ".arg",
+                    ".lds",
+                ]);
                 let error = c.error(span.start..range.end, format!("unknown directive `{name}`"), "here");
                 Err(match nearest(name, known) {
                     Some(near) => error.hint(format!("did you mean `{near}`?")),
@@ -240,6 +270,30 @@ impl Assembler<'_> {
                 })
             }
         }
+    }
+
+    /// `.kernel NAME`: the code that follows is a kernel. Kernels start at multiples of 256 bytes.
+    fn brief_kernel(&mut self, c: &mut Cursor) -> Parse<()> {
+        let here = c.here();
+        let Some((name, span)) = c.word() else { return Err(c.error(here, "expected a name", "here")) };
+        c.done()?;
+        let end = 4 * self.out.words.len() as u64;
+        if let Some(last) = self.out.kernels.last().filter(|k| k.is_brief)
+            && self.out.labels.get(&last.name) == Some(&end)
+        {
+            return Err(c.error(
+                span,
+                format!("kernel `{}` has no code", last.name),
+                "the next one begins here",
+            ));
+        }
+        while !(4 * self.out.words.len()).is_multiple_of(256) {
+            self.out.words.push(S_NOP);
+        }
+        self.in_text = true;
+        self.label(c, name, span)?;
+        self.out.kernels.push(KernelHeader::brief(name));
+        Ok(())
     }
 
     fn data(&mut self, c: &mut Cursor, number: u32) -> Parse<()> {
@@ -263,6 +317,14 @@ impl Assembler<'_> {
             let message = format!("`.amdhsa_kernel {}` is not closed", kernel.name);
             let error = AsmError::new(self.file, text_end..text_end, message, "the file ends here");
             self.errors.push(error.hint("add .end_amdhsa_kernel"));
+        }
+        for kernel in &self.out.kernels {
+            let end = 4 * self.out.words.len() as u64;
+            if self.out.labels.get(&kernel.name).is_none_or(|&at| at >= end) {
+                let message = format!("kernel `{}` has no code", kernel.name);
+                let error = AsmError::new(self.file, text_end..text_end, message, "the file ends here");
+                self.errors.push(error.hint(format!("put the label `{}:` before its code", kernel.name)));
+            }
         }
         for (at, target) in std::mem::take(&mut self.references) {
             if let Err(error) = self.patch(at, &target) {
@@ -331,5 +393,22 @@ mod tests {
         assert_eq!(out.kernels[0].next_free_vgpr, 9);
         assert_eq!(out.kernels[0].rsrc1() & 0x3f, 2);
         assert!(run(".amdhsa_kernel k\n.amdhsa_next_free_vpgr 3\n").is_err());
+    }
+
+    #[test]
+    fn short_kernel_headers() {
+        let text = ".kernel a\n.arg buf x\n.arg u8\n.arg f64 z\n.lds 256\n v_mov_b32 v9, s20\n s_endpgm\n.kernel b\n.amdhsa_ieee_mode 0\n s_endpgm\n";
+        let out = run(text).unwrap();
+        let (a, b) = (&out.kernels[0], &out.kernels[1]);
+        let offsets: Vec<u32> = a.args.iter().map(|a| a.offset).collect();
+        assert_eq!((offsets, a.kernarg_size, a.args[1].name.as_str()), (vec![0, 8, 16], 24, "arg1"));
+        assert_eq!((a.next_free_vgpr, a.next_free_sgpr, a.group_segment_fixed_size), (10, 21, 256));
+        assert_eq!((out.labels["b"], b.next_free_vgpr, b.ieee_mode, a.ieee_mode), (256, 3, false, true));
+        let error = &run(".kernel k\n.arg buff\n").unwrap_err()[0];
+        assert_eq!(error.hint.as_deref(), Some("did you mean `buf`?"));
+        assert!(run(".arg buf\n").unwrap_err()[0].message.contains("belongs to a kernel"));
+        assert!(run(".kernel a\n.kernel b\n s_endpgm\n").unwrap_err()[0].message.contains("no code"));
+        let missing = run(".amdhsa_kernel k\n.end_amdhsa_kernel\n").unwrap_err();
+        assert!(missing[0].message.contains("no code"), "{missing:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! `.amdhsa_kernel` blocks: what a kernel needs from the machine, and its 64-byte descriptor.
 
+use super::brief::ArgHeader;
 use crate::diag::nearest;
 
 /// The directives of one block, with LLVM's defaults for gfx803.
@@ -41,6 +42,10 @@ pub struct KernelHeader {
     pub ieee_mode: bool,
     /// Bits of the exception directives, in the order of the hardware field.
     pub exceptions: u32,
+    /// From `.arg` lines; metadata may tell instead.
+    pub args: Vec<ArgHeader>,
+    /// Begun by `.kernel`: registers are counted in the code that follows.
+    pub is_brief: bool,
 }
 
 const EXCEPTIONS: [&str; 7] = [
@@ -120,6 +125,8 @@ impl KernelHeader {
             dx10_clamp: true,
             ieee_mode: true,
             exceptions: 0,
+            args: Vec::new(),
+            is_brief: false,
         }
     }
 

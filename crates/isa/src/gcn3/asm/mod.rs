@@ -1,6 +1,7 @@
 //! The assembler: single lines, and small files with labels, data words and `.amdhsa_kernel` blocks.
 //! Bytes are llvm-mc's choice: the short form where the operands fit it, inline constants before literals.
 
+mod brief;
 mod cursor;
 mod file;
 mod instruction;
@@ -10,6 +11,7 @@ mod operand;
 mod symbolic;
 mod vector;
 
+pub use brief::{ArgHeader, ArgType};
 pub use file::{Assembly, assemble};
 pub use kernel::KernelHeader;
 

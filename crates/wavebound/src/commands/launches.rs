@@ -1,0 +1,179 @@
+//! `wavebound run launch.toml`: every launch of the file, then what was expected and what to keep.
+
+use super::record::TraceSummary;
+use super::run::{self, Registers, RunArgs, Totals};
+use super::{CommandResult, print_json, print_line};
+use miette::miette;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use wb_lab::launch::{Session, Verdict};
+use wb_sim::Outcome;
+use wb_trace::Stats;
+
+#[derive(Serialize)]
+struct LaunchJson {
+    kernel: String,
+    grid: [u32; 3],
+    group: [u32; 3],
+    totals: Totals,
+    stats: Option<Stats>,
+    registers: Registers,
+    trace: Option<TraceSummary>,
+}
+
+#[derive(Serialize)]
+struct ExpectJson {
+    buffer: String,
+    ok: bool,
+    elements: u64,
+    differing: u64,
+    first: Option<FirstJson>,
+}
+
+#[derive(Serialize)]
+struct FirstJson {
+    index: u64,
+    got: String,
+    expected: String,
+}
+
+/// The stable result of `run launch.toml --json`.
+#[derive(Serialize)]
+struct LaunchesJson {
+    version: u32,
+    passed: bool,
+    totals: Totals,
+    stats: Option<Stats>,
+    launches: Vec<LaunchJson>,
+    expect: Vec<ExpectJson>,
+    memory: BTreeMap<String, Vec<String>>,
+    outputs: BTreeMap<String, String>,
+}
+
+pub fn main(args: &RunArgs) -> CommandResult {
+    let mut session = Session::open(&args.target.file, &args.target.launch_spec()?)?;
+    let shown = args.show.iter().map(|s| session.buffer(s)).collect::<Result<Vec<_>, _>>()?;
+    let outputs = args.outputs()?;
+    for (name, _) in &outputs {
+        session.buffer(name)?;
+    }
+    let (mut totals, mut stats, mut launches) = (Totals::default(), None::<Stats>, Vec::new());
+    while let Some(step) = session.next_step()? {
+        let (outcome, record) =
+            args.record.run(Some(step.number), |options, observer| session.run(&step, options, observer))?;
+        add(&mut totals, &outcome);
+        match (&mut stats, &record.stats) {
+            (Some(sum), Some(more)) => sum.add(more),
+            (sum @ None, more) => sum.clone_from(more),
+            _ => {}
+        }
+        let d = &step.dispatch;
+        if !args.json {
+            print_line(&format!(
+                "launch {} {} {} in {}: {} {}, {} wave-instructions, {} waves",
+                step.number,
+                d.kernel,
+                size(d.grid),
+                size(d.group),
+                outcome.cycles,
+                if args.record.untimed { "wave-instructions" } else { "cycles" },
+                outcome.wave_instructions,
+                outcome.waves
+            ));
+            run::print_registers(&outcome);
+            run::print_files(&record);
+            continue;
+        }
+        launches.push(LaunchJson {
+            kernel: d.kernel.clone(),
+            grid: d.grid,
+            group: d.group,
+            totals: Totals::from(&outcome),
+            stats: record.stats,
+            registers: run::registers(&outcome),
+            trace: record.trace,
+        });
+    }
+    let verdicts = session.verdicts()?;
+    let mut written: BTreeMap<String, String> =
+        session.write_outputs()?.into_iter().map(|(n, p)| (n, p.display().to_string())).collect();
+    for (name, path) in outputs {
+        session.save(name, &path)?;
+        written.insert(name.to_owned(), path.display().to_string());
+    }
+    let mut memory = BTreeMap::new();
+    for buffer in &shown {
+        memory.insert(buffer.name.clone(), session.values(buffer)?);
+    }
+    let passed = verdicts.iter().all(|v| v.difference.is_none());
+    if args.json {
+        let expect = verdicts.iter().map(expect_json).collect();
+        print_json(&LaunchesJson {
+            version: 1,
+            passed,
+            totals,
+            stats,
+            launches,
+            expect,
+            memory,
+            outputs: written,
+        })?;
+    } else {
+        run::print_stats(stats.as_ref(), args.per_pc);
+        run::print_memory(&memory);
+        for (name, path) in &written {
+            print_line(&format!("{name}: {path}"));
+        }
+        for v in verdicts.iter().filter(|v| v.difference.is_none()) {
+            print_line(&format!("{}: {} elements as expected", v.buffer, v.elements));
+        }
+    }
+    let mut failures = verdicts.iter().filter_map(failure);
+    match failures.next() {
+        None => Ok(ExitCode::SUCCESS),
+        Some(first) => {
+            let text: Vec<String> = std::iter::once(first).chain(failures).collect();
+            Err(miette!(
+                help = "abs, rel or ulp in [[expect]] allow small differences",
+                "{}",
+                text.join("\n")
+            ))
+        }
+    }
+}
+
+fn add(totals: &mut Totals, outcome: &Outcome) {
+    totals.cycles += outcome.cycles;
+    totals.wave_instructions += outcome.wave_instructions;
+    totals.lane_instructions += outcome.lane_instructions;
+    totals.waves += outcome.waves;
+    totals.max_stack_depth = totals.max_stack_depth.max(outcome.max_stack_depth);
+}
+
+fn size(size: [u32; 3]) -> String {
+    let used = size.iter().rposition(|&n| n > 1).unwrap_or(0);
+    size[..=used].iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+}
+
+fn failure(v: &Verdict) -> Option<String> {
+    let d = v.difference.as_ref()?;
+    Some(format!(
+        "buffer {} is not as expected: {}[{}] is {}, expected {}; {} of {} elements differ",
+        v.buffer, v.buffer, d.index, d.got, d.expected, d.count, d.of
+    ))
+}
+
+fn expect_json(v: &Verdict) -> ExpectJson {
+    ExpectJson {
+        buffer: v.buffer.clone(),
+        ok: v.difference.is_none(),
+        elements: v.elements,
+        differing: v.difference.as_ref().map_or(0, |d| d.count),
+        first: v.difference.as_ref().map(|d| FirstJson {
+            index: d.index,
+            got: d.got.clone(),
+            expected: d.expected.clone(),
+        }),
+    }
+}

@@ -1,0 +1,124 @@
+//! Who watches a launch: statistics, trace, log, picture – the options of `run` about them.
+
+use super::picture::{self, DrawArgs};
+use super::target::Progress;
+use clap::Args;
+use miette::{IntoDiagnostic, Report, WrapErr};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use wb_report::History;
+use wb_sim::{Outcome, RunOptions};
+use wb_trace::{Observer, Observers, PdomLog, Statistics, Stats, TraceWriter};
+
+#[derive(Args)]
+pub struct RecordArgs {
+    /// Functional run without a pipeline: fast, same results, cycles are wave-instructions
+    #[arg(long)]
+    pub untimed: bool,
+    /// Print the registers of every wave as it ended
+    #[arg(long)]
+    dump_registers: bool,
+    /// Write a trace file (docs/trace-format.md); of several launches, one file each: FILE-1, FILE-2, …
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Write the debug log of the PDOM document: masks at splits and joins; `-` = standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    log: Option<PathBuf>,
+    /// Draw the execution history (.png or .svg); of several launches, one each
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
+    /// Collect no statistics: fastest, prints only the totals
+    #[arg(long)]
+    no_stats: bool,
+    /// Check the mask invariants after every instruction
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Clone, Serialize)]
+pub struct TraceSummary {
+    pub file: String,
+    pub events: u64,
+    pub hash: String,
+}
+
+/// What the watchers saw.
+pub struct Record {
+    pub stats: Option<Stats>,
+    pub trace: Option<TraceSummary>,
+    pub picture: Option<PathBuf>,
+}
+
+/// `run.wbt` of launch 2 is `run-2.wbt`.
+fn numbered(path: &Path, number: Option<usize>) -> PathBuf {
+    let Some(number) = number.filter(|_| path != Path::new("-")) else { return path.to_path_buf() };
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let name = match path.extension() {
+        Some(extension) => format!("{stem}-{number}.{}", extension.to_string_lossy()),
+        None => format!("{stem}-{number}"),
+    };
+    path.with_file_name(name)
+}
+
+impl RecordArgs {
+    /// Runs one launch with everybody watching. `number`: of a launch among several.
+    pub fn run(
+        &self,
+        number: Option<usize>,
+        go: impl FnOnce(RunOptions, Option<&mut dyn Observer>) -> Result<Outcome, Report>,
+    ) -> miette::Result<(Outcome, Record)> {
+        let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
+        let (trace_path, picture_path) = (file(&self.trace), file(&self.picture));
+        let mut statistics = (!self.no_stats).then(Statistics::new);
+        let mut trace = trace_path.as_deref().map(|p| create(p).map(TraceWriter::new)).transpose()?;
+        let mut log = file(&self.log).map(|p| log_target(&p).map(PdomLog::new)).transpose()?;
+        let mut history = picture_path.is_some().then(History::new);
+        let outcome = {
+            let mut observers = Observers::new();
+            statistics.iter_mut().for_each(|o| observers.push(o));
+            trace.iter_mut().for_each(|o| observers.push(o));
+            log.iter_mut().for_each(|o| observers.push(o));
+            history.iter_mut().for_each(|o| observers.push(o));
+            let progress = Progress::new();
+            let mut report = |cycles, instructions| progress.show(cycles, instructions);
+            let options = RunOptions {
+                timed: !self.untimed,
+                check: self.check,
+                keep_registers: self.dump_registers,
+                progress: Some(&mut report),
+            };
+            let silent = observers.is_empty();
+            go(options, if silent { None } else { Some(&mut observers) })
+        };
+        if let Some(log) = log {
+            log.finish().into_diagnostic().wrap_err("cannot write the log")?;
+        }
+        let end =
+            trace.map(|t| t.finish().into_diagnostic().wrap_err("cannot write the trace")).transpose()?;
+        let outcome = outcome?;
+        if let (Some(history), Some(path)) = (&history, &picture_path) {
+            picture::draw(history, &DrawArgs::default(), path)?;
+        }
+        let trace = end.zip(trace_path).map(|(end, path)| TraceSummary {
+            file: path.display().to_string(),
+            events: end.events,
+            hash: format!("{:016x}", end.hash),
+        });
+        Ok((outcome, Record { stats: statistics.map(|s| s.stats()), trace, picture: picture_path }))
+    }
+}
+
+fn create(path: &Path) -> miette::Result<BufWriter<File>> {
+    let file =
+        File::create(path).into_diagnostic().wrap_err_with(|| format!("cannot create {}", path.display()))?;
+    Ok(BufWriter::new(file))
+}
+
+fn log_target(path: &Path) -> miette::Result<Box<dyn Write>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(std::io::stdout()));
+    }
+    Ok(Box::new(create(path)?))
+}
