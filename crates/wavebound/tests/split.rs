@@ -139,7 +139,7 @@ fn marks_in_the_source_survive_the_optimiser() {
                 // Unrolling makes copies of a branch and its mark.
                 assert!(found >= *count, "{name} {kernel}: {done}");
                 assert_eq!(done["notes"], serde_json::json!([]), "{name} {kernel}");
-                let launch = ["--kernel", kernel, "--grid", "256", "--group", "64", "--show", "arg1"];
+                let launch = ["--kernel", kernel, "--grid", "256", "--group", "64", "--show", "out"];
                 let buffers = ["--arg", "buf:i32:256:random=7", "--arg", "buf:i32:256"];
                 let run = |file: &str| json(&[&["run", file], &launch[..], &buffers, rest, PWS].concat());
                 let (plain, split) = (run(&object), run(&marked));
