@@ -1,7 +1,7 @@
 //! A run as a user describes it: a file, a machine with changes, a launch. Command line, experiments,
 //! filetests and benches all start runs through here.
 
-use crate::object::{self, CompileOptions, ObjectFile};
+use crate::object::{self, CompileOptions, ObjectFile, SplitSpec};
 use crate::views::{Buffer, Element, Views, fill_buffer};
 use miette::{Diagnostic, IntoDiagnostic, Report, miette};
 use std::path::Path;
@@ -40,6 +40,8 @@ pub struct JobSpec {
     pub group3: [u32; 3],
     pub args: Vec<String>,
     pub dynamic_lds: u32,
+    /// GCN3: branches to mark for splitting before the run.
+    pub split: SplitSpec,
 }
 
 /// A program of one of the ISAs.
@@ -96,6 +98,13 @@ impl Job {
 
     /// Source text, or an object file told by its magic. `spec.isa` must be set.
     pub fn from_bytes(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, Report> {
+        if !spec.split.is_empty() && spec.isa != "gcn3" {
+            return Err(miette!(
+                help = "write split and join, or masks, into the program",
+                "only GCN3 programs can be marked for splitting, this is {}",
+                spec.isa
+            ));
+        }
         match spec.isa.as_str() {
             "harp" => Job::harp(name, bytes, spec),
             "guppy" => Job::guppy(name, bytes, spec),
@@ -188,7 +197,7 @@ impl Job {
     fn gcn3(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, Report> {
         let machine = Job::machine(spec)?;
         let mut device = Device::new(machine);
-        let file = ObjectFile::from_bytes(name, bytes)?;
+        let file = ObjectFile::marked(name, bytes, &spec.split)?;
         let module = device.place(name, file.object, file.source)?;
         let kernel = module.kernel(&spec.kernel)?;
         let names: Vec<String> = wb_device::explicit(kernel).map(|a| a.name.clone()).collect();

@@ -94,6 +94,26 @@ impl Cfg {
         seen
     }
 
+    /// Every way from `a` to the end leads through `b`.
+    pub fn post_dominates(&self, b: usize, a: usize) -> bool {
+        std::iter::successors(Some(a), |&a| self.ipdom[a]).any(|d| d == b)
+    }
+
+    /// `block` can be run again without `between`.
+    pub fn repeats_without(&self, block: usize, between: usize) -> bool {
+        let mut seen = BTreeSet::from([between]);
+        let mut work = self.blocks[block].succs.clone();
+        while let Some(b) = work.pop() {
+            if b == block {
+                return true;
+            }
+            if seen.insert(b) {
+                work.extend(&self.blocks[b].succs);
+            }
+        }
+        false
+    }
+
     /// Every way to `b` leads through `a`.
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         std::iter::successors(Some(b), |&b| self.idom[b]).any(|d| d == a)
@@ -264,7 +284,9 @@ fn split_blocks(flow: &FlowMap, succs: &BTreeMap<Pc, BTreeSet<Pc>>, roots: &BTre
     let mut leaders: BTreeSet<Pc> = roots.clone();
     for (&pc, to) in succs {
         let straight = to.len() == 1 && to.first() == flow.next.get(pc as usize);
-        if !straight || flow.kind[pc as usize] != FlowKind::Next {
+        // Marks for splitting change who runs, not where: marked code has the blocks of the unmarked.
+        let plain = matches!(flow.kind[pc as usize], FlowKind::Next | FlowKind::SplitLanes | FlowKind::Merge);
+        if !straight || !plain {
             leaders.extend(to);
         }
     }

@@ -5,8 +5,10 @@ pub mod cfg;
 pub mod codeobject;
 mod liveness;
 mod load;
+pub mod marks;
 mod program;
 mod regions;
+pub mod rewrite;
 
 pub use cfg::{Block, Cfg};
 pub use load::{LoadError, gcn3_program, guppy_program, harp_program};

@@ -206,6 +206,8 @@ impl Walk<'_> {
             region.why = "the branch is in a loop and its lanes come together outside of it";
         } else if !self.cfg.dominates(from, to) {
             region.why = "the place where the lanes come together can be reached past the branch";
+        } else if self.cfg.repeats_without(from, to) || self.cfg.repeats_without(to, from) {
+            region.why = "the branch and the place where its lanes come together do not take turns";
         } else {
             region.structured = true;
         }

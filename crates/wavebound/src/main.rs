@@ -3,7 +3,7 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
-use commands::{asm, bench, compile, demo, info, kernels, picture, reproduce, run};
+use commands::{asm, bench, compile, demo, info, kernels, picture, reproduce, run, split};
 use std::process::ExitCode;
 
 /// How long GPU kernels take: simulate SIMT machines cycle by cycle and see what divergence costs.
@@ -25,6 +25,8 @@ enum Command {
     Picture(picture::PictureArgs),
     /// Assemble a source file into an object file
     Asm(asm::AsmArgs),
+    /// Mark divergent branches of a GCN3 program for splitting, or list them
+    Split(split::SplitArgs),
     /// Disassemble an object file, or list a source file with addresses and encodings
     Disasm(asm::DisasmArgs),
     /// Compile an OpenCL or HIP source into a GCN3 code object
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::main(args),
         Command::Picture(args) => picture::main(args),
         Command::Asm(args) => asm::assemble(args),
+        Command::Split(args) => split::main(args),
         Command::Disasm(args) => asm::disassemble(args),
         Command::Compile(args) => compile::main(args),
         Command::Kernels(args) => kernels::main(args),

@@ -7,7 +7,7 @@ use super::plan::{Flag, Kernel, Op, Plan, Value};
 use super::schema::{BufferTable, CompileTable, ExpectTable, LaunchFile};
 use crate::JobSpec;
 use crate::array::{Array, is_npy};
-use crate::object::{CompileOptions, ObjectFile};
+use crate::object::{self, CompileOptions, ObjectFile};
 use crate::views::{Buffer, Element, fill_buffer};
 use miette::{Diagnostic, IntoDiagnostic, Report, WrapErr, miette};
 use std::ops::Range;
@@ -68,7 +68,8 @@ impl Session {
                 .hint("paths start at the folder of the launch file")
                 .into());
         }
-        let object = ObjectFile::from_file(&object_path, &options)?;
+        let bytes = object::read(&object_path, &options)?;
+        let object = ObjectFile::marked(&object_path.display().to_string(), &bytes, &spec.split)?;
         let plan = Plan::new(&text, &file, &object.object)?;
         let machine = machine(&file, &folder, spec)?;
         let mut device = Device::new(machine);

@@ -3,9 +3,11 @@
 
 mod compile;
 mod listing;
+mod split;
 
 pub use compile::{CompileOptions, Compiler};
 pub use listing::{ListingOptions, listing};
+pub use split::{SplitSpec, code, mark, mark_report};
 
 use crate::job::AsmErrors;
 use miette::{IntoDiagnostic, Report, WrapErr, miette};

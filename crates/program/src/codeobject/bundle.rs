@@ -3,38 +3,74 @@
 use super::CodeObjectError;
 
 const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
+/// What bundlers align objects to.
+const PAGE: usize = 0x1000;
+
+/// Where the gfx803 object of a bundle is.
+struct Entry {
+    offset: usize,
+    size: usize,
+    /// Positions of the table entries: (offset field, offset).
+    all: Vec<(usize, usize)>,
+    /// Position of its offset field; the size follows.
+    field: usize,
+}
 
 /// The gfx803 object of a bundle, or the bytes as they are when it is none.
 pub fn unwrap(bytes: &[u8]) -> Result<&[u8], CodeObjectError> {
+    Ok(match find(bytes)? {
+        Some(entry) => &bytes[entry.offset..entry.offset + entry.size],
+        None => bytes,
+    })
+}
+
+/// The file with another object in place of the one [`unwrap`] finds. What follows it keeps its alignment.
+pub fn replace(bytes: &[u8], object: Vec<u8>) -> Result<Vec<u8>, CodeObjectError> {
+    let Some(entry) = find(bytes)? else { return Ok(object) };
+    let (start, end) = (entry.offset, entry.offset + entry.size);
+    let more = object.len().saturating_sub(entry.size).next_multiple_of(PAGE);
+    let mut out = [&bytes[..start], &object].concat();
+    if end < bytes.len() {
+        out.resize(end + more, 0);
+        out.extend_from_slice(&bytes[end..]);
+    }
+    let mut put = |at: usize, value: usize| out[at..at + 8].copy_from_slice(&(value as u64).to_le_bytes());
+    put(entry.field + 8, object.len());
+    for (field, offset) in entry.all.into_iter().filter(|&(_, offset)| offset >= end) {
+        put(field, offset + more);
+    }
+    Ok(out)
+}
+
+fn find(bytes: &[u8]) -> Result<Option<Entry>, CodeObjectError> {
     if !bytes.starts_with(MAGIC) {
-        return Ok(bytes);
+        return Ok(None);
     }
     let bad = |what: &str| CodeObjectError::Bundle(what.to_owned());
-    let mut at = MAGIC.len();
-    let mut word = || -> Option<u64> {
-        let raw = bytes.get(at..at + 8)?;
-        at += 8;
-        Some(u64::from_le_bytes(raw.try_into().ok()?))
+    let word = |at: usize| -> Option<usize> {
+        let raw = bytes.get(at..at.checked_add(8)?)?;
+        usize::try_from(u64::from_le_bytes(raw.try_into().ok()?)).ok()
     };
-    let count = word().ok_or_else(|| bad("it ends in the header"))?;
-    let mut names = Vec::new();
-    let mut rest = at;
+    let count = word(MAGIC.len()).ok_or_else(|| bad("it ends in the header"))?;
+    let mut at = MAGIC.len() + 8;
+    let (mut names, mut all, mut found) = (Vec::new(), Vec::new(), None);
     for _ in 0..count {
-        let field = |i: usize| -> Option<usize> {
-            let raw = bytes.get(rest + 8 * i..rest + 8 * i + 8)?;
-            usize::try_from(u64::from_le_bytes(raw.try_into().ok()?)).ok()
-        };
-        let entry = (|| Some((field(0)?, field(1)?, field(2)?)))()
+        let entry = (|| Some((word(at)?, word(at + 8)?, word(at + 16)?)))()
             .ok_or_else(|| bad("it ends in the entry table"))?;
         let (offset, size, name_len) = entry;
-        let name = rest.checked_add(24).and_then(|from| bytes.get(from..from.checked_add(name_len)?));
+        let name = at.checked_add(24).and_then(|from| bytes.get(from..from.checked_add(name_len)?));
         let name = String::from_utf8_lossy(name.ok_or_else(|| bad("an entry name is cut off"))?).into_owned();
-        rest += 24 + name_len;
-        if name.contains("amdgcn") && name.contains("gfx803") {
+        all.push((at, offset));
+        if found.is_none() && name.contains("amdgcn") && name.contains("gfx803") {
             let object = offset.checked_add(size).and_then(|end| bytes.get(offset..end));
-            return object.ok_or_else(|| bad(&format!("entry {name} lies outside the file")));
+            if object.is_none() || offset < at + 24 + name_len {
+                return Err(bad(&format!("entry {name} lies outside the file")));
+            }
+            found = Some((offset, size, at));
         }
         names.push(name);
+        at += 24 + name_len;
     }
-    Err(CodeObjectError::NoEntry(names.join(", ")))
+    let (offset, size, field) = found.ok_or_else(|| CodeObjectError::NoEntry(names.join(", ")))?;
+    Ok(Some(Entry { offset, size, all, field }))
 }

@@ -1,7 +1,7 @@
 //! AMD GPU code objects: what clang and hipcc emit, as far as running needs it – kernels with descriptor and
 //! arguments, loadable bytes, symbols, source lines. Versions 2 to 5, alone or in an offload bundle.
 
-mod bundle;
+pub(crate) mod bundle;
 mod descriptor;
 mod lines;
 mod metadata;

@@ -1,11 +1,13 @@
 //! What to run and on which machine: the options `run` and `picture` share.
 
+use super::split::StyleArg;
 use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use miette::miette;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
+use wb_lab::object::SplitSpec;
 use wb_lab::{Job, JobSpec};
 
 /// A launch size in up to three dimensions.
@@ -80,6 +82,15 @@ pub struct Target {
     /// Local memory beyond what the kernel asks for, in bytes (HIP's third launch parameter)
     #[arg(long, default_value_t = 0)]
     pub dynamic_lds: u32,
+    /// Mark the branch at an address, pc, FILE:LINE or LABEL for splitting before the run (docs/splitting.md)
+    #[arg(long = "split-at", value_name = "PLACE")]
+    pub split_at: Vec<String>,
+    /// Mark all divergent branches for splitting before the run
+    #[arg(long)]
+    pub split_all: bool,
+    /// Marks of --split-at and --split-all: split and merge, or the MODE bit
+    #[arg(long, value_enum, default_value_t)]
+    pub split_style: StyleArg,
     /// Bind a buffer or texture, e.g. t0=buf:u32:256:iota, u0=buf:f32:64, t1=tex:64x64:checker, t1=u0
     #[arg(long = "view", value_name = "VIEW=SPEC")]
     pub views: Vec<String>,
@@ -142,6 +153,11 @@ impl Target {
             group3: self.group.map_or([64, 1, 1], |s| s.0),
             args: self.args.clone(),
             dynamic_lds: self.dynamic_lds,
+            split: SplitSpec {
+                at: self.split_at.clone(),
+                all: self.split_all,
+                style: self.split_style.into(),
+            },
             views: self.views.clone(),
             samplers: self.samplers.clone(),
         }

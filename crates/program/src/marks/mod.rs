@@ -1,0 +1,114 @@
+//! Marks divergent branches of a code object for splitting (PWS 4.2, "insert merge"): `split` right before the
+//! branch and `merge` where its lanes are together again, or the MODE bit of THESIS 4.5. Marks that do nothing go.
+
+mod code;
+mod mode;
+mod pairs;
+mod places;
+
+pub use code::Site;
+
+use crate::load::LoadError;
+use crate::rewrite::{Edits, RewriteError, rewrite};
+use code::Code;
+use std::collections::BTreeSet;
+use thiserror::Error;
+use wb_isa::Pc;
+
+/// How a branch is marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// `split` before the branch, `merge` behind the instruction that switches its lanes on again.
+    #[default]
+    Pws,
+    /// MODE bit 21 is set before the branch and cleared on both ways out of it.
+    Thesis,
+}
+
+/// Which branches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Every branch that can be marked.
+    All,
+    /// Addresses (`0x2650`), pcs (`148`), `FILE:LINE`, `LABEL` or `LABEL+OFFSET`.
+    At(Vec<String>),
+    /// Where the source says so (`wavebound_split()` of include/wavebound.h); those marks are removed.
+    Source,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Only in this kernel or function; empty = everywhere.
+    pub kernel: String,
+    pub wanted: Wanted,
+    pub style: Style,
+}
+
+/// A marked object and what was done.
+#[derive(Clone, Debug)]
+pub struct Marked {
+    pub bytes: Vec<u8>,
+    /// Branches that are marked now, by their old addresses.
+    pub branches: Vec<u64>,
+    pub notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, Error)]
+pub enum MarkError {
+    #[error(transparent)]
+    Rewrite(#[from] RewriteError),
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error("there is no kernel or function `{name}`")]
+    NoKernel { name: String, hint: String },
+    #[error("cannot mark `{place}`: {what}")]
+    Place { place: String, what: String, hint: String },
+}
+
+impl MarkError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            MarkError::NoKernel { hint, .. } | MarkError::Place { hint, .. } => {
+                Some(hint.as_str()).filter(|h| !h.is_empty())
+            }
+            _ => None,
+        }
+    }
+}
+
+impl From<crate::codeobject::CodeObjectError> for MarkError {
+    fn from(e: crate::codeobject::CodeObjectError) -> Self {
+        MarkError::Rewrite(e.into())
+    }
+}
+
+/// The branches on the execution mask in a kernel or function, or in all of them.
+pub fn sites(bytes: &[u8], kernel: &str) -> Result<Vec<Site>, MarkError> {
+    Ok(Code::read(bytes, kernel)?.sites)
+}
+
+/// Whether the source put marks there.
+pub fn has_source_marks(bytes: &[u8], kernel: &str) -> Result<bool, MarkError> {
+    Ok(!Code::read(bytes, kernel)?.source_marks().is_empty())
+}
+
+/// Marks branches. Marking what is marked already changes nothing.
+pub fn mark(bytes: &[u8], request: &Request) -> Result<Marked, MarkError> {
+    let code = Code::read(bytes, &request.kernel)?;
+    let mut notes = Vec::new();
+    let mut edits = Edits::default();
+    let chosen: BTreeSet<Pc> = match &request.wanted {
+        Wanted::All => code.sites.iter().filter(|s| s.usable(request.style)).map(|s| s.pc).collect(),
+        Wanted::At(places) => places::resolve(&code, places, request.style, &mut notes)?,
+        Wanted::Source => places::from_source(&code, request.style, &mut edits, &mut notes)?,
+    };
+    // Both sides of an if part at its branch; the branch in front of the else side has nothing left to split.
+    let chosen: BTreeSet<Pc> = chosen.into_iter().map(|pc| code.leader(pc, request.style)).collect();
+    let branches = match request.style {
+        Style::Pws => pairs::mark(&code, &chosen, &mut edits, &mut notes),
+        Style::Thesis => mode::mark(&code, &chosen, &mut edits),
+    };
+    let branches = branches.into_iter().map(|pc| code.addr(pc)).collect();
+    Ok(Marked { bytes: rewrite(bytes, &edits)?, branches, notes })
+}

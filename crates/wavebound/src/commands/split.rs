@@ -1,0 +1,189 @@
+//! `wavebound split`: marks divergent branches of a GCN3 program for splitting, or lists them (docs/splitting.md).
+
+use super::{CommandResult, print_json, print_line};
+use clap::{Args, ValueEnum};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use wb_lab::object::{self, CompileOptions};
+use wb_program::RegionKind;
+use wb_program::marks::{self, Request, Site, Style, Wanted};
+
+#[derive(Args)]
+#[command(group = clap::ArgGroup::new("which").args(["at", "all", "marks", "list"]))]
+pub struct SplitArgs {
+    /// Code object, assembly, or source: .co .hsaco .bundle .s .cl .hip
+    file: PathBuf,
+    /// Only in this kernel or function
+    #[arg(long, default_value = "")]
+    kernel: String,
+    /// Mark the branch at an address (0x2650), a pc (148), FILE:LINE, LABEL or LABEL+BYTES; repeatable
+    #[arg(long, value_name = "PLACE")]
+    at: Vec<String>,
+    /// Mark all branches that can be marked
+    #[arg(long)]
+    all: bool,
+    /// Mark where the source has wavebound_split() (default when it has)
+    #[arg(long)]
+    marks: bool,
+    /// List the branches: address, pc, source line, kind, where its lanes come together, markable or why not
+    #[arg(long)]
+    list: bool,
+    /// How to mark
+    #[arg(long, value_enum, default_value_t)]
+    style: StyleArg,
+    /// Code object to write (default: beside the input, .split.co)
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    /// Machine-readable output (docs/json.md)
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum StyleArg {
+    /// split before the branch, merge where its lanes are together again
+    #[default]
+    Pws,
+    /// MODE bit 21 set around the branch
+    Thesis,
+}
+
+impl From<StyleArg> for Style {
+    fn from(style: StyleArg) -> Style {
+        match style {
+            StyleArg::Pws => Style::Pws,
+            StyleArg::Thesis => Style::Thesis,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct BranchJson {
+    function: String,
+    pc: u32,
+    addr: u64,
+    file: String,
+    line: u32,
+    kind: &'static str,
+    reconverge: Option<u64>,
+    else_of: Option<u64>,
+    markable: bool,
+    why: &'static str,
+    split: bool,
+    mode: bool,
+}
+
+#[derive(Serialize)]
+struct ListJson {
+    version: u32,
+    file: String,
+    branches: Vec<BranchJson>,
+}
+
+#[derive(Serialize)]
+struct SplitJson {
+    version: u32,
+    file: String,
+    output: String,
+    /// Addresses in the input.
+    marked: Vec<u64>,
+    notes: Vec<String>,
+}
+
+pub fn main(args: SplitArgs) -> CommandResult {
+    let name = args.file.display().to_string();
+    let bytes = object::read(&args.file, &CompileOptions::default())?;
+    let bytes = object::code(&name, &bytes)?;
+    let report = |e| object::mark_report(&name, e);
+    if args.list {
+        let sites = marks::sites(&bytes, &args.kernel).map_err(report)?;
+        return list(&args, name, &sites).map(|()| ExitCode::SUCCESS);
+    }
+    let wanted = match (args.all, args.at.is_empty()) {
+        (true, _) => Wanted::All,
+        (false, false) => Wanted::At(args.at.clone()),
+        (false, true) => Wanted::Source,
+    };
+    if wanted == Wanted::Source && !marks::has_source_marks(&bytes, &args.kernel).map_err(report)? {
+        return Err(miette!(
+            help = "say which branches: --at PLACE or --all; --list shows them",
+            "{name}: there is no wavebound_split() in it"
+        ));
+    }
+    let request = Request { kernel: args.kernel.clone(), wanted, style: args.style.into() };
+    let marked = object::mark(&name, &bytes, &request)?;
+    let output = args.output.clone().unwrap_or_else(|| args.file.with_extension("split.co"));
+    std::fs::write(&output, &marked.bytes)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", output.display()))?;
+    let output = output.display().to_string();
+    if args.json {
+        let json = SplitJson { version: 1, file: name, output, marked: marked.branches, notes: marked.notes };
+        return print_json(&json).map(|()| ExitCode::SUCCESS);
+    }
+    for note in &marked.notes {
+        eprintln!("note: {note}");
+    }
+    let count = marked.branches.len();
+    let s = if count == 1 { "" } else { "es" };
+    print_line(&format!("{output}: {count} branch{s} marked, {} bytes", marked.bytes.len()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn kind(site: &Site) -> &'static str {
+    match site.kind {
+        RegionKind::If => "if",
+        RegionKind::Else => "else",
+        RegionKind::Loop => "loop",
+        RegionKind::Unsaved => "unsaved",
+    }
+}
+
+fn list(args: &SplitArgs, file: String, sites: &[Site]) -> miette::Result<()> {
+    if args.json {
+        let branch = |s: &Site| BranchJson {
+            function: s.function.clone(),
+            pc: s.pc,
+            addr: s.addr,
+            file: s.file.clone(),
+            line: s.line,
+            kind: kind(s),
+            reconverge: s.reconverge,
+            else_of: s.else_of,
+            markable: s.markable,
+            why: s.why,
+            split: s.split,
+            mode: s.mode,
+        };
+        return print_json(&ListJson { version: 1, file, branches: sites.iter().map(branch).collect() });
+    }
+    let mut function = None;
+    for s in sites {
+        if function != Some(&s.function) {
+            function = Some(&s.function);
+            print_line(&format!("{}:", s.function));
+            print_line("  address       pc  source                kind     lanes meet  split and merge");
+        }
+        let source = if s.line > 0 { format!("{}:{}", s.file, s.line) } else { "-".into() };
+        let meet = s.reconverge.map_or("-".into(), |a| format!("{a:#x}"));
+        let state = match (s.markable, s.else_of) {
+            (true, Some(first)) => format!("with its if, {first:#x}"),
+            (true, None) => "yes".into(),
+            (false, _) => format!("no: {}", s.why),
+        };
+        let marks = [(s.split, ", marked"), (s.mode, ", MODE bit set")];
+        let marks: String = marks.iter().filter(|m| m.0).map(|m| m.1).collect();
+        print_line(&format!(
+            "  {:<10} {:>5}  {source:<20}  {:<7}  {meet:<10}  {state}{marks}",
+            format!("{:#x}", s.addr),
+            s.pc,
+            kind(s)
+        ));
+    }
+    if sites.is_empty() {
+        print_line("no branch on the execution mask");
+    }
+    Ok(())
+}
