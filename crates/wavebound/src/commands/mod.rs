@@ -11,6 +11,7 @@ pub mod picture;
 mod record;
 pub mod reproduce;
 pub mod run;
+pub mod synthetic;
 mod target;
 
 use std::io::{self, Write};
