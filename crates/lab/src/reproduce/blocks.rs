@@ -37,9 +37,11 @@ fn kernel() -> String {
     let mut block = |number: usize, begin: &[&str], end: &[&str]| {
         let _ = writeln!(text, "BB{number}:");
         let filler = UNIT * TIMES[number - 1] - begin.len() - end.len();
-        begin.iter().for_each(|line| drop(writeln!(text, "  {line}")));
-        (0..filler).for_each(|i| drop(writeln!(text, "  v_xor_b32 v{}, {number}, v{0}", 8 + i % 4)));
-        end.iter().for_each(|line| drop(writeln!(text, "  {line}")));
+        let work = (0..filler).map(|i| format!("v_xor_b32 v{0}, {number}, v{0}", 8 + i % 4));
+        let (begin, end) = (begin.iter().map(|&l| l.to_owned()), end.iter().map(|&l| l.to_owned()));
+        for line in begin.chain(work).chain(end) {
+            let _ = writeln!(text, "  {line}");
+        }
     };
     // A = {17, 29, 52, 80} in v1.
     let array = [
