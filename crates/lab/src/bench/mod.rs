@@ -2,6 +2,7 @@
 //! no observer, timed and untimed.
 
 mod kernels;
+mod ops;
 mod programs;
 
 use miette::Report;
@@ -56,7 +57,8 @@ fn timed_run(run: impl FnOnce() -> Result<Work, Report>) -> Result<Run, Report> 
 
 /// Names of all benches.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    programs::PROGRAMS.iter().map(|p| p.name).chain(kernels::KERNELS.iter().map(|k| k.name))
+    let kernels = kernels::KERNELS.iter().map(|k| k.name);
+    programs::PROGRAMS.iter().map(|p| p.name).chain(kernels).chain(ops::OPS.iter().map(|o| o.0))
 }
 
 /// Runs the benches whose name contains `filter`, each for about `seconds`; the best run counts.
@@ -92,6 +94,10 @@ pub fn run(
             let best = best_of(seconds, || (kernel.run)(timed))?;
             measured(kernel.name, "gcn3", kernels::MACHINE, timed, best);
         }
+    }
+    for (name, text) in ops::OPS.iter().filter(|o| o.0.contains(filter)) {
+        let best = best_of(seconds / 20.0, || ops::run(text))?;
+        measured(name, "gcn3", "-", false, best);
     }
     Ok(all)
 }

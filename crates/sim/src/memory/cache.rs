@@ -3,9 +3,8 @@
 
 use wb_hw::Cache as CacheSpec;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Line {
-    tag: u64,
     ready: u64,
     used: u64,
 }
@@ -14,6 +13,8 @@ const EMPTY: u64 = u64::MAX;
 
 #[derive(Clone, Debug)]
 pub struct Tags {
+    /// What each line holds, apart from the rest: a lookup compares the tags of a set.
+    tags: Vec<u64>,
     lines: Vec<Line>,
     ways: usize,
     sets: u64,
@@ -37,7 +38,8 @@ impl Tags {
         let count = (spec.size / spec.line).max(1) as usize;
         let ways = (spec.ways as usize).clamp(1, count);
         Tags {
-            lines: vec![Line { tag: EMPTY, ready: 0, used: 0 }; count],
+            tags: vec![EMPTY; count],
+            lines: vec![Line::default(); count],
             ways,
             sets: (count / ways) as u64,
             last: 0,
@@ -65,24 +67,28 @@ impl Tags {
 
     pub fn lookup(&mut self, line: u64) -> Lookup {
         self.stamp += 1;
-        let last = &mut self.lines[self.last];
-        if last.tag == line {
-            last.used = self.stamp;
-            return Lookup::Hit(last.ready);
+        if self.tags[self.last] == line {
+            return self.hit(self.last);
         }
         let set = if self.sets.is_power_of_two() { line & (self.sets - 1) } else { line % self.sets };
         let first = set as usize * self.ways;
-        let set = &mut self.lines[first..first + self.ways];
-        if let Some(way) = set.iter().position(|l| l.tag == line) {
-            self.last = first + way;
-            set[way].used = self.stamp;
-            return Lookup::Hit(set[way].ready);
+        let tags = &self.tags[first..first + self.ways];
+        if let Some(way) = tags.iter().position(|&tag| tag == line) {
+            return self.hit(first + way);
         }
-        let victim = (0..set.len()).min_by_key(|&w| set[w].used).unwrap_or(0);
-        Lookup::Miss { way: first + victim, evicted: set[victim].tag != EMPTY }
+        let victim = (first..first + self.ways).min_by_key(|&w| self.lines[w].used).unwrap_or(first);
+        Lookup::Miss { way: victim, evicted: self.tags[victim] != EMPTY }
+    }
+
+    fn hit(&mut self, way: usize) -> Lookup {
+        self.last = way;
+        let line = &mut self.lines[way];
+        line.used = self.stamp;
+        Lookup::Hit(line.ready)
     }
 
     pub fn fill(&mut self, way: usize, line: u64, ready: u64) {
-        self.lines[way] = Line { tag: line, ready, used: self.stamp };
+        self.tags[way] = line;
+        self.lines[way] = Line { ready, used: self.stamp };
     }
 }

@@ -132,3 +132,108 @@ impl DeviceMemory {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Lines, MemBus};
+    use super::*;
+    use wb_isa::Bus;
+
+    /// A bus that knows only single accesses: the trait's own loops.
+    struct Single<'a>(MemBus<'a, true>);
+
+    impl Bus for Single<'_> {
+        fn load(&mut self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
+            self.0.load(addr, bytes)
+        }
+
+        fn store(&mut self, addr: u64, bytes: u32, value: u64) -> Result<(), MemFault> {
+            self.0.store(addr, bytes, value)
+        }
+
+        fn console(&mut self, _byte: u8) {}
+    }
+
+    /// What an access leaves behind: results, memory, lines, fault.
+    type After<const K: usize> = (Result<[Row<u32>; K], MemFault>, Vec<u8>, Vec<u64>, bool);
+
+    fn access<const K: usize>(
+        offset: &[Row<u32>; K],
+        lanes: Mask,
+        store: bool,
+        banked: bool,
+        together: bool,
+    ) -> After<K> {
+        let mut memory = DeviceMemory::new(4096);
+        memory.bytes.iter_mut().enumerate().for_each(|(i, b)| *b = (i * 7 + i / 256) as u8);
+        (memory.text, memory.text_end) = (vec![64..96], 96);
+        let mut lines = Lines::default();
+        if banked {
+            lines.start_banked()
+        } else {
+            lines.start(64)
+        }
+        let data: [Row<u32>; K] =
+            std::array::from_fn(|k| std::array::from_fn(|lane| (lane * 1000 + k) as u32));
+        let rows: [&Row<u32>; K] = std::array::from_fn(|k| &data[k]);
+        let mut out = [[9; 64]; K];
+        let mut console = Vec::new();
+        let mut bus =
+            MemBus::<true> { memory: &mut memory, console: &mut console, lines: &mut lines, wrote: false };
+        let (result, wrote) = if together {
+            let result = match store {
+                true => bus.store_lanes(16, offset, lanes, &rows),
+                false => bus.load_lanes(16, offset, lanes, &mut out),
+            };
+            (result, bus.wrote)
+        } else {
+            let mut bus = Single(bus);
+            let result = match store {
+                true => bus.store_lanes(16, offset, lanes, &rows),
+                false => bus.load_lanes(16, offset, lanes, &mut out),
+            };
+            (result, bus.0.wrote)
+        };
+        match result {
+            Ok(()) => (Ok(out), memory.bytes, lines.list, wrote),
+            // A run ends at a fault: what was touched before does not matter.
+            Err(fault) => (Err(fault), Vec::new(), Vec::new(), false),
+        }
+    }
+
+    #[test]
+    fn together_is_the_same_as_one_by_one() {
+        type Place = fn(u32) -> u32;
+        let places: [Place; 9] = [
+            |l| 100 + l * 4,
+            |_| 200,
+            |l| 128 + l / 16 * 4,
+            |l| 1000 + l * 37 % 64 * 8,
+            |l| 1000 - l * 4,
+            |l| 301 + l * 4 + l / 9 % 2 * 2,
+            // Into the instructions, past the end, and round 32 bits.
+            |l| l * 4,
+            |l| 3900 + l * 4,
+            |l| 0xffff_fff0u32.wrapping_add(l * 4),
+        ];
+        for (n, place) in places.into_iter().enumerate() {
+            let row =
+                |shift: u32| -> Row<u32> { std::array::from_fn(|l| place(l as u32).wrapping_add(shift)) };
+            for lanes in [Mask::MAX, 0xff00_ffff_0f0f_8001, 1 << 63, 0] {
+                for (store, banked) in [(false, false), (false, true), (true, false), (true, true)] {
+                    let one = [row(0)];
+                    let text = format!("places {n}, lanes {lanes:x}, store {store}, banked {banked}");
+                    assert!(
+                        access(&one, lanes, store, banked, true) == access(&one, lanes, store, banked, false),
+                        "{text}"
+                    );
+                    let two = [row(8), row(0)];
+                    assert!(
+                        access(&two, lanes, store, banked, true) == access(&two, lanes, store, banked, false),
+                        "{text}, two dwords"
+                    );
+                }
+            }
+        }
+    }
+}

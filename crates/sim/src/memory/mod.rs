@@ -167,7 +167,8 @@ impl Lines {
             let mut first = [u64::MAX; MAX_BANKS];
             let mut load = [0u8; MAX_BANKS];
             for (i, &dword) in together.iter().enumerate() {
-                let bank = (dword % banks) as usize % MAX_BANKS;
+                let bank = if banks.is_power_of_two() { dword & (banks - 1) } else { dword % banks };
+                let bank = bank as usize % MAX_BANKS;
                 if first[bank] == u64::MAX {
                     (first[bank], load[bank]) = (dword, 1);
                 } else if first[bank] != dword && !together[..i].contains(&dword) {

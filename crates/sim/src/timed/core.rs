@@ -262,14 +262,19 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         }
         let (mut ready, mut blocked, mut next) = (0, 0, part.next_wake);
         let awake = part.active & !part.sleeping & !except & self.frontend.ready(q);
-        for (unit, needs) in part.needs.iter().enumerate().filter(|n| awake & n.1 != 0) {
-            let free = self.units.free_at(unit as u8, q);
+        let mut rest = awake;
+        while rest != 0 {
+            // The slots that need the same unit as the first one left.
+            let unit = part.unit[rest.trailing_zeros() as usize];
+            let same = awake & part.needs[usize::from(unit)];
+            let free = self.units.free_at(unit, q);
             if free <= now {
-                ready |= awake & needs;
+                ready |= same;
             } else {
-                blocked |= awake & needs;
+                blocked |= same;
                 next = next.min(free);
             }
+            rest &= !same;
         }
         part.stalled = part.occupied & !(ready | blocked);
         (ready, next)

@@ -25,12 +25,14 @@ pub fn main(args: BenchArgs) -> CommandResult {
         return Err(miette!(help = names.join(", "), "no bench is named like `{}`", args.filter));
     }
     if !args.json {
-        print_line("bench            machine         run      wave-instructions   seconds   million/s");
+        print_line(
+            "bench                     machine         run      wave-instructions   seconds   million/s",
+        );
     }
     let all = bench::run(&args.filter, args.seconds, |m| {
         if !args.json {
             print_line(&format!(
-                "{:<16} {:<15} {:<8} {:>17} {:>9.4} {:>11.2}",
+                "{:<25} {:<15} {:<8} {:>17} {:>9.4} {:>11.2}",
                 m.name,
                 m.machine,
                 if m.timed { "timed" } else { "untimed" },

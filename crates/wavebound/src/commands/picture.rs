@@ -3,11 +3,12 @@
 use super::target::{Progress, Target};
 use super::{CommandResult, print_line};
 use clap::Args;
-use miette::{IntoDiagnostic, WrapErr};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wb_lab::launch::is_launch_file;
 use wb_report::{History, PictureOptions};
 use wb_sim::RunOptions;
 use wb_trace::{TraceReader, replay};
@@ -64,6 +65,11 @@ pub fn main(args: PictureArgs) -> CommandResult {
         replay(reader, &mut [&mut history])
             .into_diagnostic()
             .wrap_err_with(|| format!("in {}", path.display()))?;
+    } else if is_launch_file(path) {
+        return Err(miette!(
+            help = "wavebound run launch.toml --picture history.png draws one per launch",
+            "`picture` draws a program or a trace, not a launch file"
+        ));
     } else {
         let job = args.target.job()?;
         let progress = Progress::new();

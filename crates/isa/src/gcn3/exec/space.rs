@@ -86,12 +86,18 @@ pub(super) struct Rows<const K: usize> {
     pub offset: [Row<u32>; K],
 }
 
+/// Fewer lanes than this go one by one: rows would cost more than they save.
+const FEW: u32 = 16;
+
 /// Global memory within 4 GiB from a flat address in rows `first` and `first + 1`, `K` dwords in a row.
 #[inline(always)]
 pub(super) fn global_rows<const K: usize>(regs: &Regs, first: usize, lanes: Mask) -> Option<Rows<K>> {
+    if lanes.count_ones() < FEW {
+        return None;
+    }
     let (low, high) = (regs.v.whole(first)?, regs.v.whole(first + 1)?);
     let high = uniform(high, lanes)?;
-    if lanes == 0 || matches!(high, SHARED_APERTURE | PRIVATE_APERTURE) {
+    if matches!(high, SHARED_APERTURE | PRIVATE_APERTURE) {
         return None;
     }
     if K > 1 && largest(low, lanes) > u32::MAX - 4 * K as u32 {
@@ -108,15 +114,29 @@ pub(super) fn lds_rows<const K: usize>(
     lanes: Mask,
     add: [u32; K],
 ) -> Option<Rows<K>> {
+    if lanes.count_ones() < FEW {
+        return None;
+    }
     let offset = moved(regs.v.whole(first)?, add);
     let last = regs.lds_bytes.checked_sub(4)?;
-    let inside = offset.iter().all(|row| largest(row, lanes) <= last);
-    (inside && lanes != 0).then_some(Rows { base: regs.lds_base, offset })
+    for row in &offset {
+        // All bits together are at least the largest: mostly that is small enough.
+        if row.iter().fold(0, |all, v| all | v) > last && largest(row, lanes) > last {
+            return None;
+        }
+    }
+    Some(Rows { base: regs.lds_base, offset })
 }
 
 #[inline(always)]
 fn moved<const K: usize>(row: &Row<u32>, add: [u32; K]) -> [Row<u32>; K] {
-    add.map(|add| row.map(|v| v.wrapping_add(add)))
+    let mut out = [[0; 64]; K];
+    for (out, add) in out.iter_mut().zip(add) {
+        for (out, v) in out.iter_mut().zip(row) {
+            *out = v.wrapping_add(add);
+        }
+    }
+    out
 }
 
 /// Loads `K` dwords per lane into the rows from `dst`.

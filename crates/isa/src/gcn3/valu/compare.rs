@@ -123,11 +123,11 @@ fn f32_relation(relation: Relation, cx: &mut Cx) -> Mask {
 fn f64_relation<const FLUSH: bool>(relation: Relation, cx: &mut Cx) -> Mask {
     let f = f64::from_bits;
     match relation {
-        Relation::Lt => cx.test_wide::<FLUSH>(|a, b| f(a) < f(b)),
-        Relation::Le => cx.test_wide::<FLUSH>(|a, b| f(a) <= f(b)),
-        Relation::Eq => cx.test_wide::<FLUSH>(|a, b| f(a) == f(b)),
-        Relation::Lg => cx.test_wide::<FLUSH>(|a, b| (f(a) < f(b)) | (f(a) > f(b))),
-        _ => cx.test_wide::<FLUSH>(|a, b| !f(a).is_nan() & !f(b).is_nan()),
+        Relation::Lt => cx.test_wide::<FLUSH>(move |a, b| f(a) < f(b)),
+        Relation::Le => cx.test_wide::<FLUSH>(move |a, b| f(a) <= f(b)),
+        Relation::Eq => cx.test_wide::<FLUSH>(move |a, b| f(a) == f(b)),
+        Relation::Lg => cx.test_wide::<FLUSH>(move |a, b| (f(a) < f(b)) | (f(a) > f(b))),
+        _ => cx.test_wide::<FLUSH>(move |a, b| !f(a).is_nan() & !f(b).is_nan()),
     }
 }
 
@@ -149,14 +149,14 @@ fn f16_relation(relation: Relation, cx: &mut Cx) -> Mask {
 /// Equal, or less.
 fn int_relation(equal: bool, ty: Ty, cx: &mut Cx) -> Mask {
     match (ty, equal) {
-        (Ty::I16 | Ty::U16 | Ty::B16, true) => cx.test_bits(|a, b| a as u16 == b as u16),
-        (Ty::I16, false) => cx.test_bits(|a, b| (a as i16) < b as i16),
-        (Ty::U16 | Ty::B16, false) => cx.test_bits(|a, b| (a as u16) < b as u16),
-        (Ty::I64 | Ty::U64 | Ty::B64, true) => cx.test_wide::<false>(|a, b| a == b),
-        (Ty::I64, false) => cx.test_wide::<false>(|a, b| (a as i64) < b as i64),
-        (Ty::U64 | Ty::B64, false) => cx.test_wide::<false>(|a, b| a < b),
-        (_, true) => cx.test_bits(|a, b| a == b),
-        (Ty::I32, false) => cx.test_bits(|a, b| (a as i32) < b as i32),
-        (_, false) => cx.test_bits(|a, b| a < b),
+        (Ty::I16 | Ty::U16 | Ty::B16, true) => cx.test_bits(move |a, b| a as u16 == b as u16),
+        (Ty::I16, false) => cx.test_bits(move |a, b| (a as i16) < b as i16),
+        (Ty::U16 | Ty::B16, false) => cx.test_bits(move |a, b| (a as u16) < b as u16),
+        (Ty::I64 | Ty::U64 | Ty::B64, true) => cx.test_wide::<false>(move |a, b| a == b),
+        (Ty::I64, false) => cx.test_wide::<false>(move |a, b| (a as i64) < b as i64),
+        (Ty::U64 | Ty::B64, false) => cx.test_wide::<false>(move |a, b| a < b),
+        (_, true) => cx.test_bits(move |a, b| a == b),
+        (Ty::I32, false) => cx.test_bits(move |a, b| (a as i32) < b as i32),
+        (_, false) => cx.test_bits(move |a, b| a < b),
     }
 }

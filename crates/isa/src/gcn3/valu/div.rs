@@ -92,6 +92,59 @@ pub(super) fn scale_f64(x: f64, denominator: f64, numerator: f64) -> (f64, bool)
     (ldexp64(x, 128 * steps), undo)
 }
 
+/// The exponent field of an f32, or of an f64 by its upper dword.
+#[inline(always)]
+fn field32(bits: u32) -> i32 {
+    (bits >> 23 & 0xff) as i32
+}
+
+#[inline(always)]
+fn field64(high: u32) -> i32 {
+    (high >> 20 & 0x7ff) as i32
+}
+
+/// A normal, finite number by its exponent field: from 1 to below the largest.
+#[inline(always)]
+fn normal(field: i32, largest: i32) -> bool {
+    (field - 1) as u32 <= (largest - 2) as u32
+}
+
+/// Nothing to scale, and `x` is an ordinary number: div_scale gives it back as it is.
+#[inline(always)]
+pub(super) fn plain_scale32(x: u32, denominator: u32, numerator: u32) -> bool {
+    let (en, ed) = (field32(numerator), field32(denominator));
+    let inside = |e: i32| ((e - 24) as u32) < 250 - 24;
+    inside(en) & inside(ed) & ((en - ed).abs() < 96) & normal(field32(x), 255)
+}
+
+/// The same of upper dwords.
+#[inline(always)]
+pub(super) fn plain_scale64(x: u32, denominator: u32, numerator: u32) -> bool {
+    let (en, ed) = (field64(numerator), field64(denominator));
+    let inside = |e: i32| ((e - 54) as u32) < 2040 - 54;
+    inside(en) & inside(ed) & ((en - ed).abs() < 768) & normal(field64(x), 0x7ff)
+}
+
+/// No special case: div_fixup gives the quotient the sign it must have.
+#[inline(always)]
+pub(super) fn plain_fixup32(quotient: u32, denominator: u32, numerator: u32) -> bool {
+    let (en, ed) = (field32(numerator), field32(denominator));
+    normal(en, 255) & normal(ed, 255) & (en - ed >= -150) & (field32(quotient) < 255)
+}
+
+/// The same of upper dwords.
+#[inline(always)]
+pub(super) fn plain_fixup64(quotient: u32, denominator: u32, numerator: u32) -> bool {
+    let (en, ed) = (field64(numerator), field64(denominator));
+    normal(en, 0x7ff) & normal(ed, 0x7ff) & (en - ed >= -1075) & (field64(quotient) < 0x7ff)
+}
+
+#[inline(always)]
+pub(super) fn signed32(quotient: f32, denominator: f32, numerator: f32) -> u32 {
+    let sign = (denominator.to_bits() ^ numerator.to_bits()) & (1 << 31);
+    quotient.to_bits() & !(1 << 31) | sign
+}
+
 /// `a * b + c`, times 2^±64 if `undo`, rounded once. The size of `c`, the quotient, tells the direction.
 pub(super) fn fmas32(a: f32, b: f32, c: f32, undo: bool) -> f32 {
     let sum = add_odd(f64::from(a) * f64::from(b), f64::from(c));

@@ -24,43 +24,53 @@ fn minimum(a: u64, b: u64, max: bool, ieee: bool) -> u64 {
 pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
     let ieee = cx.ieee();
     match op {
-        Op::VAddF64 => cx.f64(|[a, b]| a + b),
-        Op::VMulF64 => cx.f64(|[a, b]| a * b),
-        Op::VFmaF64 => cx.f64(|[a, b, c]| a.mul_add(b, c)),
-        Op::VMinF64 => cx.map_double(|a, b| minimum(a, b, false, ieee)),
-        Op::VMaxF64 => cx.map_double(|a, b| minimum(a, b, true, ieee)),
-        Op::VRndneF64 => cx.f64(|[a]| num::rndne64(a)),
-        Op::VFloorF64 => cx.f64(|[a]| num::floor64(a)),
-        Op::VCeilF64 => cx.f64(|[a]| num::ceil64(a)),
-        Op::VTruncF64 => cx.f64(|[a]| num::trunc64(a)),
+        Op::VAddF64 => cx.f64(move |[a, b]| a + b),
+        Op::VMulF64 => cx.f64(move |[a, b]| a * b),
+        Op::VFmaF64 => cx.f64(move |[a, b, c]| a.mul_add(b, c)),
+        Op::VMinF64 => cx.map_double(move |a, b| minimum(a, b, false, ieee)),
+        Op::VMaxF64 => cx.map_double(move |a, b| minimum(a, b, true, ieee)),
+        Op::VRndneF64 => cx.f64(move |[a]| num::rndne64(a)),
+        Op::VFloorF64 => cx.f64(move |[a]| num::floor64(a)),
+        Op::VCeilF64 => cx.f64(move |[a]| num::ceil64(a)),
+        Op::VTruncF64 => cx.f64(move |[a]| num::trunc64(a)),
         // Never 1: the largest number below it is the limit.
-        Op::VFractF64 => cx.f64(|[a]| {
+        Op::VFractF64 => cx.f64(move |[a]| {
             let (r, limit) = (a - num::floor64(a), f64::from_bits(0x3fef_ffff_ffff_ffff));
             if r > limit { limit } else { r }
         }),
         Op::VLdexpF64 => cx.f64_int(num::ldexp64),
-        Op::VFrexpMantF64 => cx.f64(|[a]| num::frexp64(a).0),
-        Op::VFrexpExpI32F64 => cx.f64_bits(|a| num::frexp64(a).1 as u32),
-        Op::VCvtI32F64 => cx.f64_bits(|a| a as i32 as u32),
-        Op::VCvtU32F64 => cx.f64_bits(|a| a as u32),
+        Op::VFrexpMantF64 => cx.f64(move |[a]| num::frexp64(a).0),
+        Op::VFrexpExpI32F64 => cx.f64_bits(move |a| num::frexp64(a).1 as u32),
+        Op::VCvtI32F64 => cx.f64_bits(move |a| a as i32 as u32),
+        Op::VCvtU32F64 => cx.f64_bits(move |a| a as u32),
         Op::VCvtF32F64 => {
             let keep = cx.keep_out32();
-            cx.f64_bits(|a| {
+            cx.f64_bits(move |a| {
                 let out = num::f64_to_f32(a).to_bits();
                 if out & 0x7f80_0000 == 0 { out & keep } else { out }
             });
         }
         Op::VCvtF64F32 => {
             let keep = cx.keep_in32();
-            cx.widen(|a| num::f32_to_f64(if a & 0x7f80_0000 == 0 { a & keep } else { a }));
+            cx.widen(move |a| num::f32_to_f64(if a & 0x7f80_0000 == 0 { a & keep } else { a }));
         }
-        Op::VCvtF64I32 => cx.widen(|a| f64::from(a as i32).to_bits()),
-        Op::VCvtF64U32 => cx.widen(|a| f64::from(a).to_bits()),
-        Op::VRcpF64 => cx.f64(|[a]| transcendental::rcp64(a)),
-        Op::VRsqF64 => cx.f64(|[a]| transcendental::rsq64(a)),
-        Op::VSqrtF64 => cx.f64(|[a]| transcendental::sqrt64(a)),
-        Op::VTrigPreopF64 => cx.f64_int(|a, segment| div::trig_preop(a, segment as u32)),
-        Op::VDivFixupF64 => cx.f64_with::<3, false>(|[q, d, n]| div::fixup64(q, d, n)),
+        Op::VCvtF64I32 => cx.widen(move |a| f64::from(a as i32).to_bits()),
+        Op::VCvtF64U32 => cx.widen(move |a| f64::from(a).to_bits()),
+        Op::VRcpF64 => cx.f64(move |[a]| transcendental::rcp64(a)),
+        Op::VRsqF64 => cx.f64(move |[a]| transcendental::rsq64(a)),
+        Op::VSqrtF64 => cx.f64(move |[a]| transcendental::sqrt64(a)),
+        Op::VTrigPreopF64 => cx.f64_int(move |a, segment| div::trig_preop(a, segment as u32)),
+        Op::VDivFixupF64 if cx.all::<3, true>(|[q, d, n]| div::plain_fixup64(q, d, n)) => {
+            cx.f64_with::<3, false>(move |[q, d, n]| {
+                let sign = (d.to_bits() ^ n.to_bits()) & (1 << 63);
+                f64::from_bits(q.to_bits() & !(1 << 63) | sign)
+            });
+        }
+        Op::VDivFixupF64 => cx.f64_with::<3, false>(move |[q, d, n]| div::fixup64(q, d, n)),
+        Op::VDivScaleF64 if cx.all::<3, true>(|[x, d, n]| div::plain_scale64(x, d, n)) => {
+            cx.f64_with::<1, false>(move |[x]| x);
+        }
+        Op::VDivFmasF64 if cx.mask_in & cx.lanes == 0 => cx.f64(move |[a, b, c]| a.mul_add(b, c)),
         Op::VDivScaleF64 | Op::VDivFmasF64 => divide(op, cx),
         _ => return false,
     }

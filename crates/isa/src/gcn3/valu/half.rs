@@ -89,30 +89,30 @@ pub(super) fn run_int(op: Op, cx: &mut Cx) -> bool {
         let unsigned = |v: i64| sat(v, 0, 0xffff);
         let (i, u) = (|v: u32| i64::from(signed(v)), |v: u32| i64::from(low(v)));
         match op {
-            Op::VAddU16 => cx.map(|[a, b]| unsigned(u(a) + u(b))),
-            Op::VSubU16 => cx.map(|[a, b]| unsigned(u(a) - u(b))),
-            Op::VSubrevU16 => cx.map(|[a, b]| unsigned(u(b) - u(a))),
-            Op::VMadU16 => cx.map(|[a, b, c]| unsigned(u(a) * u(b) + u(c))),
-            Op::VMadI16 => cx.map(|[a, b, c]| sat(i(a) * i(b) + i(c), -0x8000, 0x7fff)),
+            Op::VAddU16 => cx.map(move |[a, b]| unsigned(u(a) + u(b))),
+            Op::VSubU16 => cx.map(move |[a, b]| unsigned(u(a) - u(b))),
+            Op::VSubrevU16 => cx.map(move |[a, b]| unsigned(u(b) - u(a))),
+            Op::VMadU16 => cx.map(move |[a, b, c]| unsigned(u(a) * u(b) + u(c))),
+            Op::VMadI16 => cx.map(move |[a, b, c]| sat(i(a) * i(b) + i(c), -0x8000, 0x7fff)),
             _ => return false,
         }
         return true;
     }
     match op {
-        Op::VAddU16 => cx.map(|[a, b]| low(a.wrapping_add(b))),
-        Op::VSubU16 => cx.map(|[a, b]| low(a.wrapping_sub(b))),
-        Op::VSubrevU16 => cx.map(|[a, b]| low(b.wrapping_sub(a))),
-        Op::VMulLoU16 => cx.map(|[a, b]| low(a.wrapping_mul(b))),
-        Op::VLshlrevB16 => cx.map(|[n, v]| low(v << (n & 15))),
-        Op::VLshrrevB16 => cx.map(|[n, v]| low(v) >> (n & 15)),
-        Op::VAshrrevI16 => cx.map(|[n, v]| low((signed(v) >> (n & 15)) as u32)),
-        Op::VMaxU16 => cx.map(|[a, b]| low(a).max(low(b))),
-        Op::VMinU16 => cx.map(|[a, b]| low(a).min(low(b))),
-        Op::VMaxI16 => cx.map(|[a, b]| low(signed(a).max(signed(b)) as u32)),
-        Op::VMinI16 => cx.map(|[a, b]| low(signed(a).min(signed(b)) as u32)),
-        Op::VMadU16 | Op::VMadI16 => cx.map(|[a, b, c]| low(a.wrapping_mul(b).wrapping_add(c))),
-        Op::VCvtF16U16 => cx.map(|[a]| half_from_f64(low(a).into(), false).into()),
-        Op::VCvtF16I16 => cx.map(|[a]| half_from_f64(signed(a).into(), false).into()),
+        Op::VAddU16 => cx.map(move |[a, b]| low(a.wrapping_add(b))),
+        Op::VSubU16 => cx.map(move |[a, b]| low(a.wrapping_sub(b))),
+        Op::VSubrevU16 => cx.map(move |[a, b]| low(b.wrapping_sub(a))),
+        Op::VMulLoU16 => cx.map(move |[a, b]| low(a.wrapping_mul(b))),
+        Op::VLshlrevB16 => cx.map(move |[n, v]| low(v << (n & 15))),
+        Op::VLshrrevB16 => cx.map(move |[n, v]| low(v) >> (n & 15)),
+        Op::VAshrrevI16 => cx.map(move |[n, v]| low((signed(v) >> (n & 15)) as u32)),
+        Op::VMaxU16 => cx.map(move |[a, b]| low(a).max(low(b))),
+        Op::VMinU16 => cx.map(move |[a, b]| low(a).min(low(b))),
+        Op::VMaxI16 => cx.map(move |[a, b]| low(signed(a).max(signed(b)) as u32)),
+        Op::VMinI16 => cx.map(move |[a, b]| low(signed(a).min(signed(b)) as u32)),
+        Op::VMadU16 | Op::VMadI16 => cx.map(move |[a, b, c]| low(a.wrapping_mul(b).wrapping_add(c))),
+        Op::VCvtF16U16 => cx.map(move |[a]| half_from_f64(low(a).into(), false).into()),
+        Op::VCvtF16I16 => cx.map(move |[a]| half_from_f64(signed(a).into(), false).into()),
         _ => return false,
     }
     true
@@ -128,9 +128,11 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VMulF16 => cx.f16(|[a, b]| a * b),
         Op::VFmaF16 => cx.f16(|[a, b, c]| add_odd(a * b, c)),
         Op::VMadF16 | Op::VMadmkF16 | Op::VMadakF16 => cx.f16_with(true, true, |[a, b, c]| mad(a, b, c)),
-        Op::VMacF16 => cx.mac(|v| half_op(v.map(|v| v as u16), true, true, |[a, b, c]| mad(a, b, c)).into()),
-        Op::VMinF16 => cx.map_float(|[a, b]| minimum(a as u16, b as u16, false, ieee).into()),
-        Op::VMaxF16 => cx.map_float(|[a, b]| minimum(a as u16, b as u16, true, ieee).into()),
+        Op::VMacF16 => {
+            cx.mac(move |v| half_op(v.map(|v| v as u16), true, true, |[a, b, c]| mad(a, b, c)).into())
+        }
+        Op::VMinF16 => cx.map_float(move |[a, b]| minimum(a as u16, b as u16, false, ieee).into()),
+        Op::VMaxF16 => cx.map_float(move |[a, b]| minimum(a as u16, b as u16, true, ieee).into()),
         Op::VFloorF16 => cx.f16(|[a]| num::floor64(a)),
         Op::VCeilF16 => cx.f16(|[a]| num::ceil64(a)),
         Op::VTruncF16 => cx.f16(|[a]| num::trunc64(a)),
@@ -146,7 +148,7 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VCvtI16F16 => cx.f16_bits(|[a]| low(half_to_f64(a) as i16 as u32)),
         Op::VLdexpF16 => {
             let (flush_in, flush_out) = (cx.flush_in64(), cx.flush_out64());
-            cx.map_float(|[a, n]| {
+            cx.map_float(move |[a, n]| {
                 let n = signed(n).clamp(-100, 100);
                 half_op([a as u16], flush_in, flush_out, |[a]| a * num::exp2i(n)).into()
             });
@@ -161,7 +163,7 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VCosF16 => cx.f16(|[a]| transcendental::cos(a)),
         Op::VCvtF32F16 => {
             let (flush_in, keep) = (cx.flush_in64(), cx.keep_out32());
-            cx.map_float(|[a]| {
+            cx.map_float(move |[a]| {
                 let a = if flush_in { flush16(a as u16) } else { a as u16 };
                 let a = if is_nan(a) { a | 0x200 } else { a };
                 let out = num::half_to_f32(a).to_bits();

@@ -74,62 +74,66 @@ fn med<T: Ord + Copy>(a: T, b: T, c: T) -> T {
 /// Runs an operation; false if it is none of these.
 pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
     match op {
-        Op::VMovB32 => cx.map(|[a]| a),
-        Op::VNotB32 => cx.map(|[a]| !a),
-        Op::VBfrevB32 => cx.map(|[a]| a.reverse_bits()),
-        Op::VFfbhU32 => cx.map(|[a]| first(a, a.leading_zeros())),
-        Op::VFfblB32 => cx.map(|[a]| first(a, a.trailing_zeros())),
-        Op::VFfbhI32 => cx.map(|[a]| {
+        Op::VMovB32 => cx.map(move |[a]| a),
+        Op::VNotB32 => cx.map(move |[a]| !a),
+        Op::VBfrevB32 => cx.map(move |[a]| a.reverse_bits()),
+        Op::VFfbhU32 => cx.map(move |[a]| first(a, a.leading_zeros())),
+        Op::VFfblB32 => cx.map(move |[a]| first(a, a.trailing_zeros())),
+        Op::VFfbhI32 => cx.map(move |[a]| {
             let v = a ^ (a as i32 >> 31) as u32;
             first(v, v.leading_zeros())
         }),
-        Op::VCndmaskB32 => cx.map_bit(|a, b, bit| if bit != 0 { b } else { a }),
-        Op::VAndB32 => cx.map(|[a, b]| a & b),
-        Op::VOrB32 => cx.map(|[a, b]| a | b),
-        Op::VXorB32 => cx.map(|[a, b]| a ^ b),
-        Op::VLshlrevB32 => cx.map(|[n, v]| v << (n & 31)),
-        Op::VLshrrevB32 => cx.map(|[n, v]| v >> (n & 31)),
-        Op::VAshrrevI32 => cx.map(|[n, v]| (v as i32 >> (n & 31)) as u32),
-        Op::VMinI32 => cx.map(|[a, b]| (a as i32).min(b as i32) as u32),
-        Op::VMaxI32 => cx.map(|[a, b]| (a as i32).max(b as i32) as u32),
-        Op::VMinU32 => cx.map(|[a, b]| a.min(b)),
-        Op::VMaxU32 => cx.map(|[a, b]| a.max(b)),
+        Op::VCndmaskB32 => cx.map_bit(move |a, b, bit| if bit != 0 { b } else { a }),
+        Op::VAndB32 => cx.map(move |[a, b]| a & b),
+        Op::VOrB32 => cx.map(move |[a, b]| a | b),
+        Op::VXorB32 => cx.map(move |[a, b]| a ^ b),
+        Op::VLshlrevB32 => cx.map(move |[n, v]| v << (n & 31)),
+        Op::VLshrrevB32 => cx.map(move |[n, v]| v >> (n & 31)),
+        Op::VAshrrevI32 => cx.map(move |[n, v]| (v as i32 >> (n & 31)) as u32),
+        Op::VMinI32 => cx.map(move |[a, b]| (a as i32).min(b as i32) as u32),
+        Op::VMaxI32 => cx.map(move |[a, b]| (a as i32).max(b as i32) as u32),
+        Op::VMinU32 => cx.map(move |[a, b]| a.min(b)),
+        Op::VMaxU32 => cx.map(move |[a, b]| a.max(b)),
         Op::VAddU32 | Op::VSubU32 | Op::VSubrevU32 | Op::VAddcU32 | Op::VSubbU32 | Op::VSubbrevU32 => {
             add(op, cx)
         }
-        Op::VMulLoU32 => cx.map(|[a, b]| a.wrapping_mul(b)),
-        Op::VMulHiU32 => cx.map(|[a, b]| ((u64::from(a) * u64::from(b)) >> 32) as u32),
-        Op::VMulHiI32 => cx.map(|[a, b]| ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32),
-        Op::VBfeU32 => cx.map(|[v, n, w]| v >> (n & 31) & ((1 << (w & 31)) - 1)),
-        Op::VBfeI32 => cx.map(|[v, n, w]| bfe_i32(v, n, w)),
-        Op::VBfiB32 => cx.map(|[m, a, b]| m & a | !m & b),
-        Op::VBfmB32 => cx.map(|[w, n]| ((1 << (w & 31)) - 1) << (n & 31)),
-        Op::VAlignbitB32 => cx.map(|[a, b, n]| ((u64::from(a) << 32 | u64::from(b)) >> (n & 31)) as u32),
+        Op::VMulLoU32 => cx.map(move |[a, b]| a.wrapping_mul(b)),
+        Op::VMulHiU32 => cx.map(move |[a, b]| ((u64::from(a) * u64::from(b)) >> 32) as u32),
+        Op::VMulHiI32 => cx.map(move |[a, b]| ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32),
+        Op::VBfeU32 => cx.map(move |[v, n, w]| v >> (n & 31) & ((1 << (w & 31)) - 1)),
+        Op::VBfeI32 => cx.map(move |[v, n, w]| bfe_i32(v, n, w)),
+        Op::VBfiB32 => cx.map(move |[m, a, b]| m & a | !m & b),
+        Op::VBfmB32 => cx.map(move |[w, n]| ((1 << (w & 31)) - 1) << (n & 31)),
+        Op::VAlignbitB32 => cx.map(move |[a, b, n]| ((u64::from(a) << 32 | u64::from(b)) >> (n & 31)) as u32),
         Op::VAlignbyteB32 => {
-            cx.map(|[a, b, n]| ((u64::from(a) << 32 | u64::from(b)) >> (8 * (n & 3))) as u32);
+            cx.map(move |[a, b, n]| ((u64::from(a) << 32 | u64::from(b)) >> (8 * (n & 3))) as u32);
         }
-        Op::VPermB32 => cx.map(|[a, b, s]| perm(a, b, s)),
-        Op::VLerpU8 => cx.map(|[a, b, c]| lerp(a, b, c)),
-        Op::VMin3I32 => cx.map(|v: [u32; 3]| v.map(|x| x as i32).into_iter().fold(i32::MAX, i32::min) as u32),
-        Op::VMax3I32 => cx.map(|v: [u32; 3]| v.map(|x| x as i32).into_iter().fold(i32::MIN, i32::max) as u32),
-        Op::VMin3U32 => cx.map(|[a, b, c]| a.min(b).min(c)),
-        Op::VMax3U32 => cx.map(|[a, b, c]| a.max(b).max(c)),
-        Op::VMed3I32 => cx.map(|[a, b, c]| med(a as i32, b as i32, c as i32) as u32),
-        Op::VMed3U32 => cx.map(|[a, b, c]| med(a, b, c)),
-        Op::VBcntU32B32 => cx.map(|[a, b]| a.count_ones().wrapping_add(b)),
-        Op::VMbcntLoU32B32 => cx.map_lane(|lane, a, b| {
+        Op::VPermB32 => cx.map(move |[a, b, s]| perm(a, b, s)),
+        Op::VLerpU8 => cx.map(move |[a, b, c]| lerp(a, b, c)),
+        Op::VMin3I32 => {
+            cx.map(move |v: [u32; 3]| v.map(|x| x as i32).into_iter().fold(i32::MAX, i32::min) as u32)
+        }
+        Op::VMax3I32 => {
+            cx.map(move |v: [u32; 3]| v.map(|x| x as i32).into_iter().fold(i32::MIN, i32::max) as u32)
+        }
+        Op::VMin3U32 => cx.map(move |[a, b, c]| a.min(b).min(c)),
+        Op::VMax3U32 => cx.map(move |[a, b, c]| a.max(b).max(c)),
+        Op::VMed3I32 => cx.map(move |[a, b, c]| med(a as i32, b as i32, c as i32) as u32),
+        Op::VMed3U32 => cx.map(move |[a, b, c]| med(a, b, c)),
+        Op::VBcntU32B32 => cx.map(move |[a, b]| a.count_ones().wrapping_add(b)),
+        Op::VMbcntLoU32B32 => cx.map_lane(move |lane, a, b| {
             let below = (1u64 << lane.min(32)).wrapping_sub(1) as u32;
             (a & below).count_ones().wrapping_add(b)
         }),
-        Op::VMbcntHiU32B32 => cx.map_lane(|lane, a, b| {
+        Op::VMbcntHiU32B32 => cx.map_lane(move |lane, a, b| {
             let below = (1u32 << lane.saturating_sub(32)) - 1;
             (a & below).count_ones().wrapping_add(b)
         }),
-        Op::VLshlrevB64 => cx.map_shift(|n, v| v << (n & 63)),
-        Op::VLshrrevB64 => cx.map_shift(|n, v| v >> (n & 63)),
-        Op::VAshrrevI64 => cx.map_shift(|n, v| (v as i64 >> (n & 63)) as u64),
-        Op::VCvtPkU16U32 => cx.map(|[a, b]| a.min(0xffff) | b.min(0xffff) << 16),
-        Op::VCvtPkI16I32 => cx.map(|[a, b]| {
+        Op::VLshlrevB64 => cx.map_shift(move |n, v| v << (n & 63)),
+        Op::VLshrrevB64 => cx.map_shift(move |n, v| v >> (n & 63)),
+        Op::VAshrrevI64 => cx.map_shift(move |n, v| (v as i64 >> (n & 63)) as u64),
+        Op::VCvtPkU16U32 => cx.map(move |[a, b]| a.min(0xffff) | b.min(0xffff) << 16),
+        Op::VCvtPkI16I32 => cx.map(move |[a, b]| {
             let sat = |v: u32| (v as i32).clamp(-0x8000, 0x7fff) as u32 & 0xffff;
             sat(a) | sat(b) << 16
         }),
@@ -157,12 +161,12 @@ fn add(op: Op, cx: &mut Cx) {
         return saturated(op, cx);
     }
     match op {
-        Op::VAddU32 => cx.map_add(|a, b| sum(a, b, 0)),
-        Op::VSubU32 => cx.map_add(|a, b| difference(a, b, 0)),
-        Op::VSubrevU32 => cx.map_add(|a, b| difference(b, a, 0)),
+        Op::VAddU32 => cx.map_add(move |a, b| sum(a, b, 0)),
+        Op::VSubU32 => cx.map_add(move |a, b| difference(a, b, 0)),
+        Op::VSubrevU32 => cx.map_add(move |a, b| difference(b, a, 0)),
         Op::VAddcU32 => cx.map_carry(sum),
         Op::VSubbU32 => cx.map_carry(difference),
-        _ => cx.map_carry(|a, b, c| difference(b, a, c)),
+        _ => cx.map_carry(move |a, b, c| difference(b, a, c)),
     }
 }
 
@@ -170,12 +174,12 @@ fn saturated(op: Op, cx: &mut Cx) {
     let high = |(v, over): (u32, bool)| (if over { u32::MAX } else { v }, over);
     let low = |(v, under): (u32, bool)| (if under { 0 } else { v }, under);
     match op {
-        Op::VAddU32 => cx.map_add(|a, b| high(sum(a, b, 0))),
-        Op::VSubU32 => cx.map_add(|a, b| low(difference(a, b, 0))),
-        Op::VSubrevU32 => cx.map_add(|a, b| low(difference(b, a, 0))),
-        Op::VAddcU32 => cx.map_carry(|a, b, c| high(sum(a, b, c))),
-        Op::VSubbU32 => cx.map_carry(|a, b, c| low(difference(a, b, c))),
-        _ => cx.map_carry(|a, b, c| low(difference(b, a, c))),
+        Op::VAddU32 => cx.map_add(move |a, b| high(sum(a, b, 0))),
+        Op::VSubU32 => cx.map_add(move |a, b| low(difference(a, b, 0))),
+        Op::VSubrevU32 => cx.map_add(move |a, b| low(difference(b, a, 0))),
+        Op::VAddcU32 => cx.map_carry(move |a, b, c| high(sum(a, b, c))),
+        Op::VSubbU32 => cx.map_carry(move |a, b, c| low(difference(a, b, c))),
+        _ => cx.map_carry(move |a, b, c| low(difference(b, a, c))),
     }
 }
 
@@ -186,19 +190,19 @@ fn multiply(op: Op, cx: &mut Cx) -> bool {
     let i128_of =
         |a: u32, b: u32, c: u64| i128::from(i64::from(a as i32) * i64::from(b as i32)) + i128::from(c as i64);
     match op {
-        Op::VMulI32I24 if cx.clamp => cx.map(|[a, b]| sat_i32(mul_i24(a, b))),
-        Op::VMulI32I24 => cx.map(|[a, b]| sext24(a).wrapping_mul(sext24(b)) as u32),
-        Op::VMulHiI32I24 => cx.map(|[a, b]| (mul_i24(a, b) >> 32) as u32),
-        Op::VMulU32U24 if cx.clamp => cx.map(|[a, b]| sat_u32(mul_u24(a, b))),
-        Op::VMulU32U24 => cx.map(|[a, b]| low24(a).wrapping_mul(low24(b))),
-        Op::VMulHiU32U24 => cx.map(|[a, b]| (mul_u24(a, b) >> 32) as u32),
-        Op::VMadI32I24 if cx.clamp => cx.map(|[a, b, c]| sat_i32(mul_i24(a, b) + i64::from(c as i32))),
-        Op::VMadI32I24 => cx.map(|[a, b, c]| (sext24(a).wrapping_mul(sext24(b)) as u32).wrapping_add(c)),
-        Op::VMadU32U24 if cx.clamp => cx.map(|[a, b, c]| sat_u32(mul_u24(a, b) + u64::from(c))),
-        Op::VMadU32U24 => cx.map(|[a, b, c]| low24(a).wrapping_mul(low24(b)).wrapping_add(c)),
+        Op::VMulI32I24 if cx.clamp => cx.map(move |[a, b]| sat_i32(mul_i24(a, b))),
+        Op::VMulI32I24 => cx.map(move |[a, b]| sext24(a).wrapping_mul(sext24(b)) as u32),
+        Op::VMulHiI32I24 => cx.map(move |[a, b]| (mul_i24(a, b) >> 32) as u32),
+        Op::VMulU32U24 if cx.clamp => cx.map(move |[a, b]| sat_u32(mul_u24(a, b))),
+        Op::VMulU32U24 => cx.map(move |[a, b]| low24(a).wrapping_mul(low24(b))),
+        Op::VMulHiU32U24 => cx.map(move |[a, b]| (mul_u24(a, b) >> 32) as u32),
+        Op::VMadI32I24 if cx.clamp => cx.map(move |[a, b, c]| sat_i32(mul_i24(a, b) + i64::from(c as i32))),
+        Op::VMadI32I24 => cx.map(move |[a, b, c]| (sext24(a).wrapping_mul(sext24(b)) as u32).wrapping_add(c)),
+        Op::VMadU32U24 if cx.clamp => cx.map(move |[a, b, c]| sat_u32(mul_u24(a, b) + u64::from(c))),
+        Op::VMadU32U24 => cx.map(move |[a, b, c]| low24(a).wrapping_mul(low24(b)).wrapping_add(c)),
         Op::VMadU64U32 => {
             let clamp = cx.clamp;
-            cx.map_mad64(|a, b, c| {
+            cx.map_mad64(move |a, b, c| {
                 let (sum, carry) = (u64::from(a) * u64::from(b)).overflowing_add(c);
                 (if clamp & carry { u64::MAX } else { sum }, carry)
             });
@@ -206,7 +210,7 @@ fn multiply(op: Op, cx: &mut Cx) -> bool {
         Op::VMadI64I32 => {
             // The mask gets bit 64 of the exact sum, its sign.
             let clamp = cx.clamp;
-            cx.map_mad64(|a, b, c| {
+            cx.map_mad64(move |a, b, c| {
                 let sum = i128_of(a, b, c);
                 let kept = if clamp { sum.clamp(i64::MIN.into(), i64::MAX.into()) } else { sum };
                 (kept as u64, sum < 0)
@@ -226,14 +230,14 @@ fn sums(op: Op, cx: &mut Cx) -> bool {
     // Four windows of the 64-bit source against one reference.
     let window = |v: u64, i: u32| (v >> (8 * i)) as u32;
     match op {
-        Op::VSadU8 => cx.map(|[a, b, c]| total(add(sad(a, b, false), c))),
-        Op::VMsadU8 => cx.map(|[a, b, c]| total(add(sad(a, b, true), c))),
-        Op::VSadHiU8 => cx.map(|[a, b, c]| total(add(sad(a, b, false) << 16, c))),
-        Op::VSadU16 => cx.map(|[a, b, c]| {
+        Op::VSadU8 => cx.map(move |[a, b, c]| total(add(sad(a, b, false), c))),
+        Op::VMsadU8 => cx.map(move |[a, b, c]| total(add(sad(a, b, true), c))),
+        Op::VSadHiU8 => cx.map(move |[a, b, c]| total(add(sad(a, b, false) << 16, c))),
+        Op::VSadU16 => cx.map(move |[a, b, c]| {
             let d = (a & 0xffff).abs_diff(b & 0xffff) + (a >> 16).abs_diff(b >> 16);
             total(add(d, c))
         }),
-        Op::VSadU32 => cx.map(|[a, b, c]| total(add(a.abs_diff(b), c))),
+        Op::VSadU32 => cx.map(move |[a, b, c]| total(add(a.abs_diff(b), c))),
         Op::VQsadPkU16U8 | Op::VMqsadPkU16U8 => {
             let masked = op == Op::VMqsadPkU16U8;
             cx.slow(2, |_, [a, b, c]| {

@@ -14,6 +14,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 mod transcendental;
+mod vector;
 mod wide;
 
 use super::inst::{Format, Inst, NO_SDST};

@@ -80,7 +80,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
         let old = vector_row(inst, regs, inst.dst, entry.dst)?;
         copy(&mut small, regs, Src::Row(old), DST, entry.dst);
     }
-    let before = Small(small.0);
+    let before: [Row; 4] = [small.0[DST], small.0[DST + 1], small.0[DST + 2], small.0[DST + 3]];
     let mut cx = Cx {
         file: &mut small.0,
         dst: DST,
@@ -104,14 +104,14 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
     let Operand::Vgpr(first) = inst.dst else {
         return Err(bad_operand(inst, inst.dst));
     };
-    for lane in bits(lanes) {
-        for d in 0..dwords {
-            let mut v = small.get(DST + d, lane as usize);
-            if let Some(sdwa) = &sdwa {
-                v = merge(v, before.get(DST + d, lane as usize), sdwa);
+    for (d, before) in before.iter().enumerate().take(dwords) {
+        let out = &mut small.0[DST + d];
+        if let Some(sdwa) = &sdwa {
+            for (v, old) in out.iter_mut().zip(before) {
+                *v = merge(*v, *old, sdwa);
             }
-            regs.v.set(usize::from(first) + d, lane, v);
         }
+        regs.v.blend(usize::from(first) + d, lanes, out);
     }
     if inst.sdst != NO_SDST {
         regs.set_pair(inst.sdst, carry);
@@ -160,14 +160,14 @@ fn source_lane(ctrl: DppCtrl, lane: usize) -> Option<usize> {
 /// Moves the first source between lanes; returns the lanes that are written. Lanes whose source does not
 /// exist or is not active read zero with bound_ctrl and keep their destination without.
 fn move_lanes(small: &mut Small, dpp: &Dpp, lanes: Mask, count: usize) -> Mask {
-    let before = Small(small.0);
+    let before = small.0[SOURCE[0]];
     let mut written = 0;
     for lane in bits(lanes) {
         let lane = lane as usize;
         let bank = dpp.bank_mask >> (lane >> 2 & 3) & dpp.row_mask >> (lane >> 4 & 3) & 1 == 1;
         let from = source_lane(dpp.ctrl, lane).filter(|&from| from < count && lanes >> from & 1 == 1);
         let v = match from {
-            Some(from) => before.get(SOURCE[0], from),
+            Some(from) => before[from],
             None if dpp.bound_ctrl => 0,
             None => continue,
         };
@@ -177,6 +177,7 @@ fn move_lanes(small: &mut Small, dpp: &Dpp, lanes: Mask, count: usize) -> Mask {
     written
 }
 
+#[inline(always)]
 fn select(v: u32, sel: Sel, sext: bool) -> u32 {
     match (sel, sext) {
         (Sel::Byte(b), false) => v >> (8 * b) & 0xff,
@@ -188,6 +189,7 @@ fn select(v: u32, sel: Sel, sext: bool) -> u32 {
 }
 
 /// The result put where the destination selection says.
+#[inline(always)]
 fn merge(v: u32, old: u32, sdwa: &Sdwa) -> u32 {
     let (shift, width) = match sdwa.dst_sel {
         Sel::Byte(b) => (8 * u32::from(b), 8),

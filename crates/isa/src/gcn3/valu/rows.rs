@@ -6,6 +6,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::super::state::mode;
+use super::vector::{fused, vector};
 use crate::Mask;
 use crate::lanes::{CHUNK, bits};
 use std::array::from_fn;
@@ -58,6 +59,7 @@ pub(super) fn wide(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
+#[inline(always)]
 fn any_nan(x: &Row) -> bool {
     let mut any = 0;
     for i in 0..LANES / 2 {
@@ -186,106 +188,146 @@ impl Cx<'_> {
     /// 32-bit operations without float modifiers.
     #[inline(never)]
     pub fn map<const N: usize>(&mut self, f: impl Fn([u32; N]) -> u32) {
-        rows!(self, N, src);
-        let mut out = [0; LANES];
-        for i in 0..LANES {
-            out[i] = f(each(|s| src[s][i]));
-        }
-        self.put(0, &out);
+        vector(
+            #[inline(always)]
+            move || {
+                rows!(self, N, src);
+                let mut out = [0; LANES];
+                for i in 0..LANES {
+                    out[i] = f(each(|s| src[s][i]));
+                }
+                self.put(0, &out);
+            },
+        )
     }
 
     /// The same with the lane's number.
     #[inline(never)]
     pub fn map_lane(&mut self, f: impl Fn(u32, u32, u32) -> u32) {
-        row!(self, 0, a);
-        row!(self, 1, b);
-        let mut out = [0; LANES];
-        for i in 0..LANES {
-            out[i] = f(i as u32, a[i], b[i]);
-        }
-        self.put(0, &out);
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 0, a);
+                row!(self, 1, b);
+                let mut out = [0; LANES];
+                for i in 0..LANES {
+                    out[i] = f(i as u32, a[i], b[i]);
+                }
+                self.put(0, &out);
+            },
+        )
     }
 
     /// `f(a, b, bit)` with the bit of the mask read as 0 or 1.
     #[inline(never)]
     pub fn map_bit(&mut self, f: impl Fn(u32, u32, u32) -> u32) {
-        row!(self, 0, a);
-        row!(self, 1, b);
-        let bits = unpack(self.mask_in);
-        let mut out = [0; LANES];
-        for i in 0..LANES {
-            out[i] = f(a[i], b[i], bits[i]);
-        }
-        self.put(0, &out);
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 0, a);
+                row!(self, 1, b);
+                let bits = unpack(self.mask_in);
+                let mut out = [0; LANES];
+                for i in 0..LANES {
+                    out[i] = f(a[i], b[i], bits[i]);
+                }
+                self.put(0, &out);
+            },
+        )
     }
 
     /// `f(a, b)` gives the sum and the carry.
     #[inline(never)]
     pub fn map_add(&mut self, f: impl Fn(u32, u32) -> (u32, bool)) {
-        row!(self, 0, a);
-        row!(self, 1, b);
-        let (mut out, mut carries) = ([0; LANES], [0; LANES]);
-        for i in 0..LANES {
-            let (sum, carry) = f(a[i], b[i]);
-            out[i] = sum;
-            carries[i] = carry.into();
-        }
-        self.put(0, &out);
-        self.mask_out = pack(&carries) & self.lanes;
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 0, a);
+                row!(self, 1, b);
+                let (mut out, mut carries) = ([0; LANES], [0; LANES]);
+                for i in 0..LANES {
+                    let (sum, carry) = f(a[i], b[i]);
+                    out[i] = sum;
+                    carries[i] = carry.into();
+                }
+                self.put(0, &out);
+                self.mask_out = pack(&carries) & self.lanes;
+            },
+        )
     }
 
     /// The same with the carry read.
     #[inline(never)]
     pub fn map_carry(&mut self, f: impl Fn(u32, u32, u32) -> (u32, bool)) {
-        row!(self, 0, a);
-        row!(self, 1, b);
-        let bits = unpack(self.mask_in);
-        let (mut out, mut carries) = ([0; LANES], [0; LANES]);
-        for i in 0..LANES {
-            let (sum, carry) = f(a[i], b[i], bits[i]);
-            out[i] = sum;
-            carries[i] = carry.into();
-        }
-        self.put(0, &out);
-        self.mask_out = pack(&carries) & self.lanes;
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 0, a);
+                row!(self, 1, b);
+                let bits = unpack(self.mask_in);
+                let (mut out, mut carries) = ([0; LANES], [0; LANES]);
+                for i in 0..LANES {
+                    let (sum, carry) = f(a[i], b[i], bits[i]);
+                    out[i] = sum;
+                    carries[i] = carry.into();
+                }
+                self.put(0, &out);
+                self.mask_out = pack(&carries) & self.lanes;
+            },
+        )
     }
 
     /// 32-bit sources with float modifiers, nothing else done to them.
     #[inline(never)]
     pub fn map_float<const N: usize>(&mut self, f: impl Fn([u32; N]) -> u32) {
-        let (and, xor) = (self.and, self.xor);
-        rows!(self, N, src);
-        let mut out = [0; LANES];
-        for i in 0..LANES {
-            out[i] = f(each(|s| src[s][i] & and[s] ^ xor[s]));
-        }
-        self.put(0, &out);
+        vector(
+            #[inline(always)]
+            move || {
+                let (and, xor) = (self.and, self.xor);
+                rows!(self, N, src);
+                let mut out = [0; LANES];
+                for i in 0..LANES {
+                    out[i] = f(each(|s| src[s][i] & and[s] ^ xor[s]));
+                }
+                self.put(0, &out);
+            },
+        )
     }
 
     /// The same with the active lanes only, for what does not vectorise.
     #[inline(never)]
     pub fn map_float_heavy<const N: usize>(&mut self, f: impl Fn([u32; N]) -> u32) {
-        let (and, xor) = (self.and, self.xor);
-        rows!(self, N, src);
-        let mut out = [0; LANES];
-        for lane in bits(self.lanes) {
-            let i = lane as usize;
-            out[i] = f(each(|s| src[s][i] & and[s] ^ xor[s]));
-        }
-        self.put(0, &out);
+        vector(
+            #[inline(always)]
+            move || {
+                let (and, xor) = (self.and, self.xor);
+                rows!(self, N, src);
+                let mut out = [0; LANES];
+                for lane in bits(self.lanes) {
+                    let i = lane as usize;
+                    out[i] = f(each(|s| src[s][i] & and[s] ^ xor[s]));
+                }
+                self.put(0, &out);
+            },
+        )
     }
 
     /// f32 sources flushed, a result that is no float.
     #[inline(never)]
     pub fn f32_bits<const N: usize>(&mut self, f: impl Fn([f32; N]) -> u32) {
-        let keep = self.keep_in32();
-        let (and, xor) = (self.and, self.xor);
-        rows!(self, N, src);
-        let mut out = [0; LANES];
-        for i in 0..LANES {
-            out[i] = f(each(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep))));
-        }
-        self.put(0, &out);
+        vector(
+            #[inline(always)]
+            move || {
+                let keep = self.keep_in32();
+                let (and, xor) = (self.and, self.xor);
+                rows!(self, N, src);
+                let mut out = [0; LANES];
+                for i in 0..LANES {
+                    out[i] = f(each(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep))));
+                }
+                self.put(0, &out);
+            },
+        )
     }
 
     /// f32 arithmetic under MODE.
@@ -304,66 +346,67 @@ impl Cx<'_> {
     /// Sources and results flushed, NaN results made the machine's.
     #[inline(never)]
     fn arithmetic<const N: usize>(&mut self, keep_in: u32, keep_out: u32, f: impl Fn([f32; N]) -> f32) {
-        let (and, xor) = (self.and, self.xor);
-        rows!(self, N, src);
-        let mut out = [0; LANES];
-        for i in 0..LANES {
-            let v = f(each(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep_in))));
-            out[i] = flush(v.to_bits(), keep_out);
-        }
-        if any_nan(&out) {
-            fix_nan32(&mut out, src, and, xor);
-        }
-        self.put(0, &out);
+        vector(
+            #[inline(always)]
+            move || {
+                let (and, xor) = (self.and, self.xor);
+                rows!(self, N, src);
+                let mut out = [0; LANES];
+                for i in 0..LANES {
+                    let v = f(each(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep_in))));
+                    out[i] = flush(v.to_bits(), keep_out);
+                }
+                if any_nan(&out) {
+                    fix_nan32(&mut out, src, and, xor);
+                }
+                self.put(0, &out);
+            },
+        )
     }
 
-    /// f32 functions that do not vectorise, without denormals: active lanes only.
-    #[inline(never)]
-    pub fn f32_heavy(&mut self, f: impl Fn(f32) -> f32) {
-        let (and, xor) = (self.and, self.xor);
-        row!(self, 0, src);
-        let flushed = keep(false);
-        let mut out = [0; LANES];
-        for lane in bits(self.lanes) {
-            let i = lane as usize;
-            out[i] = flush(f(f32::from_bits(flush(src[i] & and[0] ^ xor[0], flushed))).to_bits(), flushed);
-        }
-        if any_nan(&out) {
-            fix_nan32(&mut out, [src], and, xor);
-        }
-        self.put(0, &out);
-    }
-
-    /// Fused multiply-add under MODE. The sum in f64 rounds right to f32 unless it lies on a tie or among
-    /// the denormals; then `exact` decides.
-    #[inline(never)]
+    /// Fused multiply-add under MODE.
     pub fn fma_f32(&mut self, exact: impl Fn(f32, f32, f32) -> f32) {
-        let (keep_in, keep_out) = (self.keep_in32(), self.keep_out32());
-        let (and, xor) = (self.and, self.xor);
-        row!(self, 0, a);
-        row!(self, 1, b);
-        row!(self, 2, c);
-        let take = |row: &Row, s: usize, i: usize| f32::from_bits(flush(row[i] & and[s] ^ xor[s], keep_in));
-        let mut out = [0; LANES];
-        let mut doubtful = 0;
-        for i in 0..LANES {
-            let sum = f64::from(take(a, 0, i)) * f64::from(take(b, 1, i)) + f64::from(take(c, 2, i));
-            let bits = sum.to_bits();
-            doubtful |= if bits as u32 & 0x1fff_ffff == 0x1000_0000 { 1 } else { 0 };
-            // Below twice the least normal f32, zero excepted.
-            let high = (bits >> 32) as u32 & 0x7fff_ffff;
-            doubtful |= if (high.wrapping_add(0x7fff_ffff) as i32) < 0xb81f_ffff_u32 as i32 { 1 } else { 0 };
-            out[i] = flush((sum as f32).to_bits(), keep_out);
-        }
-        if doubtful != 0 {
-            for i in 0..LANES {
-                out[i] = flush(exact(take(a, 0, i), take(b, 1, i), take(c, 2, i)).to_bits(), keep_out);
-            }
-        }
-        if any_nan(&out) {
-            fix_nan32(&mut out, [a, b, c], and, xor);
-        }
-        self.put(0, &out);
+        if fused() { self.f32(|[a, b, c]| a.mul_add(b, c)) } else { self.fma_by_sum(exact) }
+    }
+
+    /// Without the host's help: the sum in f64 rounds right to f32 unless it lies on a tie or among the
+    /// denormals; then `exact` decides.
+    #[inline(never)]
+    pub fn fma_by_sum(&mut self, exact: impl Fn(f32, f32, f32) -> f32) {
+        vector(
+            #[inline(always)]
+            move || {
+                let (keep_in, keep_out) = (self.keep_in32(), self.keep_out32());
+                let (and, xor) = (self.and, self.xor);
+                row!(self, 0, a);
+                row!(self, 1, b);
+                row!(self, 2, c);
+                let take =
+                    |row: &Row, s: usize, i: usize| f32::from_bits(flush(row[i] & and[s] ^ xor[s], keep_in));
+                let mut out = [0; LANES];
+                let mut doubtful = 0;
+                for i in 0..LANES {
+                    let sum = f64::from(take(a, 0, i)) * f64::from(take(b, 1, i)) + f64::from(take(c, 2, i));
+                    let bits = sum.to_bits();
+                    doubtful |= if bits as u32 & 0x1fff_ffff == 0x1000_0000 { 1 } else { 0 };
+                    // Below twice the least normal f32, zero excepted.
+                    let high = (bits >> 32) as u32 & 0x7fff_ffff;
+                    doubtful |=
+                        if (high.wrapping_add(0x7fff_ffff) as i32) < 0xb81f_ffff_u32 as i32 { 1 } else { 0 };
+                    out[i] = flush((sum as f32).to_bits(), keep_out);
+                }
+                if doubtful != 0 {
+                    for i in 0..LANES {
+                        out[i] =
+                            flush(exact(take(a, 0, i), take(b, 1, i), take(c, 2, i)).to_bits(), keep_out);
+                    }
+                }
+                if any_nan(&out) {
+                    fix_nan32(&mut out, [a, b, c], and, xor);
+                }
+                self.put(0, &out);
+            },
+        )
     }
 
     /// `a * b + c`, unfused, without denormals, of the product neither.
@@ -389,26 +432,58 @@ impl Cx<'_> {
     /// The lanes where a test of 32-bit sources holds; float modifiers apply, denormals become `keep` of them.
     #[inline(never)]
     pub fn test(&mut self, keep: u32, f: impl Fn(u32, u32) -> bool) -> Mask {
-        let (and, xor) = (self.and, self.xor);
-        row!(self, 0, a);
-        row!(self, 1, b);
-        let mut found = [0; LANES];
-        for i in 0..LANES {
-            found[i] = f(flush(a[i] & and[0] ^ xor[0], keep), flush(b[i] & and[1] ^ xor[1], keep)).into();
-        }
-        pack(&found) & self.lanes
+        vector(
+            #[inline(always)]
+            move || {
+                let (and, xor) = (self.and, self.xor);
+                row!(self, 0, a);
+                row!(self, 1, b);
+                let mut found = [0; LANES];
+                for i in 0..LANES {
+                    found[i] =
+                        f(flush(a[i] & and[0] ^ xor[0], keep), flush(b[i] & and[1] ^ xor[1], keep)).into();
+                }
+                pack(&found) & self.lanes
+            },
+        )
     }
 
     /// The same without modifiers and flushing.
     #[inline(never)]
     pub fn test_bits(&mut self, f: impl Fn(u32, u32) -> bool) -> Mask {
-        row!(self, 0, a);
-        row!(self, 1, b);
-        let mut found = [0; LANES];
-        for i in 0..LANES {
-            found[i] = f(a[i], b[i]).into();
-        }
-        pack(&found) & self.lanes
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 0, a);
+                row!(self, 1, b);
+                let mut found = [0; LANES];
+                for i in 0..LANES {
+                    found[i] = f(a[i], b[i]).into();
+                }
+                pack(&found) & self.lanes
+            },
+        )
+    }
+
+    /// Whether a test of the first dwords of the sources (`HIGH`: the second ones) holds in all active lanes.
+    #[inline(never)]
+    pub fn all<const N: usize, const HIGH: bool>(&mut self, f: impl Fn([u32; N]) -> bool) -> bool {
+        vector(
+            #[inline(always)]
+            move || {
+                let mut buffers: [Option<Row>; N] = [const { None }; N];
+                let file: &[Row] = self.file;
+                let mut src: [&Row; N] = [&NONE; N];
+                for (s, buffer) in buffers.iter_mut().enumerate() {
+                    src[s] = fetch(file, self.src[s], HIGH, buffer);
+                }
+                let mut missed = [0; LANES];
+                for i in 0..LANES {
+                    missed[i] = (!f(each(|s| src[s][i]))).into();
+                }
+                pack(&missed) & self.lanes == 0
+            },
+        )
     }
 
     /// The four dwords of a source in every lane.
@@ -442,7 +517,7 @@ impl Cx<'_> {
 }
 
 /// Writes `out` in the lanes of `mask`, chunk by chunk.
-#[inline(never)]
+#[inline(always)]
 fn blend(dst: &mut Row, out: &Row, mask: Mask) {
     let chunks = dst.as_chunks_mut::<CHUNK>().0.iter_mut().zip(out.as_chunks::<CHUNK>().0);
     for (c, (old, new)) in chunks.enumerate() {

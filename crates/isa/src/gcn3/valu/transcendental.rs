@@ -1,7 +1,7 @@
 //! Reciprocals, roots, exponential, logarithm, sine and cosine: the machine's definition of them
 //! (docs/gcn3-transcendentals.md). Only + − × ÷ and sqrt of f64, so every host gives the same bits.
 
-use super::num::{exp2i, frexp64, rndne64};
+use super::num::rndne64;
 use std::f64::consts::{LN_2, SQRT_2, TAU};
 
 /// Sum of `c[k] * x^k`.
@@ -46,83 +46,71 @@ const ATANH: [f64; 13] = {
     out
 };
 
-/// 2^x for |x| below 1000, beyond that 0 or infinity.
+/// Added to a whole number below 2^51 in size, it leaves the number in the low bits, in two's complement.
+const WHOLE: f64 = 6_755_399_441_055_744.0;
+
+/// 2^x for |x| below 1000, beyond that 0 or infinity. Choices instead of branches, here and below: loops over
+/// lanes vectorise.
+#[inline(always)]
 pub(super) fn exp2(x: f64) -> f64 {
-    if x.is_nan() {
-        return x;
-    }
-    if x >= 1000.0 {
-        return f64::INFINITY;
-    }
-    if x <= -1000.0 {
-        return 0.0;
-    }
-    let n = rndne64(x);
-    polynomial(&EXP, (x - n) * LN_2) * exp2i(n as i32)
+    let near = if x > 1000.0 { 1000.0 } else { x };
+    let near = if near < -1000.0 { -1000.0 } else { near };
+    let n = rndne64(near);
+    let power = f64::from_bits((n + WHOLE).to_bits().wrapping_add(1023) << 52);
+    let out = polynomial(&EXP, (near - n) * LN_2) * power;
+    let out = if x >= 1000.0 { f64::INFINITY } else { out };
+    if x <= -1000.0 { 0.0 } else { out }
 }
 
-/// Binary logarithm; −∞ of zero, NaN of negative numbers.
+/// Binary logarithm of a number that is not denormal; −∞ of zero, NaN of negative numbers.
+#[inline(always)]
 pub(super) fn log2(x: f64) -> f64 {
-    if x == 0.0 {
-        return f64::NEG_INFINITY;
-    }
-    if x.is_nan() || x < 0.0 {
-        return f64::NAN;
-    }
-    if x.is_infinite() {
-        return x;
-    }
-    let (mut m, mut e) = frexp64(x);
-    if m < SQRT_2 / 2.0 {
-        m *= 2.0;
-        e -= 1;
-    }
+    const FRACTION: u64 = (1 << 52) - 1;
+    let bits = x.to_bits();
+    // Mantissa in [0.5, 1) and exponent, the latter as the low bits of 2^52 + exponent.
+    let m = f64::from_bits(bits & FRACTION | 0x3fe << 52);
+    let e = f64::from_bits(bits >> 52 & 0x7ff | 0x433 << 52) - (4_503_599_627_370_496.0 + 1022.0);
+    let small = m < SQRT_2 / 2.0;
+    let m = if small { m * 2.0 } else { m };
+    let e = if small { e - 1.0 } else { e };
     // ln m = 2 atanh s.
     let s = (m - 1.0) / (m + 1.0);
-    f64::from(e) + 2.0 / LN_2 * s * polynomial(&ATANH, s * s)
+    let out = e + 2.0 / LN_2 * s * polynomial(&ATANH, s * s);
+    let out = if x == f64::INFINITY { x } else { out };
+    let out = if x >= 0.0 { out } else { f64::NAN };
+    if x == 0.0 { f64::NEG_INFINITY } else { out }
 }
 
-/// Quarter turns (mod 4) and the rest as an angle of at most an eighth turn.
-fn quarter(turns: f64) -> (i32, f64) {
+/// Sine of `turns` revolutions and as many quarters more.
+#[inline(always)]
+fn sine(turns: f64, quarters: u64) -> f64 {
     let part = turns - rndne64(turns);
+    // Quarter turns, and the rest as an angle of at most an eighth turn.
     let q = rndne64(part * 4.0);
-    (q as i32, (part - q * 0.25) * TAU)
-}
-
-fn sin_cos(q: i32, angle: f64) -> f64 {
+    let angle = (part - q * 0.25) * TAU;
+    let q = (q + WHOLE).to_bits().wrapping_add(quarters);
     let square = angle * angle;
-    match q & 3 {
-        0 => angle * polynomial(&SIN, square),
-        1 => polynomial(&COS, square),
-        2 => -(angle * polynomial(&SIN, square)),
-        _ => -polynomial(&COS, square),
-    }
+    let (sin, cos) = (angle * polynomial(&SIN, square), polynomial(&COS, square));
+    let out = if q & 1 != 0 { cos } else { sin };
+    f64::from_bits(out.to_bits() ^ (q & 2) << 62)
 }
 
 /// Sine of `turns` revolutions, 0 outside ±256. A zero has the sign of the argument.
+#[inline(always)]
 pub(super) fn sin(turns: f64) -> f64 {
-    if !turns.is_finite() {
-        return f64::NAN;
-    }
-    if turns.abs() > 256.0 {
-        return 0.0;
-    }
-    let (q, angle) = quarter(turns);
-    let out = sin_cos(q, angle);
-    if out == 0.0 { 0f64.copysign(turns) } else { out }
+    let out = sine(turns, 0);
+    let out = if out == 0.0 { 0f64.copysign(turns) } else { out };
+    let out = if turns.abs() > 256.0 { 0.0 } else { out };
+    if turns.abs() < f64::INFINITY { out } else { f64::NAN }
 }
 
 /// Cosine of `turns` revolutions, 1 outside ±256.
+#[inline(always)]
 pub(super) fn cos(turns: f64) -> f64 {
-    if !turns.is_finite() {
-        return f64::NAN;
-    }
-    if turns.abs() > 256.0 {
-        return 1.0;
-    }
-    let (q, angle) = quarter(turns);
-    let out = sin_cos(q + 1, angle);
-    if out == 0.0 { 0.0 } else { out }
+    let out = sine(turns, 1);
+    let out = if out == 0.0 { 0.0 } else { out };
+    let out = if turns.abs() > 256.0 { 1.0 } else { out };
+    if turns.abs() < f64::INFINITY { out } else { f64::NAN }
 }
 
 /// Correctly rounded.

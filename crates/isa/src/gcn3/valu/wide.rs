@@ -4,6 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::rows::{Cx, LANES, NONE, Row, each, fetch, pack, row, wide};
+use super::vector::vector;
 use crate::Mask;
 use crate::lanes::bits;
 
@@ -19,34 +20,44 @@ impl Cx<'_> {
     /// 64-bit results of a 32-bit and a 64-bit source.
     #[inline(never)]
     pub fn map_shift(&mut self, f: impl Fn(u32, u64) -> u64) {
-        row!(self, 0, a);
-        row!(self, 1, low, high);
-        let mut out = [[0; LANES]; 2];
-        for i in 0..LANES {
-            let v = f(a[i], wide(low[i], high[i]));
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-        }
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 0, a);
+                row!(self, 1, low, high);
+                let mut out = [[0; LANES]; 2];
+                for i in 0..LANES {
+                    let v = f(a[i], wide(low[i], high[i]));
+                    out[0][i] = v as u32;
+                    out[1][i] = (v >> 32) as u32;
+                }
+                self.put(0, &out[0]);
+                self.put(1, &out[1]);
+            },
+        )
     }
 
     /// 64-bit multiply-add: two 32-bit sources and a 64-bit one; also gives a carry.
     #[inline(never)]
     pub fn map_mad64(&mut self, f: impl Fn(u32, u32, u64) -> (u64, bool)) {
-        row!(self, 0, a);
-        row!(self, 1, b);
-        row!(self, 2, low, high);
-        let (mut out, mut carries) = ([[0; LANES]; 2], [0; LANES]);
-        for i in 0..LANES {
-            let (v, carry) = f(a[i], b[i], wide(low[i], high[i]));
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-            carries[i] = carry.into();
-        }
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
-        self.mask_out = pack(&carries) & self.lanes;
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 0, a);
+                row!(self, 1, b);
+                row!(self, 2, low, high);
+                let (mut out, mut carries) = ([[0; LANES]; 2], [0; LANES]);
+                for i in 0..LANES {
+                    let (v, carry) = f(a[i], b[i], wide(low[i], high[i]));
+                    out[0][i] = v as u32;
+                    out[1][i] = (v >> 32) as u32;
+                    carries[i] = carry.into();
+                }
+                self.put(0, &out[0]);
+                self.put(1, &out[1]);
+                self.mask_out = pack(&carries) & self.lanes;
+            },
+        )
     }
 
     /// f64 arithmetic under MODE.
@@ -69,112 +80,144 @@ impl Cx<'_> {
         &mut self,
         f: impl Fn([f64; N]) -> f64,
     ) {
-        let (flush_in, flush_out) = (FLUSH && self.flush_in64(), FLUSH && self.flush_out64());
-        let (and, xor) = (self.and, self.xor);
-        let mut buffers: [[Option<Row>; 2]; N] = [const { [None, None] }; N];
-        let file: &[Row] = self.file;
-        let mut src: [[&Row; 2]; N] = [[&NONE; 2]; N];
-        for (s, [low, high]) in buffers.iter_mut().enumerate() {
-            src[s] = [fetch(file, self.src[s], false, low), fetch(file, self.src[s], true, high)];
-        }
-        let mut out = [[0; LANES]; 2];
-        let mut nan = 0;
-        for i in 0..LANES {
-            let v = f(each(|s| {
-                let v = wide(src[s][0][i], src[s][1][i] & and[s] ^ xor[s]);
-                f64::from_bits(if flush_in { flush64(v) } else { v })
-            }));
-            nan |= if v.is_nan() { u64::MAX } else { 0 };
-            let v = if flush_out { flush64(v.to_bits()) } else { v.to_bits() };
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-        }
-        if FIX && nan != 0 {
-            fix_nan64(&mut out, src, and, xor);
-        }
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
+        vector(
+            #[inline(always)]
+            move || {
+                let (flush_in, flush_out) = (FLUSH && self.flush_in64(), FLUSH && self.flush_out64());
+                let (and, xor) = (self.and, self.xor);
+                let mut buffers: [[Option<Row>; 2]; N] = [const { [None, None] }; N];
+                let file: &[Row] = self.file;
+                let mut src: [[&Row; 2]; N] = [[&NONE; 2]; N];
+                for (s, [low, high]) in buffers.iter_mut().enumerate() {
+                    src[s] = [fetch(file, self.src[s], false, low), fetch(file, self.src[s], true, high)];
+                }
+                let mut out = [[0; LANES]; 2];
+                let mut nan = 0;
+                for i in 0..LANES {
+                    let v = f(each(|s| {
+                        let v = wide(src[s][0][i], src[s][1][i] & and[s] ^ xor[s]);
+                        f64::from_bits(if flush_in { flush64(v) } else { v })
+                    }));
+                    nan |= if v.is_nan() { u64::MAX } else { 0 };
+                    let v = if flush_out { flush64(v.to_bits()) } else { v.to_bits() };
+                    out[0][i] = v as u32;
+                    out[1][i] = (v >> 32) as u32;
+                }
+                if FIX && nan != 0 {
+                    fix_nan64(&mut out, src, and, xor);
+                }
+                self.put(0, &out[0]);
+                self.put(1, &out[1]);
+            },
+        )
     }
 
     /// An f64 and an i32 source.
     #[inline(never)]
     pub fn f64_int(&mut self, f: impl Fn(f64, i32) -> f64) {
-        let (flush_in, flush_out) = (self.flush_in64(), self.flush_out64());
-        let (and, xor) = (self.and, self.xor);
-        row!(self, 0, low, high);
-        row!(self, 1, b);
-        let mut out = [[0; LANES]; 2];
-        for lane in bits(self.lanes) {
-            let i = lane as usize;
-            let v = wide(low[i], high[i] & and[0] ^ xor[0]);
-            let v = f(f64::from_bits(if flush_in { flush64(v) } else { v }), b[i] as i32).to_bits();
-            let v = if flush_out { flush64(v) } else { v };
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-        }
-        fix_nan64(&mut out, [[low, high]], and, xor);
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
+        vector(
+            #[inline(always)]
+            move || {
+                let (flush_in, flush_out) = (self.flush_in64(), self.flush_out64());
+                let (and, xor) = (self.and, self.xor);
+                row!(self, 0, low, high);
+                row!(self, 1, b);
+                let mut out = [[0; LANES]; 2];
+                for lane in bits(self.lanes) {
+                    let i = lane as usize;
+                    let v = wide(low[i], high[i] & and[0] ^ xor[0]);
+                    let v = f(f64::from_bits(if flush_in { flush64(v) } else { v }), b[i] as i32).to_bits();
+                    let v = if flush_out { flush64(v) } else { v };
+                    out[0][i] = v as u32;
+                    out[1][i] = (v >> 32) as u32;
+                }
+                fix_nan64(&mut out, [[low, high]], and, xor);
+                self.put(0, &out[0]);
+                self.put(1, &out[1]);
+            },
+        )
     }
 
     /// An f64 source, a result of 32 bits.
     #[inline(never)]
     pub fn f64_bits(&mut self, f: impl Fn(f64) -> u32) {
-        let flush = self.flush_in64();
-        let (and, xor) = (self.and[0], self.xor[0]);
-        row!(self, 0, low, high);
-        let mut out = [0; LANES];
-        for i in 0..LANES {
-            let v = wide(low[i], high[i] & and ^ xor);
-            out[i] = f(f64::from_bits(if flush { flush64(v) } else { v }));
-        }
-        self.put(0, &out);
+        vector(
+            #[inline(always)]
+            move || {
+                let flush = self.flush_in64();
+                let (and, xor) = (self.and[0], self.xor[0]);
+                row!(self, 0, low, high);
+                let mut out = [0; LANES];
+                for i in 0..LANES {
+                    let v = wide(low[i], high[i] & and ^ xor);
+                    out[i] = f(f64::from_bits(if flush { flush64(v) } else { v }));
+                }
+                self.put(0, &out);
+            },
+        )
     }
 
     /// 64-bit results of 32 bits (float modifiers apply where the source is a float).
     #[inline(never)]
     pub fn widen(&mut self, f: impl Fn(u32) -> u64) {
-        let (and, xor) = (self.and[0], self.xor[0]);
-        row!(self, 0, a);
-        let mut out = [[0; LANES]; 2];
-        for i in 0..LANES {
-            let v = f(a[i] & and ^ xor);
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-        }
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
+        vector(
+            #[inline(always)]
+            move || {
+                let (and, xor) = (self.and[0], self.xor[0]);
+                row!(self, 0, a);
+                let mut out = [[0; LANES]; 2];
+                for i in 0..LANES {
+                    let v = f(a[i] & and ^ xor);
+                    out[0][i] = v as u32;
+                    out[1][i] = (v >> 32) as u32;
+                }
+                self.put(0, &out[0]);
+                self.put(1, &out[1]);
+            },
+        )
     }
 
     /// Bits of two f64 sources with modifiers, never flushed.
     #[inline(never)]
     pub fn map_double(&mut self, f: impl Fn(u64, u64) -> u64) {
-        let (and, xor) = (self.and, self.xor);
-        row!(self, 0, a, a_high);
-        row!(self, 1, b, b_high);
-        let mut out = [[0; LANES]; 2];
-        for i in 0..LANES {
-            let v = f(wide(a[i], a_high[i] & and[0] ^ xor[0]), wide(b[i], b_high[i] & and[1] ^ xor[1]));
-            out[0][i] = v as u32;
-            out[1][i] = (v >> 32) as u32;
-        }
-        self.put(0, &out[0]);
-        self.put(1, &out[1]);
+        vector(
+            #[inline(always)]
+            move || {
+                let (and, xor) = (self.and, self.xor);
+                row!(self, 0, a, a_high);
+                row!(self, 1, b, b_high);
+                let mut out = [[0; LANES]; 2];
+                for i in 0..LANES {
+                    let v =
+                        f(wide(a[i], a_high[i] & and[0] ^ xor[0]), wide(b[i], b_high[i] & and[1] ^ xor[1]));
+                    out[0][i] = v as u32;
+                    out[1][i] = (v >> 32) as u32;
+                }
+                self.put(0, &out[0]);
+                self.put(1, &out[1]);
+            },
+        )
     }
 
     /// A test of 64-bit sources, with modifiers and flushed if `FLUSH`.
     #[inline(never)]
     pub fn test_wide<const FLUSH: bool>(&mut self, f: impl Fn(u64, u64) -> bool) -> Mask {
-        let (and, xor) = (self.and, self.xor);
-        row!(self, 0, a, a_high);
-        row!(self, 1, b, b_high);
-        let mut found = [0; LANES];
-        for i in 0..LANES {
-            let (x, y) = (wide(a[i], a_high[i] & and[0] ^ xor[0]), wide(b[i], b_high[i] & and[1] ^ xor[1]));
-            let (x, y) = if FLUSH { (flush64(x), flush64(y)) } else { (x, y) };
-            found[i] = f(x, y).into();
-        }
-        pack(&found) & self.lanes
+        vector(
+            #[inline(always)]
+            move || {
+                let (and, xor) = (self.and, self.xor);
+                row!(self, 0, a, a_high);
+                row!(self, 1, b, b_high);
+                let mut found = [0; LANES];
+                for i in 0..LANES {
+                    let (x, y) =
+                        (wide(a[i], a_high[i] & and[0] ^ xor[0]), wide(b[i], b_high[i] & and[1] ^ xor[1]));
+                    let (x, y) = if FLUSH { (flush64(x), flush64(y)) } else { (x, y) };
+                    found[i] = f(x, y).into();
+                }
+                pack(&found) & self.lanes
+            },
+        )
     }
 
     /// A test of an f64 as it stands against a 32-bit source.

@@ -1,6 +1,6 @@
 //! FLAT and scalar memory against a byte array: widths, extension, apertures, atomics, bounds.
 
-use super::{LDS, SCRATCH, asm, machine};
+use super::{LDS, Machine, SCRATCH, asm, machine};
 use crate::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
 use crate::lanes::bits;
 use crate::{Mask, Trap};
@@ -297,4 +297,103 @@ fn scalar_buffers_and_stores() {
     let after = m.bus.u32(0x3008);
     m.ok(asm("s_buffer_store_dwordx2 s[8:9], s[4:7], 0x4"));
     assert_eq!((m.bus.u32(0x3004), m.bus.u32(0x3008)), (1, after));
+}
+
+#[test]
+fn scalar_accesses_of_every_width() {
+    let widths = [("", 1), ("x2", 2), ("x4", 4), ("x8", 8), ("x16", 16)];
+    for (suffix, count) in widths {
+        // 44 bytes: what lies behind them reads as zero.
+        let mut m = machine();
+        m.regs.s[4..8].copy_from_slice(&[0x3000, 0, 44, 0]);
+        m.regs.s[16..40].fill(77);
+        let last = 16 + count - 1;
+        let registers = if count == 1 { "s16".to_owned() } else { format!("s[16:{last}]") };
+        m.ok(asm(&format!("s_buffer_load_dword{suffix} {registers}, s[4:7], 0x4")));
+        for k in 0..24 {
+            let expect = match k {
+                _ if k >= count => 77,
+                0..10 => m.bus.u32(0x3004 + 4 * k),
+                _ => 0,
+            };
+            assert_eq!(m.regs.s[16 + k], expect, "{suffix} {k}");
+        }
+    }
+    for (suffix, count) in &widths[..3] {
+        for buffer in [false, true] {
+            let mut m = machine();
+            // The buffer ends 8 bytes behind the first stored one.
+            m.regs.s[4..8].copy_from_slice(&[0x3000, 0, 16, 0]);
+            m.regs.s[16..20].copy_from_slice(&[1, 2, 3, 4]);
+            let before: Vec<u32> = (0..6).map(|k| m.bus.u32(0x3008 + 4 * k)).collect();
+            let (name, base) = if buffer { ("s_buffer_store", "s[4:7]") } else { ("s_store", "s[4:5]") };
+            let last = 16 + count - 1;
+            let registers = if *count == 1 { "s16".to_owned() } else { format!("s[16:{last}]") };
+            m.ok(asm(&format!("{name}_dword{suffix} {registers}, {base}, 0x8")));
+            for (k, before) in before.into_iter().enumerate() {
+                let written = k < *count && (!buffer || k < 2);
+                let expect = if written { k as u32 + 1 } else { before };
+                assert_eq!(m.bus.u32(0x3008 + 4 * k), expect, "{name}{suffix} {k}");
+            }
+        }
+    }
+}
+
+/// Rows of a memory instruction go together where they can; the same as lane by lane, also across lanes that
+/// are off, scattered and repeated addresses.
+#[test]
+fn lanes_together_and_one_by_one() {
+    type Place = fn(u32) -> u32;
+    let places: [Place; 5] =
+        [|l| l * 4, |l| (l / 16) * 4, |l| (l * 37 % 64) * 8, |l| (63 - l) * 4, |l| l * 4 + l / 9 % 2 * 2];
+    for place in places {
+        for exec in [Mask::MAX, 0xff00_ffff_0f0f_8001, 1 << 63, 0] {
+            let mut m = machine();
+            m.regs.set_pair(126, exec);
+            m.fill64(2, |lane| u64::from(0x2000 + place(lane)));
+            m.fill(4, place);
+            m.fill(5, |lane| lane + 900);
+            for r in 8..16 {
+                m.fill(r, |_| 7);
+            }
+            let on = |lane: u32| exec >> lane & 1 == 1;
+            let dword = |m: &Machine, addr: u32| m.bus.u32(addr as usize);
+            let (global, local) = (0x2000, LDS as u32);
+            m.ok(asm("flat_load_dword v8, v[2:3]"));
+            m.ok(asm("flat_load_dwordx3 v[9:11], v[2:3]"));
+            m.ok(asm("ds_read_b32 v12, v4 offset:8"));
+            m.ok(asm("ds_read2_b32 v[13:14], v4 offset0:3 offset1:1"));
+            for lane in 0..64 {
+                let at = place(lane);
+                let read = [
+                    dword(&m, global + at),
+                    dword(&m, global + at),
+                    dword(&m, global + at + 4),
+                    dword(&m, global + at + 8),
+                    dword(&m, local + at + 8),
+                    dword(&m, local + at + 12),
+                    dword(&m, local + at + 4),
+                ];
+                for (k, v) in read.into_iter().enumerate() {
+                    assert_eq!(m.regs.v.get(8 + k, lane), if on(lane) { v } else { 7 }, "lane {lane}, {k}");
+                }
+            }
+            let mut expect = m.bus.bytes.clone();
+            for lane in (0..64).filter(|&l| on(l)) {
+                for at in [global + place(lane), local + place(lane)] {
+                    expect[at as usize..at as usize + 4].copy_from_slice(&(lane + 900).to_le_bytes());
+                }
+                for (offset, value) in [(1024, lane + 900), (1028, place(lane))] {
+                    let at = (local + place(lane) + offset) as usize;
+                    expect[at..at + 4].copy_from_slice(&value.to_le_bytes());
+                }
+            }
+            m.ok(asm("flat_store_dword v[2:3], v5"));
+            m.ok(asm("ds_write_b32 v4, v5"));
+            m.fill(6, place);
+            m.ok(asm("v_add_u32 v7, vcc, 0x400, v4"));
+            m.ok(asm("ds_write2_b32 v7, v5, v6 offset1:1"));
+            assert!(m.bus.bytes == expect, "stores with exec {exec:x}");
+        }
+    }
 }

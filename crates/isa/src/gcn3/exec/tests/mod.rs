@@ -2,6 +2,7 @@
 
 mod buffers;
 mod compiled;
+mod coverage;
 mod local;
 mod memory;
 mod programs;

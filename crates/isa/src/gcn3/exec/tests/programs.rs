@@ -60,9 +60,16 @@ fn branches() {
         assert_eq!(m.run(&go(Op::SCbranchExecz)) == taken, exec == 0);
         assert_eq!(m.run(&go(Op::SCbranchExecnz)) == taken, exec != 0);
     }
-    assert_eq!(m.run(&go(Op::SCbranchCdbgsys)), not);
+    // No debugger is attached.
+    for op in
+        [Op::SCbranchCdbgsys, Op::SCbranchCdbguser, Op::SCbranchCdbgsysOrUser, Op::SCbranchCdbgsysAndUser]
+    {
+        assert_eq!(m.run(&go(op)), not, "{op:?}");
+    }
     (m.at.mask, m.at.live) = (0xff, 0xffff);
-    assert_eq!(m.run(&asm("s_endpgm")), Ok(Flow::Exit { lanes: 0xff }));
+    for op in ["s_endpgm", "s_endpgm_saved"] {
+        assert_eq!(m.run(&asm(op)), Ok(Flow::Exit { lanes: 0xff }));
+    }
 }
 
 /// What the splitting mechanisms need to know: lanes that are on, the mark in MODE, the lanes a split keeps.
@@ -88,14 +95,24 @@ fn barriers_hints_and_refusals() {
     assert_eq!(m.run(&asm("s_barrier")), Ok(Flow::Next), "alone in the group");
     (m.regs.group, m.regs.waves_in_group) = (7, 4);
     assert_eq!(m.run(&asm("s_barrier")), Ok(Flow::Barrier { id: 7, count: 4 }));
-    for text in
-        ["s_nop 3", "s_sleep 1", "s_setprio 2", "s_waitcnt lgkmcnt(0)", "s_icache_inv", "s_ttracedata"]
-    {
+    for text in [
+        "s_nop 3",
+        "s_sleep 1",
+        "s_setprio 2",
+        "s_waitcnt lgkmcnt(0)",
+        "s_icache_inv",
+        "s_ttracedata",
+        "s_incperflevel 3",
+        "s_decperflevel 3",
+        "s_setkill 0",
+        "s_sethalt 0",
+    ] {
         m.ok(asm(text));
     }
     for (text, part) in [
         ("s_trap 2", "s_trap 2"),
         ("s_sethalt 1", "s_sethalt 1"),
+        ("s_setkill 1", "s_setkill 1"),
         ("s_sendmsg sendmsg(MSG_INTERRUPT)", "s_sendmsg"),
         ("s_sendmsghalt 1", "s_sendmsghalt"),
         ("s_rfe_b64 s[2:3]", "s_rfe_b64"),

@@ -188,6 +188,24 @@ fn classes() {
             assert_eq!(found, number == bit, "{h:x} {bit}");
         }
     }
+    // The forms that write EXEC find the same lanes.
+    for (op, exec_op, values) in [
+        (Op::VCmpClassF16, Op::VCmpxClassF16, halves()),
+        (Op::VCmpClassF32, Op::VCmpxClassF32, floats()),
+        (Op::VCmpClassF64, Op::VCmpxClassF64, doubles()),
+    ] {
+        let mut r = regs(COMPILED);
+        for (lane, input) in (0..64).zip(&values) {
+            fill(&mut r, 0, lane, input[0]);
+            fill(&mut r, 1, lane, input[1] & 0x3ff | 1 << (lane % 10));
+        }
+        execute(&inst(op), &mut r, 0xffff_00ff_ffff_fff0).unwrap();
+        let found = r.vcc();
+        r.set_pair(sreg::EXEC, !0);
+        execute(&inst(exec_op), &mut r, 0xffff_00ff_ffff_fff0).unwrap();
+        assert_eq!((r.vcc(), r.exec()), (found, found), "{}", exec_op.name());
+        assert!(found != 0 && found & 0x0000_ff00_0000_000f == 0);
+    }
     // Modifiers come first: |-0| is +0.
     let mut i = inst(Op::VCmpClassF32);
     i.abs = 1;

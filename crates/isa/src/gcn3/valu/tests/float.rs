@@ -62,6 +62,7 @@ fn unfused() {
         let no = mode & !0xf0;
         check_mode(Op::VMadF32, mode, &floats(), |v| expect(3, no, v, mad));
         check_mode(Op::VMadmkF32, mode, &floats(), |v| expect(3, no, v, mad));
+        check_mode(Op::VMadakF32, mode, &floats(), |v| expect(3, no, v, mad));
         check_mode(Op::VMadLegacyF32, mode, &floats(), |v| {
             expect(3, no, v, |[a, b, c]| if a == 0.0 || b == 0.0 { 0.0 + c } else { flush(a * b, true) + c })
         });
@@ -214,6 +215,15 @@ fn conversions() {
         bytes[n as usize % 4] = byte(f(a)) as u8;
         u32::from_le_bytes(bytes).into()
     });
+    // The accumulating form replaces a byte of its destination.
+    for old in [0u32, u32::MAX, 0x1234_5678] {
+        let out = run(&inst(Op::VCvtPkaccumU8F32), COMPILED, &packs, old.into(), 0);
+        for (input, (out, _)) in packs.iter().zip(out) {
+            let mut bytes = old.to_le_bytes();
+            bytes[input[1] as usize % 4] = byte(f(input[0])) as u8;
+            assert_eq!(out, u64::from(u32::from_le_bytes(bytes)), "{input:x?} {old:x}");
+        }
+    }
     let norm = |v: f64, low: f64, steps: f64| {
         let v = if v.is_nan() { 0.0 } else { v.clamp(low, 1.0) };
         (v * steps).round_ties_even() as i64 as u64 & 0xffff

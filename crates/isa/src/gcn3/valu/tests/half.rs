@@ -76,7 +76,9 @@ fn arithmetic() {
         (p + c, 0)
     };
     let flushing = COMPILED & !0xc0;
-    check(Op::VMadF16, &halves(), |v| expect(3, flushing, v, mad));
+    for op in [Op::VMadF16, Op::VMadmkF16, Op::VMadakF16] {
+        check(op, &halves(), |v| expect(3, flushing, v, mad));
+    }
     for old in [0, 0x3c00, 0xfbff, 0x7e00, 0x7c00] {
         let t = halves();
         for (input, (out, _)) in t.iter().zip(run(&inst(Op::VMacF16), COMPILED, &t, old, 0)) {
@@ -93,6 +95,20 @@ fn arithmetic() {
     let t: Vec<[u64; 3]> =
         halves().iter().map(|[a, b, _]| [*a, (b % 60).wrapping_sub(30) & 0xffff, 0]).collect();
     check(Op::VLdexpF16, &t, |v| expect(1, COMPILED, v, |[a, ..]| (a * 2f64.powi((v[1] as i16).into()), 0)));
+}
+
+#[test]
+fn all_fractions() {
+    // Exact in f64; the largest half below 1 is the limit (tiny negative numbers), infinities have none.
+    let t: Vec<[u64; 3]> = (0..=0xffff).map(|h| [h, 0, 0]).collect();
+    for mode in [COMPILED, COMPILED & !0xc0] {
+        check_mode(Op::VFractF16, mode, &t, |v| {
+            expect(1, mode, v, |[a, ..]| {
+                let part = a - a.floor();
+                (if part > value(0x3bff) { value(0x3bff) } else { part }, 0)
+            })
+        });
+    }
 }
 
 #[test]

@@ -227,6 +227,34 @@ fn sums_of_differences() {
 }
 
 #[test]
+fn four_masked_sums() {
+    // Four windows of eight bytes against four bytes; bytes of the reference that are zero do not count.
+    let mut rng = Rng(3);
+    let mut r = regs(COMPILED);
+    let mut expected = Vec::new();
+    for lane in 0..64 {
+        let data = rng.next();
+        let reference = rng.next() & [0xffff_ffff, 0xff00_ff, 0, 0xff00_0000][lane as usize % 4];
+        let add: [u32; 4] = std::array::from_fn(|_| rng.next() as u32);
+        fill(&mut r, 0, lane, data);
+        fill(&mut r, 1, lane, reference);
+        (0..4).for_each(|k| r.v.set(usize::from(SRC[2]) + k, lane, add[k]));
+        let byte = |v: u64, i: usize| v.to_le_bytes()[i];
+        expected.push([0, 1, 2, 3].map(|window| {
+            let differences = (0..4)
+                .filter(|&i| byte(reference, i) != 0)
+                .map(|i| u32::from(byte(data, window + i).abs_diff(byte(reference, i))));
+            differences.sum::<u32>().wrapping_add(add[window])
+        }));
+    }
+    execute(&inst(Op::VMqsadU32U8), &mut r, !0).unwrap();
+    for (lane, expected) in expected.iter().enumerate() {
+        let out = [0, 1, 2, 3].map(|d| r.v.get(usize::from(DST) + d, lane as u32));
+        assert_eq!(out, *expected, "lane {lane}");
+    }
+}
+
+#[test]
 fn lane_counts() {
     for (lo, hi) in [(M, M), (0xdead_beef, 0x1234_5678), (0, 1)] {
         let t = vec![[lo, 5, 0]; 64];

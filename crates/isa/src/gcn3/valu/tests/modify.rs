@@ -243,7 +243,19 @@ fn single_lanes() {
     (i.src[0], i.dst) = (Operand::Vgpr(14), Operand::Vgpr(20));
     execute(&i, &mut r, 0b10).unwrap();
     assert_eq!([0, 1].map(|lane| r.v.get(20, lane)), [0, 1001]);
+    let mut i = inst(Op::VMovrelsdB32);
+    (i.src[0], i.dst) = (Operand::Vgpr(14), Operand::Vgpr(18));
+    execute(&i, &mut r, 0b1).unwrap();
+    assert_eq!([0, 1].map(|lane| r.v.get(21, lane)), [1000, 0], "both registers move");
+    // Two that do nothing.
+    let before = r.v.clone();
+    for op in [Op::VNop, Op::VClrexcp] {
+        execute(&inst(op), &mut r, !0).unwrap();
+    }
+    assert!((0..24).all(|row| before.row(row) == r.v.row(row)));
     r.s[usize::from(sreg::M0)] = 30;
+    let mut i = inst(Op::VMovrelsB32);
+    i.src[0] = Operand::Vgpr(14);
     assert!(execute(&i, &mut r, 1).is_err());
 }
 

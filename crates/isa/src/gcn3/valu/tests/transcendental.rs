@@ -70,6 +70,14 @@ fn accuracy() {
 }
 
 #[test]
+fn legacy_forms() {
+    let t = floats();
+    for (legacy, op) in [(Op::VExpLegacyF32, Op::VExpF32), (Op::VLogLegacyF32, Op::VLogF32)] {
+        assert_eq!(run(&inst(legacy), COMPILED, &t, 0, 0), run(&inst(op), COMPILED, &t, 0, 0));
+    }
+}
+
+#[test]
 fn double_roots() {
     let t = doubles();
     for (input, (out, _)) in t.iter().zip(run(&inst(Op::VRsqF64), COMPILED, &t, 0, 0)) {
