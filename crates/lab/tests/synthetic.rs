@@ -27,7 +27,15 @@ fn cycles(bench: &Synthetic, spec: &JobSpec, timed: bool) -> u64 {
 fn every_shape_gives_the_reference() {
     for layers in 0..=6 {
         for (divergent, memory) in [(100, 0), (0, 0), (25, 50), (100, 100), (60, 10)] {
-            let bench = Synthetic { layers, divergent, memory, leaf: 23, trips: 2, items: 300, ..Synthetic::default() };
+            let bench = Synthetic {
+                layers,
+                divergent,
+                memory,
+                leaf: 23,
+                trips: 2,
+                items: 300,
+                ..Synthetic::default()
+            };
             cycles(&bench, &spec("none", 0, &[]), false);
             let marked = Synthetic { marks: Marks::All, group: 128, ..bench.clone() };
             cycles(&marked, &spec("pws", 5, &[]), layers % 2 == 0);
@@ -54,6 +62,7 @@ fn numbers_out_of_range_are_errors() {
     assert_eq!(error.help().unwrap().to_string(), "layers goes from 0 to 6");
     assert!(Synthetic { leaf: 2048, layers: 6, ..Synthetic::default() }.check().is_err());
     // The largest code still has branches that reach.
-    let largest = Synthetic { layers: 6, leaf: 128, memory: 100, trips: 1, items: 64, ..Synthetic::default() };
+    let largest =
+        Synthetic { layers: 6, leaf: 128, memory: 100, trips: 1, items: 64, ..Synthetic::default() };
     cycles(&largest, &spec("none", 0, &[]), false);
 }

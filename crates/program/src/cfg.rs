@@ -264,7 +264,9 @@ fn split_blocks(flow: &FlowMap, succs: &BTreeMap<Pc, BTreeSet<Pc>>, roots: &BTre
     let mut leaders: BTreeSet<Pc> = roots.clone();
     for (&pc, to) in succs {
         let straight = to.len() == 1 && to.first() == flow.next.get(pc as usize);
-        if !straight || flow.kind[pc as usize] != FlowKind::Next {
+        // Marks for splitting change who runs, not where: marked code has the blocks of the unmarked.
+        let plain = matches!(flow.kind[pc as usize], FlowKind::Next | FlowKind::SplitLanes | FlowKind::Merge);
+        if !straight || !plain {
             leaders.extend(to);
         }
     }

@@ -18,11 +18,7 @@ const TIMES: [usize; 10] = [1, 1, 4, 3, 1, 2, 2, 3, 2, 1];
 pub const FIGURE_2: &[Published] = &[
     Published { quantity: "without splitting", says: "20", want: Want::Near { value: 20.0, within: 0.0 } },
     Published { quantity: "split on two SpSIMDs", says: "13", want: Want::Near { value: 13.0, within: 0.0 } },
-    Published {
-        quantity: "DWS on a shared SIMD",
-        says: "20",
-        want: Want::Near { value: 20.0, within: 0.0 },
-    },
+    Published { quantity: "DWS on a shared SIMD", says: "20", want: Want::Near { value: 20.0, within: 0.0 } },
     Published {
         quantity: "split points",
         says: "BB1, BB2, BB7; BB7 reuses the first SpSIMD",

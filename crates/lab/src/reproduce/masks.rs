@@ -25,11 +25,7 @@ pub const TABLE: &[Published] = &[
     exact("s_2, s_cbranch_execz BB12", "1000"),
     exact("e_s2, s_cbranch_execz BB10", "0000"),
     exact("e_s2, s_cbranch_execz BB12", "1000"),
-    Published {
-        quantity: "blocks split 1 runs",
-        says: "skips BB11",
-        want: Want::Text("BB8 BB9 BB10 BB12"),
-    },
+    Published { quantity: "blocks split 1 runs", says: "skips BB11", want: Want::Text("BB8 BB9 BB10 BB12") },
     Published { quantity: "blocks split 2 runs", says: "skips BB9", want: Want::Text("BB10 BB11 BB12") },
 ];
 

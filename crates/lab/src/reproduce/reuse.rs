@@ -23,7 +23,11 @@ pub const FIGURE_12: &[Published] = &[
     },
     Published { quantity: "gain with 3 marks, any load", says: "none", want: Want::Text("0 0 0 0") },
     Published { quantity: "gain without marks, 4 waves", says: "", want: Want::AtMost(1.0) },
-    Published { quantity: "gain without marks, 6 waves", says: "up to 31 %", want: Want::AtLeast(20.0) },
+    Published {
+        quantity: "gain without marks, 16 waves",
+        says: "up to 31 %",
+        want: Want::Near { value: 31.0, within: 0.2 },
+    },
 ];
 
 struct Point {
@@ -41,10 +45,9 @@ fn run(marks: u32, waves: u32, units: &str) -> Result<Point, Report> {
         marks: Marks::First(marks),
         ..Synthetic::default()
     };
-    let sets =
-        ["cores=1", "divergence.mechanism=pws", "split.contexts=3", &format!("split.units={units}")]
-            .map(str::to_owned)
-            .into();
+    let sets = ["cores=1", "divergence.mechanism=pws", "split.contexts=3", &format!("split.units={units}")]
+        .map(str::to_owned)
+        .into();
     let job = bench.job(&JobSpec { machine: "pws".into(), sets, ..JobSpec::default() })?;
     let outcome = job.run(RunOptions::default(), None)?;
     bench.verify(&job, &outcome)?;
@@ -103,5 +106,12 @@ pub fn figure_12(nb: &mut Notebook) -> Result<(), Report> {
     };
     nb.chart("", &chart, lines)?;
     nb.note("machine pws with one core; gain = time saved over leaving the unused SpSIMDs idle");
+    nb.note(
+        "the paper does not say how many work-items it runs, and the gain is a matter of load: none while every wave has a \
+         SIMD to itself, its 31 % at about four waves per SIMD, and with many waves up to 1 - 4/16, which its formula allows",
+    );
+    nb.note(
+        "the marks are the outer branch, then the inner one of its first side, then that of its second side",
+    );
     Ok(())
 }

@@ -78,7 +78,10 @@ pub enum Stmt {
 pub enum Segment {
     Body(Vec<Stmt>),
     /// A variable becomes that of thread `number xor with` of the group, if there is one.
-    Exchange { var: u8, with: u8 },
+    Exchange {
+        var: u8,
+        with: u8,
+    },
     /// A loop all threads run equally often.
     Repeat(u8, Vec<Segment>),
     /// Groups whose number has the bit.

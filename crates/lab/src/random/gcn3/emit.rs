@@ -47,7 +47,9 @@ struct Emit {
 
 impl Emit {
     fn head(&mut self, kernel: &Kernel, group: u32) {
-        self.text.out.push_str(".kernel random\n.arg buf table\n.arg buf slots\n.arg buf shared\n.arg u32 threads\n");
+        self.text
+            .out
+            .push_str(".kernel random\n.arg buf table\n.arg buf slots\n.arg buf shared\n.arg u32 threads\n");
         if kernel.exchanges() {
             self.text.out.push_str(&format!(".lds {}\n", 4 * group));
         }

@@ -34,7 +34,9 @@ impl Kernels<'_> {
 
     fn segment(&mut self, nested: u32) -> Segment {
         match self.below(10) {
-            6 | 7 => Segment::Exchange { var: self.g.var(), with: [1, 2, 5, 32, 63, 64][self.below(6) as usize] },
+            6 | 7 => {
+                Segment::Exchange { var: self.g.var(), with: [1, 2, 5, 32, 63, 64][self.below(6) as usize] }
+            }
             8 if nested < 2 && self.g.trips <= 4 => {
                 let times = 1 + self.below(3) as u8;
                 self.g.trips *= u32::from(times);
