@@ -27,7 +27,7 @@ fn runner(n: u64) -> TestRunner {
 fn run(n: u64) -> Result<Checked, String> {
     let mut runner = runner(n);
     let setup = Setup::number(n);
-    let tree = vec(any::<u16>(), 20..240).new_tree(&mut runner).map_err(|e| e.to_string())?;
+    let tree = vec(any::<u16>(), 40..400).new_tree(&mut runner).map_err(|e| e.to_string())?;
     let first = check(&generate(&tree.current()), &setup);
     let Err(failure) = first else { return first.map_err(|f| f.what) };
     let smallest = runner.run_one(tree, |numbers| {
