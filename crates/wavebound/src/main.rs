@@ -3,8 +3,7 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
-use commands::{asm, bench, compile, demo, info, kernels, picture, reproduce, run, split};
-use commands::{asm, bench, compile, demo, info, kernels, picture, reproduce, run, synthetic};
+use commands::{asm, bench, compile, demo, info, kernels, picture, reproduce, run, split, synthetic};
 use std::process::ExitCode;
 
 /// How long GPU kernels take: simulate SIMT machines cycle by cycle and see what divergence costs.

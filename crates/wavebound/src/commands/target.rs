@@ -48,6 +48,9 @@ pub struct MachineArgs {
     /// Divergence mechanism; see `wavebound mechanisms`
     #[arg(long)]
     pub mechanism: Option<String>,
+    /// Split contexts of a wave, S (split.contexts)
+    #[arg(long = "s", value_name = "S")]
+    pub contexts: Option<u32>,
     /// Issue policy; see `wavebound machines policies`
     #[arg(long)]
     pub policy: Option<String>,
@@ -71,6 +74,7 @@ impl MachineArgs {
         set("core.lanes", self.lanes.map(|v| v.to_string()));
         set("core.waves", self.waves.map(|v| v.to_string()));
         set("divergence.mechanism", self.mechanism.clone());
+        set("split.contexts", self.contexts.map(|s| s.to_string()));
         set("issue.policy", self.policy.clone());
         set("frontend.policy", self.fetch_policy.clone());
         set("limits.cycles", self.max_cycles.map(|v| v.to_string()));
