@@ -167,7 +167,7 @@ mod tests {
     ) -> After<K> {
         let mut memory = DeviceMemory::new(4096);
         memory.bytes.iter_mut().enumerate().for_each(|(i, b)| *b = (i * 7 + i / 256) as u8);
-        (memory.text, memory.text_end) = (vec![64..96], 96);
+        (memory.text, memory.text_end) = (std::iter::once(64..96).collect(), 96);
         memory.forbid_below(40);
         let mut lines = Lines::default();
         if banked {
