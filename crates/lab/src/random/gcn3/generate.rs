@@ -2,7 +2,7 @@
 //! that has run out gives zeros, so that a shorter list is a smaller kernel.
 
 use super::super::MAX_LOOPS;
-use super::super::ast::Form;
+use super::super::ast::{Cond, Form, Simple, Value};
 use super::super::generate::Generator;
 use super::ast::{Kernel, LoopShape, Segment, Serial, Shape, Shared, Stmt};
 
@@ -88,7 +88,7 @@ impl Kernels<'_> {
             12 => Stmt::Atomic(Shared::ALL[self.below(3) as usize], self.g.value()),
             13..=19 if nested => {
                 let shape = self.shape();
-                let cond = self.g.cond();
+                let cond = self.test();
                 let yes = self.inner(false);
                 let no = if kind >= 16 { self.inner(false) } else { Vec::new() };
                 Stmt::If { cond, yes, no, shape }
@@ -98,6 +98,14 @@ impl Kernels<'_> {
                 let var = self.g.var();
                 Stmt::Assign(var, self.g.expr())
             }
+        }
+    }
+
+    /// Half of the conditions are on the thread's number, so that most waves diverge.
+    fn test(&mut self) -> Cond {
+        match self.below(2) {
+            0 => self.g.cond(),
+            _ => Cond::Is(Simple::Less(Value::Thread, Value::Const(1 + self.below(14) as i16))),
         }
     }
 
