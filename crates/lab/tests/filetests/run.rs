@@ -152,6 +152,7 @@ impl<'a> Test<'a> {
             dynamic_lds: h.dynamic_lds,
             views: h.views.clone(),
             samplers: h.samplers.clone(),
+            ..JobSpec::default()
         };
         Job::from_source(&self.source.0, &self.source.1, &spec)
     }

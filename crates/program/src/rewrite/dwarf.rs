@@ -9,6 +9,7 @@ use gimli::write::{
 };
 use gimli::{AttributeValue, EndianSlice, LittleEndian, Reader as _, SectionId, UnitSectionOffset};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 type Dwarf<'a> = gimli::Dwarf<Slice<'a>>;
@@ -55,8 +56,8 @@ pub(super) fn rewrite<'a>(
         let unit = dwarf.unit(header)?;
         if let Some(program) = &unit.line_program {
             let old = program.header().offset().0;
-            if !programs.contains_key(&old) {
-                programs.insert(old, line_program(&dwarf, &unit, layout, &mut lines)?);
+            if let Entry::Vacant(new) = programs.entry(old) {
+                new.insert(line_program(&dwarf, &unit, layout, &mut lines)?);
             }
         }
         unit_addresses(&dwarf, &unit, layout, &programs, &mut info)?;
@@ -198,9 +199,7 @@ fn unit_addresses(
     programs: &BTreeMap<usize, usize>,
     info: &mut [u8],
 ) -> Result<(), RewriteError> {
-    let base = match unit.header.offset() {
-        UnitSectionOffset(offset) => offset,
-    };
+    let UnitSectionOffset(base) = unit.header.offset();
     let mut entries = unit.entries_raw(None)?;
     while !entries.is_empty() {
         let Some(abbreviation) = entries.read_abbreviation()? else { continue };
@@ -210,7 +209,7 @@ fn unit_addresses(
             let attribute = entries.read_attribute(*spec)?;
             let place = from..base + entries.next_offset().0;
             let value = attribute.value();
-            match (attribute.name(), value.clone()) {
+            match (attribute.name(), value) {
                 (gimli::DW_AT_high_pc, AttributeValue::Addr(addr)) => {
                     put(info, place, layout.end_of(addr), false)?;
                 }

@@ -203,7 +203,7 @@ fn elsewhere(t: &Tables, layout: &Layout) -> Option<u64> {
         return None;
     }
     let last = loads().map(|s| s.p_vaddr.get(Le).saturating_add(s.p_memsz.get(Le))).max()?;
-    Some(last.checked_next_multiple_of(page)?.checked_add(layout.old.start % page)?)
+    last.checked_next_multiple_of(page)?.checked_add(layout.old.start % page)
 }
 
 /// Writes the file with its new code and debug sections; headers in `t` become the new ones.

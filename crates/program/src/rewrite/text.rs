@@ -207,7 +207,7 @@ mod tests {
             words,
             addr: 0x1000,
             functions: BTreeSet::from([0]),
-            bodies: vec![0..words.len() as u32],
+            bodies: std::iter::once(0..words.len() as u32).collect(),
             data: Vec::new(),
         }
     }
