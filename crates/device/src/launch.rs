@@ -3,8 +3,10 @@
 
 use crate::kernarg::{self, Arg};
 use crate::{Device, DeviceError, Module};
+use wb_hw::{Machine, SplitUnits};
 use wb_isa::gcn3::isa::{Gcn3, Setup, UserSgprs};
 use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
+use wb_isa::{FlowKind, Pc};
 use wb_program::{Program, gcn3_program};
 use wb_sim::{Groups, Launch};
 
@@ -38,6 +40,8 @@ impl Dispatch {
 pub struct Prepared {
     pub program: Program<Gcn3>,
     pub launch: Launch,
+    /// The machine as this kernel finds it (PWS re-provisioning).
+    pub machine: Machine,
 }
 
 impl Device {
@@ -88,8 +92,6 @@ impl Device {
             scratch_per_wave: u64::from(scratch_per_lane) * 64,
             scratch_region: 0,
         };
-        groups.lds_region = self.alloc(groups.lds_region_bytes(&self.machine))?;
-        groups.scratch_region = self.alloc(groups.scratch_region_bytes(&self.machine))?;
         let setup = Setup {
             vgprs: descriptor.vgprs(),
             mode: descriptor.mode(),
@@ -106,15 +108,35 @@ impl Device {
             dispatch_id: 0,
             lds_bytes,
             scratch_per_lane,
-            scratch_region: groups.scratch_region,
+            scratch_region: 0,
         };
         let isa = Gcn3 { setup, ..Gcn3::default() };
         let mut program =
             gcn3_program(&module.object, &kernel, isa, module.base, &module.name, module.source.clone())?;
         // The device has placed the object already; its data keeps what earlier launches left there.
         program.segments.clear();
-        Ok(Prepared { program, launch: Launch::Groups(groups) })
+        let machine = provision(&self.machine, &program);
+        groups.lds_region = self.alloc(groups.lds_region_bytes(&machine))?;
+        groups.scratch_region = self.alloc(groups.scratch_region_bytes(&machine))?;
+        program.isa.setup.scratch_region = groups.scratch_region;
+        Ok(Prepared { program, launch: Launch::Groups(groups), machine })
     }
+}
+
+/// The machine for a program: under PWS with `split.units = "reprovisioned"`, the split units beyond the `split`
+/// instructions it can reach become partitions. A kernel that calls what is not known may reach any of them.
+fn provision(machine: &Machine, program: &Program<Gcn3>) -> Machine {
+    if machine.split.units != SplitUnits::Reprovisioned || machine.divergence.mechanism != "pws" {
+        return machine.clone();
+    }
+    let kind = |pc: &Pc| program.flow.kind[*pc as usize];
+    let blocks = program.cfg.reachable(program.cfg.block_at(program.entry));
+    let mut pcs: Vec<Pc> = blocks.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow)).collect();
+    let elsewhere = |k| matches!(k, FlowKind::Call { target: None, .. } | FlowKind::Indirect { .. });
+    if pcs.iter().map(kind).any(elsewhere) {
+        pcs = (0..program.flow.kind.len() as Pc).collect();
+    }
+    machine.reprovisioned(pcs.iter().filter(|pc| kind(pc) == FlowKind::SplitLanes).count() as u32)
 }
 
 /// The dispatch packet (HSA kernel dispatch packet): kernels read group and grid sizes from it.

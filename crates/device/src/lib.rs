@@ -111,7 +111,7 @@ impl Device {
         let mark = self.next;
         let prepared = self.prepare(module, dispatch)?;
         let memory = std::mem::replace(&mut self.memory, DeviceMemory::new(0));
-        let outcome = prepared.program.run(&self.machine, prepared.launch, memory, options, observer);
+        let outcome = prepared.program.run(&prepared.machine, prepared.launch, memory, options, observer);
         self.next = mark;
         let mut outcome = outcome.map_err(|e| DeviceError::Run(Box::new(*e)))?;
         self.memory = std::mem::replace(&mut outcome.memory, DeviceMemory::new(0));

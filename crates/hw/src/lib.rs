@@ -7,6 +7,7 @@ mod machine;
 mod occupancy;
 mod overrides;
 mod presets;
+mod provision;
 mod schema;
 mod validate;
 

@@ -141,8 +141,8 @@ pub fn uniform(row: &Row<u32>, mask: Mask) -> Option<u32> {
     let mut different = 0;
     for (c, chunk) in row.as_chunks::<CHUNK>().0.iter().enumerate() {
         let lanes = (mask >> (c * CHUNK)) as u8;
-        for i in 0..CHUNK {
-            different |= if lanes & 1 << i != 0 { chunk[i] ^ first } else { 0 };
+        for (i, v) in chunk.iter().enumerate() {
+            different |= if lanes & 1 << i != 0 { v ^ first } else { 0 };
         }
     }
     (different == 0).then_some(first)

@@ -218,7 +218,7 @@ impl Job {
         let image = device.read(0, device.used())?.to_vec();
         Ok(Job {
             program: AnyProgram::Gcn3(prepared.program),
-            machine: device.machine,
+            machine: prepared.machine,
             launch: prepared.launch,
             buffers,
             init: vec![(0, image)],

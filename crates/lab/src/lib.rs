@@ -8,6 +8,7 @@ pub mod launch;
 pub mod object;
 pub mod random;
 pub mod reproduce;
+pub mod synthetic;
 pub mod views;
 
 pub use job::{AnyProgram, AsmErrors, Job, JobSpec};

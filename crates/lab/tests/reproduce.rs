@@ -99,6 +99,10 @@ experiments! {
     guppy_7 "guppy-7"
     guppy_8 "guppy-8"
     guppy_9 "guppy-9"
+    thesis_t4_1 "thesis-t4.1"
+    pws_fig2 "pws-fig2"
+    pws_fig5 "pws-fig5"
+    pws_12 "pws-12"
 }
 
 #[test]

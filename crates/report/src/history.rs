@@ -50,6 +50,8 @@ pub struct Span {
     pub to: u64,
     pub mask: Mask,
     pub cell: Cell,
+    /// Path of the wave, 0 unless it is split.
+    pub path: u16,
 }
 
 /// A wave holds a slot with these live lanes.
@@ -113,6 +115,8 @@ pub struct History {
     unit_total: usize,
     ports: Vec<[Vec<Access>; 2]>,
     lanes_seen: Mask,
+    /// A wave was split.
+    split: bool,
     after_last: u64,
     end: Option<u64>,
 }
@@ -167,6 +171,7 @@ impl History {
             unit_total: 0,
             ports: Vec::new(),
             lanes_seen: 0,
+            split: false,
             after_last: 0,
             end: None,
         }
@@ -205,6 +210,11 @@ impl History {
     pub fn slots(&self) -> Vec<(u16, u16, bool)> {
         let used = |slot: &SlotHistory| !slot.residents.is_empty() || slot.now.is_some();
         self.slots.iter().map(|(core, slot, history)| (core, slot, used(history))).collect()
+    }
+
+    /// Whether a wave ever had more than one path.
+    pub fn is_split(&self) -> bool {
+        self.split
     }
 
     /// Who was in a slot, in order.
@@ -286,7 +296,10 @@ impl History {
             Kind::Issue { unit, instance, busy, .. } => {
                 slot.catch_up(window, event);
                 let (from, to) = (event.cycle, event.cycle.saturating_add(1));
-                slot.add(window, Span { from, to, mask: event.mask, cell: Cell::Dispatched });
+                slot.add(
+                    window,
+                    Span { from, to, mask: event.mask, cell: Cell::Dispatched, path: event.path },
+                );
                 let until = from.saturating_add(u64::from(busy));
                 slot.advance(event, to, until);
                 self.work(event, unit, instance, until);
@@ -294,7 +307,10 @@ impl History {
             Kind::Stall { cycles, reason } => {
                 slot.catch_up(window, event);
                 let (from, to) = (event.cycle, event.cycle.saturating_add(cycles.into()));
-                slot.add(window, Span { from, to, mask: event.mask, cell: Cell::of(reason) });
+                slot.add(
+                    window,
+                    Span { from, to, mask: event.mask, cell: Cell::of(reason), path: event.path },
+                );
                 slot.advance(event, to, to);
                 self.after_last = self.after_last.max(to);
             }
@@ -306,18 +322,20 @@ impl History {
                     path.mask = new;
                 }
             }
+            Kind::PathStart { lanes } => {
+                self.split = true;
+                let next = event.cycle.saturating_add(1);
+                slot.paths.retain(|p| p.path != event.path);
+                slot.paths.push(PathNow { path: event.path, mask: lanes, next, busy: next });
+            }
+            Kind::PathEnd { .. } => slot.paths.retain(|p| p.path != event.path),
             Kind::PathMerge { lanes } => {
                 slot.paths.retain(|p| p.path == event.path || p.mask & !lanes != 0);
             }
             Kind::Memory { port, hits, misses, evictions, .. } => {
                 self.access(event, port, [hits, misses, evictions]);
             }
-            Kind::Split { .. }
-            | Kind::PathNew { .. }
-            | Kind::PathStart { .. }
-            | Kind::PathEnd
-            | Kind::SplitRefused { .. }
-            | Kind::Barrier { .. } => {}
+            Kind::Split { .. } | Kind::PathNew { .. } | Kind::SplitRefused { .. } | Kind::Barrier { .. } => {}
         }
     }
 
@@ -408,10 +426,11 @@ impl SlotHistory {
         if event.cycle <= path.next || event.mask != path.mask {
             return;
         }
-        let busy = path.busy.clamp(path.next, event.cycle);
+        let (busy, next) = (path.busy.clamp(path.next, event.cycle), path.next);
         let mask = event.mask;
-        self.add(window, Span { from: path.next, to: busy, mask, cell: Cell::Dispatched });
-        self.add(window, Span { from: busy, to: event.cycle, mask, cell: Cell::NotDispatched });
+        let path = event.path;
+        self.add(window, Span { from: next, to: busy, mask, cell: Cell::Dispatched, path });
+        self.add(window, Span { from: busy, to: event.cycle, mask, cell: Cell::NotDispatched, path });
     }
 
     /// Notes that the path is accounted for up to `next`; returns the first cycle that is not.
@@ -437,7 +456,7 @@ impl SlotHistory {
         let start = self.spans.len().saturating_sub(MERGE_WINDOW);
         let near = self.spans[start..].iter_mut().rev();
         for old in near {
-            if old.to == from && old.mask == span.mask && old.cell == span.cell {
+            if old.to == from && old.mask == span.mask && old.cell == span.cell && old.path == span.path {
                 old.to = to;
                 return;
             }

@@ -8,7 +8,7 @@ use wb_trace::PortKind;
 
 use crate::ReportError;
 use crate::canvas::{Align, Canvas, Format, INK, format_of, text_width};
-use crate::history::{Cell, History};
+use crate::history::{Cell, History, Span};
 use crate::layout::{BAR_HEIGHT, Bar, BarKind, LABEL_SIZE, LEGEND_ROW, Layout, SlotRow, TITLE_SIZE, wrap};
 
 #[derive(Clone, Debug)]
@@ -61,6 +61,28 @@ const WAVES: [Color; 10] = [
     (188, 189, 34),
     (90, 90, 160),
 ];
+
+/// Instructions of split paths, by path number; path 0 is white as ever.
+const PATHS: [Color; 8] = [
+    (255, 221, 89),
+    (140, 224, 140),
+    (244, 160, 232),
+    (120, 224, 236),
+    (255, 180, 120),
+    (184, 184, 255),
+    (206, 240, 110),
+    (226, 196, 186),
+];
+
+/// What a cell of the picture is an average of: lane states, then dispatches of split paths.
+const SHADES: usize = Cell::ALL.len() + PATHS.len();
+
+fn shade(span: &Span) -> usize {
+    match (span.cell, span.path) {
+        (Cell::Dispatched, path @ 1..) => Cell::ALL.len() + usize::from(path - 1) % PATHS.len(),
+        (cell, _) => cell as usize,
+    }
+}
 
 impl Cell {
     /// Red, green, blue.
@@ -144,6 +166,13 @@ fn legend(history: &History, options: &PictureOptions) -> Legend {
         Cell::Empty,
     ];
     legend.extend(order.map(|cell| (Some(cell.color()), cell.name().to_string())));
+    if history.is_split() {
+        legend.push((None, "dispatched for path:".into()));
+        for (i, color) in PATHS.into_iter().enumerate() {
+            let more = if i + 1 == PATHS.len() { ", …" } else { "" };
+            legend.push((Some(color), format!("{}{more}", i + 1)));
+        }
+    }
     if !options.units {
         return legend;
     }
@@ -255,12 +284,12 @@ fn paint_slot<DB: DrawingBackend>(
 fn colors(history: &History, layout: &Layout, core: u16, slot: u16) -> Vec<Color> {
     let columns = layout.columns;
     let groups: Vec<u64> = (0..layout.lanes.div_ceil(layout.group)).map(|g| group_mask(layout, g)).collect();
-    let mut tallies = vec![[0u64; Cell::ALL.len()]; groups.len() * columns];
+    let mut tallies = vec![[0u64; SHADES]; groups.len() * columns];
     for span in history.spans(core, slot) {
         for (column, cycles) in overlap(layout, span.from, span.to) {
             for (row, &lanes) in groups.iter().enumerate() {
                 let count = u64::from((span.mask & lanes).count_ones());
-                tallies[row * columns + column][span.cell as usize] += count * cycles;
+                tallies[row * columns + column][shade(span)] += count * cycles;
             }
         }
     }
@@ -306,8 +335,9 @@ fn overlap(layout: &Layout, from: u64, to: u64) -> impl Iterator<Item = (usize, 
     })
 }
 
-fn mix(tally: &[u64; Cell::ALL.len()]) -> Color {
-    let parts = Cell::ALL.iter().zip(tally).map(|(cell, &n)| (cell.color(), n));
+fn mix(tally: &[u64; SHADES]) -> Color {
+    let colors = Cell::ALL.iter().map(|cell| cell.color()).chain(PATHS);
+    let parts = colors.zip(tally.iter().copied());
     average(parts).unwrap_or(Cell::Empty.color())
 }
 

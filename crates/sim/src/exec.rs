@@ -280,7 +280,9 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     ) -> Result<Option<Change>, Box<SimError>> {
         let here = |&j: &usize| j != view.id && wave.paths[j].path.pc == view.pc;
         let Some(other) = bits(wave.runnable()).map(|j| j as usize).find(here) else { return Ok(None) };
-        if self.settle(wave, view.id, other, &self.program.needed(view.pc)).is_err() {
+        // A value only one of them wrote may be that of another round of a loop: not where they just happen to meet.
+        if !matches!(self.settle(wave, view.id, other, &self.program.needed(view.pc)), Ok(take) if take.is_empty())
+        {
             return Ok(None);
         }
         let free = self.free(wave);

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use wb_hw::Machine;
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc, WaveStart};
-use wb_trace::{Event, Kind};
+use wb_trace::{Event, Kind, NO_PATH};
 
 /// Instructions a wave runs before the next one has its turn.
 const TURN: u64 = 1024;
@@ -213,7 +213,8 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
             for i in 0..r.wave.changes.len() {
                 let (id, kind) = match r.wave.changes[i] {
                     PathChange::New { id } => (id, Kind::PathStart { lanes: r.wave.paths[id].path.mask }),
-                    PathChange::Merged { from: id, .. } | PathChange::Ended { id } => (id, Kind::PathEnd),
+                    PathChange::Merged { from, into } => (from, Kind::PathEnd { into: into as u16 }),
+                    PathChange::Ended { id } => (id, Kind::PathEnd { into: NO_PATH }),
                     PathChange::Parked { .. } | PathChange::Woken { .. } => continue,
                 };
                 let path = r.wave.paths[id].path;

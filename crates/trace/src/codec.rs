@@ -103,7 +103,7 @@ impl Coder {
             Kind::PathNew { .. } => PATH_NEW,
             Kind::PathMerge { .. } => PATH_MERGE,
             Kind::PathStart { .. } => PATH_START,
-            Kind::PathEnd => PATH_END,
+            Kind::PathEnd { .. } => PATH_END,
             Kind::SplitRefused { .. } => SPLIT_REFUSED,
             Kind::Memory { .. } => MEMORY,
             Kind::Barrier { .. } => BARRIER,
@@ -161,7 +161,7 @@ impl Coder {
                 put(out, lanes);
             }
             Kind::PathMerge { lanes } | Kind::PathStart { lanes } => put(out, lanes),
-            Kind::PathEnd => {}
+            Kind::PathEnd { into } => put(out, into.into()),
             Kind::SplitRefused { reason, lanes } => {
                 out.push(reason as u8);
                 put(out, lanes);
@@ -227,7 +227,7 @@ impl Coder {
             }
             PATH_NEW => Kind::PathNew { at: input.u32()?, lanes: input.varint()? },
             PATH_START => Kind::PathStart { lanes: input.varint()? },
-            PATH_END => Kind::PathEnd,
+            PATH_END => Kind::PathEnd { into: input.u16()? },
             SPLIT_REFUSED => {
                 let reason = pick(&RefusedReason::ALL, input.byte()?, "unknown reason of a refused split")?;
                 Kind::SplitRefused { reason, lanes: input.varint()? }

@@ -8,6 +8,7 @@ pub type Mask = u64;
 /// Index of an instruction in the program.
 pub type Pc = u32;
 pub const NO_PC: Pc = u32::MAX;
+pub const NO_PATH: u16 = u16::MAX;
 
 /// Something that happened to a path at a cycle (untimed runs count wave-instructions instead).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +73,10 @@ pub enum Kind {
     PathStart {
         lanes: Mask,
     },
-    /// The path merged into another one or its last lane exited.
-    PathEnd,
+    /// The path merged into path `into`, or its last lane exited ([`NO_PATH`]).
+    PathEnd {
+        into: u16,
+    },
     /// A split that did not happen; `lanes` stay where they are.
     SplitRefused {
         reason: RefusedReason,

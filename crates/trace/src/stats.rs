@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::splitting::{ContextStats, Contexts};
 use crate::{
     CodeLine, Event, Kind, Mask, MaskCause, NO_PC, Observer, Pc, PcIndex, PortKind, SlotTable, StallReason,
     TraceInfo,
@@ -37,6 +38,8 @@ pub struct Stats {
     pub merges: u64,
     /// Most lane sets one wave held at once: the running one and those set aside.
     pub max_paths: u32,
+    /// Paths with contexts of their own.
+    pub contexts: ContextStats,
     pub barrier_arrivals: u64,
     /// One entry per port kind, used or not.
     pub memory: Vec<PortStats>,
@@ -101,6 +104,7 @@ pub struct UnitStats {
     pub busy_cycles: u64,
     /// Busy cycles over cycles of the run.
     pub utilisation: f64,
+    pub mean_active_lanes: f64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -152,6 +156,7 @@ pub struct Statistics {
     splits: u64,
     merges: u64,
     max_paths: u32,
+    contexts: Contexts,
     barriers: u64,
     after_last: u64,
     cycles: Option<u64>,
@@ -198,6 +203,7 @@ impl Slot {
 #[derive(Clone, Copy, Default)]
 struct UnitCount {
     instructions: u64,
+    lanes: u64,
     busy: u64,
 }
 
@@ -230,6 +236,7 @@ impl Statistics {
     fn one(&mut self, event: &Event) {
         self.after_last = self.after_last.max(event.cycle.saturating_add(1));
         let pc = event.pc;
+        self.contexts.one(event);
         match event.kind {
             Kind::WaveStart { lanes } => {
                 self.waves += 1;
@@ -285,14 +292,15 @@ impl Statistics {
                 port.evictions += u64::from(evictions);
             }
             Kind::Barrier { .. } => self.barriers += 1,
-            Kind::PathStart { .. } | Kind::PathEnd | Kind::SplitRefused { .. } => {}
+            Kind::PathStart { .. } | Kind::PathEnd { .. } | Kind::SplitRefused { .. } => {}
         }
     }
 
     fn issue(&mut self, event: &Event, unit: u8, instance: u8, busy: u16) {
         let active = u64::from(event.mask.count_ones());
         let slot = self.slots.get_mut(event.core, event.slot);
-        let lost = u64::from(slot.live.count_ones()).saturating_sub(active);
+        let lanes = self.contexts.lanes(event, slot.live);
+        let lost = u64::from(lanes.count_ones()).saturating_sub(active);
         let origin = slot.origin(event.path);
         self.instructions += 1;
         self.lane_instructions += active;
@@ -314,6 +322,7 @@ impl Statistics {
             counts.resize(self.unit_total, UnitCount::default());
             let count = &mut counts[self.unit_first[unit as usize] + instance as usize];
             count.instructions += 1;
+            count.lanes += active;
             count.busy += u64::from(busy);
         }
     }
@@ -341,6 +350,7 @@ impl Statistics {
             splits: self.splits,
             merges: self.merges,
             max_paths: self.max_paths,
+            contexts: self.contexts.stats(cycles),
             barrier_arrivals: self.barriers,
             memory: self.port_table(),
             units: self.unit_table(cycles),
@@ -407,6 +417,7 @@ impl Statistics {
                     instructions: count.instructions,
                     busy_cycles: count.busy,
                     utilisation: ratio(count.busy, cycles),
+                    mean_active_lanes: ratio(count.lanes, count.instructions),
                 });
             }
         }

@@ -21,6 +21,7 @@ impl Stats {
             other.lane_utilisation,
             other.wave_instructions,
         );
+        self.contexts.add(&other.contexts, [self.cycles, other.cycles]);
         self.cycles += other.cycles;
         self.waves += other.waves;
         self.wave_instructions += other.wave_instructions;
@@ -46,6 +47,8 @@ impl Stats {
             };
             match self.units.iter_mut().find(same) {
                 Some(a) => {
+                    a.mean_active_lanes =
+                        mean(a.mean_active_lanes, a.instructions, b.mean_active_lanes, b.instructions);
                     a.instructions += b.instructions;
                     a.busy_cycles += b.busy_cycles;
                 }

@@ -12,6 +12,7 @@ impl Stats {
     pub fn table(&self) -> String {
         let mut out = String::new();
         self.totals(&mut out);
+        self.contexts(&mut out);
         self.stalls(&mut out);
         self.ports(&mut out);
         self.unit_lines(&mut out);
@@ -62,6 +63,25 @@ impl Stats {
         line("most paths per wave", self.max_paths.to_string());
     }
 
+    /// Only where waves were split, or could have been.
+    fn contexts(&self, out: &mut String) {
+        let c = &self.contexts;
+        if c.started == 0 && c.refused.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "\nsplit contexts");
+        let mut line = |name: &str, value: String| {
+            let _ = writeln!(out, "  {name:<18}{value:>14}");
+        };
+        line("started", c.started.to_string());
+        line("most at once", c.most.to_string());
+        line("mean in use", format!("{:.2}", c.mean));
+        for (reason, n) in &c.refused {
+            line(&format!("refused {reason}"), n.to_string());
+        }
+        line("waiting to merge", format!("{} cycles", self.stall_cycles.get(StallReason::Merge)));
+    }
+
     fn stalls(&self, out: &mut String) {
         let total = self.stall_cycles.total();
         if total == 0 {
@@ -96,26 +116,29 @@ impl Stats {
 
     /// Units summed over cores, so that large machines stay readable.
     fn unit_lines(&self, out: &mut String) {
-        let mut sums: Vec<(String, u64, u64, f64, f64)> = Vec::new();
+        let mut sums: Vec<(String, u64, u64, f64, f64, f64)> = Vec::new();
         for unit in &self.units {
             let name = format!("{}.{}", unit.unit, unit.instance);
             let i = sums.iter().position(|s| s.0 == name).unwrap_or_else(|| {
-                sums.push((name, 0, 0, 0.0, 0.0));
+                sums.push((name, 0, 0, 0.0, 0.0, 0.0));
                 sums.len() - 1
             });
             sums[i].1 += unit.instructions;
             sums[i].2 += unit.busy_cycles;
             sums[i].3 += unit.utilisation;
             sums[i].4 += 1.0;
+            sums[i].5 += unit.mean_active_lanes * unit.instructions as f64;
         }
         sums.retain(|s| s.1 > 0);
         if sums.is_empty() {
             return;
         }
-        let _ = writeln!(out, "\n{:<18}{:>14}{:>14}{:>10}", "units", "instructions", "busy", "use");
-        for (name, instructions, busy, use_sum, cores) in sums {
+        let _ =
+            writeln!(out, "\n{:<18}{:>14}{:>14}{:>10}{:>8}", "units", "instructions", "busy", "use", "lanes");
+        for (name, instructions, busy, use_sum, cores, lanes) in sums {
             let share = percent(use_sum / cores);
-            let _ = writeln!(out, "  {name:<16}{instructions:>14}{busy:>14}{share:>10}");
+            let lanes = lanes / instructions as f64;
+            let _ = writeln!(out, "  {name:<16}{instructions:>14}{busy:>14}{share:>10}{lanes:>8.1}");
         }
     }
 

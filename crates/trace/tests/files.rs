@@ -54,7 +54,7 @@ fn event(r: &mut Random) -> Event {
             done: r.mixed(),
         },
         9 => Kind::PathStart { lanes: r.mixed() },
-        10 => Kind::PathEnd,
+        10 => Kind::PathEnd { into: r.mixed() as u16 },
         11 => Kind::SplitRefused { reason: RefusedReason::ALL[r.below(5) as usize], lanes: r.mixed() },
         _ => Kind::Barrier { id: r.mixed(), arrived: r.mixed() as u32, needed: r.mixed() as u32 },
     };

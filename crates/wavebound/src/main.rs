@@ -3,7 +3,7 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
-use commands::{asm, bench, compile, demo, info, kernels, picture, reproduce, run, split};
+use commands::{asm, bench, compile, demo, info, kernels, picture, reproduce, run, split, synthetic};
 use std::process::ExitCode;
 
 /// How long GPU kernels take: simulate SIMT machines cycle by cycle and see what divergence costs.
@@ -37,6 +37,8 @@ enum Command {
     Machines(info::MachinesArgs),
     /// List the divergence mechanisms and their properties (THESIS Table 3.1)
     Mechanisms(info::MechanismsArgs),
+    /// Write or run the synthetic benchmark: a tree of divergent branches with chosen work
+    Synthetic(synthetic::SyntheticArgs),
     /// Run published experiments and print published results beside ours
     Reproduce(reproduce::ReproduceArgs),
     /// Measure simulation speed in wave-instructions per second
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Kernels(args) => kernels::main(args),
         Command::Machines(args) => info::machines(args),
         Command::Mechanisms(args) => info::mechanisms(args),
+        Command::Synthetic(args) => synthetic::main(args),
         Command::Reproduce(args) => reproduce::main(args),
         Command::Bench(args) => bench::main(args),
         Command::Demo(args) => demo::main(args),

@@ -1,9 +1,9 @@
 ; test run
 ; set frontend.kind=perfect
-; check cycles = 12
+; check cycles = 13
 ;
-; The shift issues at 1, the reads at 5 and 6; they need 5 cycles, so they are done at 10 and 11.
-; 15 means no wait: the move issues at 8, and the wave ends with it, after the reads.
+; The shift issues at 1, the reads at 5 and 7: each keeps the banks for two passes and is done 6 cycles later, at 11 and 13.
+; 15 means no wait: the move issues at 9, and the wave ends with it and the reads.
 .kernel k
 .lds 512
   s_mov_b32 m0, -1

@@ -1,9 +1,9 @@
 ; test run
 ; set frontend.kind=perfect
-; check cycles = 15
+; check cycles = 16
 ;
-; The shift issues at 1, the reads at 5 and 6; they need 5 cycles, so they are done at 10 and 11.
-; The wait holds until the first read: the move issues at 11.
+; The shift issues at 1, the reads at 5 and 7: each keeps the banks for two passes and is done 6 cycles later, at 11 and 13.
+; The wait holds until the first read: the move issues at 12.
 .kernel k
 .lds 512
   s_mov_b32 m0, -1

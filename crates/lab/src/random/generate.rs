@@ -21,13 +21,13 @@ impl<'a> Choices<'a> {
         Choices { numbers }
     }
 
-    fn below(&mut self, n: u32) -> u32 {
+    pub(super) fn below(&mut self, n: u32) -> u32 {
         let Some((&first, rest)) = self.numbers.split_first() else { return 0 };
         self.numbers = rest;
         u32::from(first) % n
     }
 
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.numbers.is_empty()
     }
 }
@@ -39,17 +39,25 @@ pub fn generate(numbers: &[u16], returns: bool) -> Ast {
     Ast { body: g.block() }
 }
 
-struct Generator<'a> {
-    choices: Choices<'a>,
+/// Makes statements; other statement languages take its expressions.
+pub(super) struct Generator<'a> {
+    pub choices: Choices<'a>,
     returns: bool,
     statements: u32,
     depth: u32,
-    loops: u8,
+    /// Loops around the statement.
+    pub loops: u8,
     /// Times the current block may run.
-    trips: u32,
+    pub trips: u32,
 }
 
-impl Generator<'_> {
+impl<'a> Generator<'a> {
+    /// For expressions only.
+    pub fn expressions(numbers: &'a [u16]) -> Self {
+        let choices = Choices::new(numbers);
+        Generator { choices, returns: false, statements: 0, depth: 0, loops: 0, trips: 1 }
+    }
+
     fn block(&mut self) -> Vec<Stmt> {
         let mut body = Vec::new();
         while self.statements < MAX_STATEMENTS && !self.choices.is_over() {
@@ -98,10 +106,7 @@ impl Generator<'_> {
     fn a_loop(&mut self) -> Stmt {
         let form = if self.choices.below(2) == 0 { Form::While } else { Form::DoWhile };
         let count = self.value();
-        let mut mask = [7, 3, 1, 5, 15][self.choices.below(5) as usize];
-        while mask > 1 && self.trips * (u32::from(mask) + 1) > MAX_TRIPS {
-            mask >>= 1;
-        }
+        let mask = self.trip_mask();
         let outside = self.trips;
         self.trips *= u32::from(mask) + 1;
         self.loops += 1;
@@ -112,11 +117,20 @@ impl Generator<'_> {
         Stmt::Loop { form, count, mask, until, body }
     }
 
-    fn var(&mut self) -> u8 {
+    /// What a loop's trip count is masked with, so that no statement runs too often.
+    pub fn trip_mask(&mut self) -> u8 {
+        let mut mask = [7, 3, 1, 5, 15][self.choices.below(5) as usize];
+        while mask > 1 && self.trips * (u32::from(mask) + 1) > MAX_TRIPS {
+            mask >>= 1;
+        }
+        mask
+    }
+
+    pub fn var(&mut self) -> u8 {
         self.choices.below(VARS as u32) as u8
     }
 
-    fn value(&mut self) -> Value {
+    pub fn value(&mut self) -> Value {
         match self.choices.below(10) {
             0..=4 => Value::Var(self.var()),
             5 | 6 => Value::Thread,
@@ -136,7 +150,7 @@ impl Generator<'_> {
         }
     }
 
-    fn cond(&mut self) -> Cond {
+    pub fn cond(&mut self) -> Cond {
         match self.choices.below(8) {
             0..=4 => Cond::Is(self.simple()),
             5 => Cond::Not(self.simple()),
@@ -145,14 +159,14 @@ impl Generator<'_> {
         }
     }
 
-    fn expr(&mut self) -> Expr {
+    pub fn expr(&mut self) -> Expr {
         match self.choices.below(8) {
             7 => Expr::Test(self.cond()),
             _ => self.plain(),
         }
     }
 
-    fn plain(&mut self) -> Expr {
+    pub fn plain(&mut self) -> Expr {
         const OPS: [Op; 6] = [Op::Add, Op::Sub, Op::Mul, Op::And, Op::Or, Op::Xor];
         match self.choices.below(14) {
             0 => Expr::Copy(self.value()),

@@ -35,7 +35,7 @@ pub fn table(word: Word) -> Vec<u64> {
 
 /// The thread's slot after the program.
 pub fn interpret(ast: &Ast, word: Word, table: &[u64], thread: u64) -> [u64; SLOT] {
-    let mut t = Thread { word, table, thread, vars: [0; VARS], own: [0; SCRATCH], left: [0; MAX_LOOPS] };
+    let mut t = Thread::new(word, table, thread);
     let mut slot = [0; SLOT];
     let done = t.block(&prelude(), 0) && t.block(&ast.body, 0);
     slot[..SCRATCH].copy_from_slice(&t.own);
@@ -45,18 +45,24 @@ pub fn interpret(ast: &Ast, word: Word, table: &[u64], thread: u64) -> [u64; SLO
     slot
 }
 
-struct Thread<'a> {
+/// One thread: its variables, its own memory, iterations left of the loops it is in.
+pub(super) struct Thread<'a> {
     word: Word,
     table: &'a [u64],
     thread: u64,
-    vars: [u64; VARS],
-    own: [u64; SCRATCH],
-    left: [u64; MAX_LOOPS],
+    pub vars: [u64; VARS],
+    pub own: [u64; SCRATCH],
+    pub left: [u64; MAX_LOOPS],
 }
 
-impl Thread<'_> {
+impl<'a> Thread<'a> {
+    /// Before the first statement.
+    pub fn new(word: Word, table: &'a [u64], thread: u64) -> Self {
+        Thread { word, table, thread, vars: [0; VARS], own: [0; SCRATCH], left: [0; MAX_LOOPS] }
+    }
+
     /// False when the thread has ended.
-    fn block(&mut self, body: &[Stmt], loops: usize) -> bool {
+    pub fn block(&mut self, body: &[Stmt], loops: usize) -> bool {
         body.iter().all(|stmt| self.statement(stmt, loops))
     }
 
@@ -100,7 +106,7 @@ impl Thread<'_> {
         true
     }
 
-    fn value(&self, value: &Value) -> u64 {
+    pub fn value(&self, value: &Value) -> u64 {
         match *value {
             Value::Var(v) => self.vars[usize::from(v)],
             Value::Thread => self.thread,
@@ -109,7 +115,7 @@ impl Thread<'_> {
         }
     }
 
-    fn expr(&self, expr: &Expr) -> u64 {
+    pub fn expr(&self, expr: &Expr) -> u64 {
         let word = self.word;
         match expr {
             Expr::Copy(a) => self.value(a),
@@ -145,7 +151,7 @@ impl Thread<'_> {
         }
     }
 
-    fn cond(&self, cond: &Cond) -> bool {
+    pub fn cond(&self, cond: &Cond) -> bool {
         match cond {
             Cond::Is(a) => self.simple(a),
             Cond::Not(a) => !self.simple(a),

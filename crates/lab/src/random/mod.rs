@@ -6,6 +6,7 @@ pub mod ast;
 mod differential;
 mod emit;
 mod fixed;
+pub mod gcn3;
 mod generate;
 mod guppy;
 mod harp;

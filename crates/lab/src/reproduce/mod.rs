@@ -2,11 +2,14 @@
 //! and pictures, and puts the published values beside ours. What must come out is in the `published` table of
 //! each experiment; the runs only measure.
 
+mod blocks;
 mod branch;
 mod dispatch;
 mod finding;
+mod masks;
 mod notebook;
 mod pdom;
+mod reuse;
 mod width;
 
 pub use finding::{Finding, Published, Row, Value, Want, judge};
@@ -102,6 +105,34 @@ const EXPERIMENTS: &[Experiment] = &[
         source: "\"What's up with my branch on GPU?\" (GUPPY), figure 9",
         published: width::SORTED,
         run: width::sorted,
+    },
+    Experiment {
+        name: "thesis-t4.1",
+        title: "masks of two splits",
+        source: "\"GPU Wavefront Splitting for Safety-Critical Systems\" (THESIS), table 4.1",
+        published: masks::TABLE,
+        run: masks::table,
+    },
+    Experiment {
+        name: "pws-fig2",
+        title: "a kernel of ten blocks, serial, split and subdivided",
+        source: "\"Predictable Wavefront Splitting\" (PWS), figure 2",
+        published: blocks::FIGURE_2,
+        run: blocks::figure_2,
+    },
+    Experiment {
+        name: "pws-fig5",
+        title: "masks of two splits and two merges",
+        source: "\"Predictable Wavefront Splitting\" (PWS), figure 5",
+        published: masks::FIGURE_5,
+        run: masks::figure_5,
+    },
+    Experiment {
+        name: "pws-12",
+        title: "reusing split units as SIMDs",
+        source: "\"Predictable Wavefront Splitting\" (PWS), figure 12",
+        published: reuse::FIGURE_12,
+        run: reuse::figure_12,
     },
 ];
 

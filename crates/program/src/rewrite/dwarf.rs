@@ -58,8 +58,8 @@ pub(super) fn rewrite<'a>(
         let unit = dwarf.unit(header)?;
         if let Some(program) = &unit.line_program {
             let old = program.header().offset().0;
-            if let Entry::Vacant(new) = programs.entry(old) {
-                new.insert(line_program(&dwarf, &unit, layout, &mut lines)?);
+            if let Entry::Vacant(entry) = programs.entry(old) {
+                entry.insert(line_program(&dwarf, &unit, layout, &mut lines)?);
             }
         }
         unit_addresses(&dwarf, &unit, layout, &programs, &mut info)?;

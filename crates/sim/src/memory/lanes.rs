@@ -74,8 +74,9 @@ impl DeviceMemory {
         let chunks = offset.as_chunks::<CHUNK>().0.iter().zip(out.as_chunks_mut::<CHUNK>().0);
         for (c, (offset, out)) in chunks.enumerate() {
             let active = (lanes >> (c * CHUNK)) as u8;
-            let shape = if active == u8::MAX { shape(offset) } else { Shape::Scattered };
             let first = base.wrapping_add(offset[0].into());
+            let shape =
+                if active == u8::MAX && first >= self.floor { shape(offset) } else { Shape::Scattered };
             match shape {
                 Shape::Run => {
                     match self.bytes.get(first as usize..(first as usize).wrapping_add(4 * CHUNK)) {
@@ -115,7 +116,7 @@ impl DeviceMemory {
             let active = (lanes >> (c * CHUNK)) as u8;
             let first = base.wrapping_add(offset[0].into());
             if active == u8::MAX
-                && first >= self.text_end
+                && first >= self.text_end.max(self.floor)
                 && shape(offset) == Shape::Run
                 && let Some(bytes) =
                     self.bytes.get_mut(first as usize..(first as usize).wrapping_add(4 * CHUNK))
@@ -166,7 +167,8 @@ mod tests {
     ) -> After<K> {
         let mut memory = DeviceMemory::new(4096);
         memory.bytes.iter_mut().enumerate().for_each(|(i, b)| *b = (i * 7 + i / 256) as u8);
-        (memory.text, memory.text_end) = (vec![64..96], 96);
+        (memory.text, memory.text_end) = (std::iter::once(64..96).collect(), 96);
+        memory.forbid_below(40);
         let mut lines = Lines::default();
         if banked {
             lines.start_banked()
@@ -204,15 +206,16 @@ mod tests {
     #[test]
     fn together_is_the_same_as_one_by_one() {
         type Place = fn(u32) -> u32;
-        let places: [Place; 9] = [
+        let places: [Place; 10] = [
             |l| 100 + l * 4,
             |_| 200,
             |l| 128 + l / 16 * 4,
             |l| 1000 + l * 37 % 64 * 8,
             |l| 1000 - l * 4,
             |l| 301 + l * 4 + l / 9 % 2 * 2,
-            // Into the instructions, past the end, and round 32 bits.
+            // Into what is forbidden and the instructions, into the instructions, past the end, and round 32 bits.
             |l| l * 4,
+            |l| 32 + l * 4,
             |l| 3900 + l * 4,
             |l| 0xffff_fff0u32.wrapping_add(l * 4),
         ];

@@ -11,7 +11,7 @@ use crate::residency::GroupPlace;
 use crate::wave::PathChange;
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc, WaveStart};
-use wb_trace::{Kind, PortKind, StallReason};
+use wb_trace::{Kind, NO_PATH, PortKind, StallReason};
 
 impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     /// Issues the instruction at the head of a seat.
@@ -168,7 +168,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
                     if into == k {
                         own_cost += merge_cycles;
                     }
-                    self.note_path(c, slot, r, from, Kind::PathEnd);
+                    self.note_path(c, slot, r, from, Kind::PathEnd { into: into as u16 });
                 }
                 PathChange::Parked { id } => self.cores[c].park(slot, id),
                 PathChange::Woken { id } => {
@@ -181,7 +181,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
                 PathChange::Ended { id } => {
                     r.drained = r.drained.max(r.wave.paths[id].own.board.all);
                     self.cores[c].stand(slot, id);
-                    self.note_path(c, slot, r, id, Kind::PathEnd);
+                    self.note_path(c, slot, r, id, Kind::PathEnd { into: NO_PATH });
                 }
             }
         }

@@ -12,6 +12,7 @@ mod record;
 pub mod reproduce;
 pub mod run;
 pub mod split;
+pub mod synthetic;
 mod target;
 
 use std::io::{self, Write};

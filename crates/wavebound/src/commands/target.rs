@@ -30,13 +30,9 @@ fn size(text: &str) -> Result<Size, String> {
     }
 }
 
+/// Which machine, with what changes.
 #[derive(Args, Clone)]
-pub struct Target {
-    /// Program: .harp .s .hof (HARP), .guppy .gupm (GUPPY), .co .hsaco .s .cl .hip (GCN3), or a launch file (.toml)
-    pub file: PathBuf,
-    /// Instruction set, if the extension does not tell: harp, guppy, gcn3
-    #[arg(long)]
-    pub isa: Option<String>,
+pub struct MachineArgs {
     /// Machine preset or .toml file (default: the ISA's own preset)
     #[arg(long, short)]
     pub machine: Option<String>,
@@ -49,15 +45,12 @@ pub struct Target {
     /// Wave slots of a core (core.waves)
     #[arg(long)]
     pub waves: Option<u32>,
-    /// Registers of a lane
-    #[arg(long)]
-    pub registers: Option<u32>,
-    /// HARP architecture string, e.g. 4w8/1 or 8w32/32/8/8
-    #[arg(long)]
-    pub arch: Option<String>,
     /// Divergence mechanism; see `wavebound mechanisms`
     #[arg(long)]
     pub mechanism: Option<String>,
+    /// Split contexts of a wave, S (split.contexts)
+    #[arg(long = "s", value_name = "S")]
+    pub contexts: Option<u32>,
     /// Issue policy; see `wavebound machines policies`
     #[arg(long)]
     pub policy: Option<String>,
@@ -67,6 +60,43 @@ pub struct Target {
     /// Stop with an error after this many cycles (limits.cycles)
     #[arg(long)]
     pub max_cycles: Option<u64>,
+}
+
+impl MachineArgs {
+    /// A job on the machine, with everything else left open.
+    pub fn spec(&self) -> JobSpec {
+        let mut sets = self.sets.clone();
+        let mut set = |field: &str, value: Option<String>| {
+            if let Some(value) = value {
+                sets.push(format!("{field}={value}"));
+            }
+        };
+        set("core.lanes", self.lanes.map(|v| v.to_string()));
+        set("core.waves", self.waves.map(|v| v.to_string()));
+        set("divergence.mechanism", self.mechanism.clone());
+        set("split.contexts", self.contexts.map(|s| s.to_string()));
+        set("issue.policy", self.policy.clone());
+        set("frontend.policy", self.fetch_policy.clone());
+        set("limits.cycles", self.max_cycles.map(|v| v.to_string()));
+        JobSpec { machine: self.machine.clone().unwrap_or_default(), sets, ..JobSpec::default() }
+    }
+}
+
+#[derive(Args, Clone)]
+pub struct Target {
+    /// Program: .harp .s .hof (HARP), .guppy .gupm (GUPPY), .co .hsaco .s .cl .hip (GCN3), or a launch file (.toml)
+    pub file: PathBuf,
+    /// Instruction set, if the extension does not tell: harp, guppy, gcn3
+    #[arg(long)]
+    pub isa: Option<String>,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Registers of a lane
+    #[arg(long)]
+    pub registers: Option<u32>,
+    /// HARP architecture string, e.g. 4w8/1 or 8w32/32/8/8
+    #[arg(long)]
+    pub arch: Option<String>,
     /// Threads to launch: N, or XxYxZ for GCN3 (default: one wave)
     #[arg(long, value_parser = size)]
     pub grid: Option<Size>,
@@ -128,22 +158,8 @@ impl Target {
     }
 
     fn spec(&self) -> JobSpec {
-        let mut sets = self.sets.clone();
-        let mut set = |field: &str, value: Option<String>| {
-            if let Some(value) = value {
-                sets.push(format!("{field}={value}"));
-            }
-        };
-        set("core.lanes", self.lanes.map(|v| v.to_string()));
-        set("core.waves", self.waves.map(|v| v.to_string()));
-        set("divergence.mechanism", self.mechanism.clone());
-        set("issue.policy", self.policy.clone());
-        set("frontend.policy", self.fetch_policy.clone());
-        set("limits.cycles", self.max_cycles.map(|v| v.to_string()));
         JobSpec {
             isa: self.isa.clone().unwrap_or_default(),
-            machine: self.machine.clone().unwrap_or_default(),
-            sets,
             arch: self.arch.clone().unwrap_or_default(),
             registers: self.registers.unwrap_or(0),
             grid: self.grid.map_or(0, Size::total),
@@ -160,6 +176,7 @@ impl Target {
             },
             views: self.views.clone(),
             samplers: self.samplers.clone(),
+            ..self.machine.spec()
         }
     }
 }

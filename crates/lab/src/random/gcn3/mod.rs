@@ -1,0 +1,22 @@
+//! Random GCN3 kernels: the statements real kernels have beyond [`super::ast`], a reference that runs each thread
+//! alone, and assembly in the shapes LLVM gives to divergent code, with random marks for the splitting mechanisms.
+
+mod ast;
+mod differential;
+mod emit;
+mod expr;
+mod generate;
+mod interpret;
+mod setup;
+
+pub use ast::{Kernel, LoopShape, Segment, Serial, Shape, Shared, Stmt};
+pub use differential::{Checked, Failure, check};
+pub use emit::source;
+pub use generate::generate;
+pub use interpret::{Memory, run};
+pub use setup::{CONTEXTS, MARKINGS, Marking, Setup, WAYS, Way};
+
+use super::interpret::Word;
+
+/// What arithmetic wraps to.
+const WORD: Word = Word { bytes: 4, arithmetic: false };
