@@ -32,11 +32,11 @@ fn all(bytes: &[u8], style: Style) -> Marked {
     mark(bytes, &request).expect("marks")
 }
 
-/// Instructions LLVM sees, without addresses and branch distances; none if it is not installed.
+/// Instructions and source lines LLVM sees, without addresses and branch distances; none if it is not installed.
 fn disassembly(name: &str, bytes: &[u8]) -> Option<Vec<String>> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, bytes).expect("write");
-    let output = Command::new("llvm-objdump-19").args(["-d", "--mcpu=gfx803"]).arg(&path).output();
+    let output = Command::new("llvm-objdump-19").args(["-d", "-l", "--mcpu=gfx803"]).arg(&path).output();
     let Ok(output) = output else {
         assert!(std::env::var_os("CI").is_none(), "llvm-objdump-19 is missing");
         eprintln!("llvm-objdump-19 is missing: {name} is not compared");

@@ -10,6 +10,7 @@ use wb_hw::Machine;
 use wb_isa::gcn3::{self, isa::Gcn3};
 use wb_isa::{Isa, SourceFile};
 use wb_program::codeobject::from_assembly;
+use wb_program::marks::{Request, Style, Wanted, mark};
 use wb_sim::{ErrorKind, RunOptions};
 
 const MEMORY: u64 = 1 << 20;
@@ -74,6 +75,8 @@ pub fn object(data: &[u8]) {
         return;
     }
     let _ = listing(&file, Path::new(""), &ListingOptions::default());
+    let request = Request { kernel: String::new(), wanted: Wanted::All, style: Style::Pws };
+    let _ = mark(data, &request); // any answer, but no panic
     for kernel in file.object.kernels.iter().take(4) {
         let mut device = Device::new(MACHINE.clone());
         let Ok(module) = device.place("fuzz.co", file.object.clone(), None) else { return };

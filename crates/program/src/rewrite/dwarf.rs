@@ -7,7 +7,9 @@ use super::text::Layout;
 use gimli::write::{
     Address, DebugLine, EndianVec, FileId, FileInfo, LineProgram, LineString, LineStringTable, StringTable,
 };
-use gimli::{AttributeValue, EndianSlice, LittleEndian, Reader as _, SectionId, UnitSectionOffset};
+use gimli::{
+    AttributeValue, EndianSlice, LineEncoding, LittleEndian, Reader as _, SectionId, UnitSectionOffset,
+};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -115,6 +117,10 @@ fn write_sequence(
     if rows.windows(2).any(|w| w[0].new > w[1].new) || rows.last().is_some_and(|r| r.new > end) {
         return Err(damaged("a line table goes backwards"));
     }
+    let large = |n: u64| n > u64::from(u32::MAX);
+    if large(end - start) || rows.iter().any(|r| r.row.line().is_some_and(|l| large(l.get()))) {
+        return Err(damaged("a line table with impossible numbers"));
+    }
     new.begin_sequence(Some(Address::Constant(start)));
     for (i, r) in rows.iter().enumerate() {
         // Instructions that are gone have no line.
@@ -154,13 +160,11 @@ fn line_header(
         Ok(LineString::String(if name.is_empty() { b".".to_vec() } else { name }))
     };
     let encoding = header.encoding();
-    let lines = header.line_encoding();
-    let usable = lines.line_base <= 0
-        && i16::from(lines.line_base) + i16::from(lines.line_range) > 0
-        && lines.minimum_instruction_length > 0;
-    if !usable || !(2..=5).contains(&encoding.version) {
+    if !(2..=5).contains(&encoding.version) {
         return Err(damaged("an unknown kind of line table"));
     }
+    // Rows mean the same however they are packed.
+    let lines = LineEncoding::default();
     let none = || LineString::String(b".".to_vec());
     let own = header.directory(0).map_or_else(|| Ok(none()), text)?;
     let first = header.file(0).filter(|_| encoding.version >= 5);

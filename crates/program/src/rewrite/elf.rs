@@ -180,7 +180,9 @@ fn functions(t: &Tables, object: &CodeObject, code: &mut Code) -> Result<(), Rew
     for kernel in object.kernels.iter().filter(|k| object.text.contains(&k.entry)) {
         if object.version > 2 {
             code.functions.insert(word(kernel.entry));
-        } else if let Some(symbol) = object.symbols.iter().find(|s| s.0 == kernel.name) {
+        } else if let Some(symbol) =
+            object.symbols.iter().find(|s| s.0 == kernel.name && object.text.contains(&s.1))
+        {
             code.data.push(word(symbol.1)..word(symbol.1) + V2_HEADER / 4);
         }
     }
@@ -226,7 +228,7 @@ fn place(
 
     let shift = |offset: &mut U64<Le>| {
         if offset.get(Le) >= text.end {
-            offset.set(Le, offset.get(Le) + more);
+            offset.set(Le, offset.get(Le).saturating_add(more));
         }
     };
     let old_start = t.segments[t.code].p_offset.get(Le);
@@ -336,7 +338,8 @@ fn fix_descriptors(
             }
             let inside = |s: &&Segment| {
                 let from = s.p_vaddr.get(Le);
-                s.p_type.get(Le) == elf::PT_LOAD && (from..from + s.p_filesz.get(Le)).contains(&at)
+                s.p_type.get(Le) == elf::PT_LOAD
+                    && (from..from.saturating_add(s.p_filesz.get(Le))).contains(&at)
             };
             let segment = t.segments.iter().find(inside).ok_or(CUT)?;
             let field = segment.p_offset.get(Le) + (at - segment.p_vaddr.get(Le)) + ENTRY;
