@@ -39,15 +39,17 @@ impl Timeline {
     fn add(&mut self, mut from: u64, to: u64, live: u64) {
         while to.saturating_sub(1) / self.width >= BUCKETS as u64 {
             self.width *= 2;
-            self.buckets = self.buckets.chunks(2).map(|pair| pair.iter().sum()).collect();
+            let sum = |pair: &[u64]| pair.iter().fold(0, |a: u64, b| a.saturating_add(*b));
+            self.buckets = self.buckets.chunks(2).map(sum).collect();
         }
         while from < to {
             let bucket = (from / self.width) as usize;
-            let end = ((bucket as u64 + 1) * self.width).min(to);
+            let end = (bucket as u64 + 1).saturating_mul(self.width).min(to);
             if self.buckets.len() <= bucket {
                 self.buckets.resize(bucket + 1, 0);
             }
-            self.buckets[bucket] += live * (end - from);
+            let add = live.saturating_mul(end - from);
+            self.buckets[bucket] = self.buckets[bucket].saturating_add(add);
             from = end;
         }
     }
@@ -115,7 +117,7 @@ impl Contexts {
         if cycle > self.since {
             if self.live > 0 {
                 self.timeline.add(self.since, cycle, self.live);
-                self.total += self.live * (cycle - self.since);
+                self.total = self.total.saturating_add(self.live.saturating_mul(cycle - self.since));
             }
             self.since = cycle;
         }

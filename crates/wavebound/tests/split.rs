@@ -24,7 +24,7 @@ fn failure(args: &[&str]) -> String {
     let output = wavebound(args);
     assert_eq!(output.status.code(), Some(1), "{args:?} should fail with 1");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    text.split_whitespace().filter(|w| *w != "│").collect::<Vec<_>>().join(" ")
+    text.split_whitespace().filter(|w| !matches!(*w, "│" | "|")).collect::<Vec<_>>().join(" ")
 }
 
 fn repository(path: &str) -> String {

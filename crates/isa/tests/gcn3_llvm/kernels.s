@@ -5,6 +5,8 @@
 .p2align 8
 .type a,@function
 a:
+b:
+c:
   s_endpgm
 .section .rodata,"a",@progbits
 .p2align 6
