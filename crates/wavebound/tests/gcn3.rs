@@ -1,46 +1,23 @@
 //! The command line for GCN3: assembly, code objects, compiling, kernels, launch files.
 
-use serde_json::Value;
+mod common;
+
+use common::{failure, json, repository, stdout};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn wavebound(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wavebound")).args(args).output().expect("the binary runs")
-}
-
-fn stdout(args: &[&str]) -> String {
-    let output = wavebound(args);
-    assert!(output.status.success(), "{args:?} failed: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn json(args: &[&str]) -> Value {
-    serde_json::from_str(&stdout(args)).expect("valid JSON")
-}
-
-/// What is said on failure, without line breaks.
-fn failure(args: &[&str]) -> String {
-    let output = wavebound(args);
-    assert_eq!(output.status.code(), Some(1), "{args:?} should fail with 1");
-    // Frames are drawn in Unicode or ASCII, as the terminal likes.
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    text.split_whitespace().filter(|w| *w != "│" && *w != "|").collect::<Vec<_>>().join(" ")
-}
+use std::process::Command;
 
 fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gcn3").join(name);
-    std::fs::create_dir_all(&path).expect("folder");
-    path
+    common::folder(&format!("gcn3/{name}"))
+}
+
+fn fixture(name: &str) -> String {
+    repository(&format!("fixtures/gcn3/{name}"))
 }
 
 fn file(folder: &Path, name: &str, text: &str) -> String {
     let path = folder.join(name);
     std::fs::write(&path, text).expect("file");
     path.display().to_string()
-}
-
-fn fixture(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/gcn3").join(name).display().to_string()
 }
 
 /// Tests that need a compiler do nothing without one, except in CI.

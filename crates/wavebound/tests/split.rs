@@ -1,41 +1,11 @@
 //! `wavebound split` and `run --split-at`: listings, places, errors, the same results from the file and from memory,
 //! and marks in the source at every optimisation level.
 
+mod common;
+
+use common::{failure, folder, json, repository, stdout};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn wavebound(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wavebound")).args(args).output().expect("the binary runs")
-}
-
-fn stdout(args: &[&str]) -> String {
-    let output = wavebound(args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn json(args: &[&str]) -> Value {
-    serde_json::from_str(&stdout(args)).expect("valid JSON")
-}
-
-/// The error message on one line.
-fn failure(args: &[&str]) -> String {
-    let output = wavebound(args);
-    assert_eq!(output.status.code(), Some(1), "{args:?} should fail with 1");
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    text.split_whitespace().filter(|w| !matches!(*w, "│" | "|")).collect::<Vec<_>>().join(" ")
-}
-
-fn repository(path: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path).display().to_string()
-}
-
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&path).expect("folder");
-    path
-}
+use std::process::Command;
 
 const PWS: &[&str] = &["--set", "divergence.mechanism=pws", "--set", "split.contexts=3", "--json"];
 const COLLATZ: &[&str] = &[

@@ -1,18 +1,10 @@
 //! `wavebound synthetic`: what it writes runs with the command in its head, and what it runs is checked.
 
+mod common;
+
+use common::{stdout, wavebound};
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn wavebound(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wavebound")).args(args).output().expect("the binary runs")
-}
-
-fn stdout(args: &[&str]) -> String {
-    let output = wavebound(args);
-    assert!(output.status.success(), "failed: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
 
 const TREE: [&str; 9] =
     ["synthetic", "--layers", "2", "--leaf", "20", "--items", "256", "--marks", "layers:1"];
