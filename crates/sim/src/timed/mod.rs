@@ -158,7 +158,10 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     }
 
     fn vacate(&mut self, core: usize, slot: usize, cycle: u64) {
-        let Some(r) = self.cores[core].vacate(slot) else { return };
+        let Some(mut r) = self.cores[core].vacate(slot) else { return };
+        if OBS {
+            self.end_stall(core, slot, &mut r, 0);
+        }
         self.residency.wave_ended(r.place);
         self.may_dispatch = true;
         self.resident -= 1;
