@@ -3,12 +3,12 @@
 use super::Timed;
 use super::core::Resident;
 use crate::divergence::Divergence;
-use crate::error::SimError;
+use crate::error::{ErrorKind, SimError};
 use crate::exec::Effect;
 use crate::functional::no_wave_left;
 use crate::memory::MemBus;
 use crate::residency::GroupPlace;
-use crate::wave::PathChange;
+use crate::wave::{PathChange, PathState};
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc, WaveStart};
 use wb_trace::{Kind, NO_PATH, PortKind, StallReason};
@@ -29,6 +29,9 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         let info = self.classes[usize::from(k > 0)][class as usize];
         if OBS {
             self.end_stall(c, slot, &mut r, k);
+        }
+        if self.exec.check {
+            self.check_operands(&r, k)?;
         }
 
         let mut wrote = false;
@@ -167,6 +170,10 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
                     self.cores[c].stand(slot, from);
                     if into == k {
                         own_cost += merge_cycles;
+                    } else if r.wave.parked >> into & 1 == 0 {
+                        // It waits for what the other one has outstanding too.
+                        let wake = self.wake(r, into, self.now + 1 + merge_cycles, merge_cycles > 0);
+                        self.cores[c].unpark(slot, into, wake);
                     }
                     self.note_path(c, slot, r, from, Kind::PathEnd { into: into as u16 });
                 }
@@ -224,6 +231,23 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             }
         }
         wake
+    }
+
+    /// With checks on: what the path issues now has its operands, whatever moved the path here.
+    fn check_operands(&self, r: &Resident<I, D>, k: usize) -> Result<(), Box<SimError>> {
+        let PathState { path, own, .. } = &r.wave.paths[k];
+        let Some(op) = self.exec.program.ops.get(path.pc as usize) else { return Ok(()) };
+        let counted = op.waits.until.map_or(0, |until| own.board.counters_at_most(until));
+        let early = |&&register: &&u16| own.board.wait(register, path.mask, self.now).is_some();
+        let register = self.exec.program.touches(op).iter().find(early);
+        let what = match register {
+            Some(&register) => self.exec.program.isa.register_name(register),
+            None if counted > self.now => "a wait counter".to_owned(),
+            None => return Ok(()),
+        };
+        let message = format!("scoreboard invariant broken: an instruction issues before {what} is ready");
+        let error = SimError::new(ErrorKind::Invariant, message);
+        Err(Box::new(error.at(self.exec.program, r.wave.id, path.pc, path.mask, self.exec.lanes)))
     }
 
     /// A path is at a barrier. The wave arrives when all its paths wait, there or for a sibling.
