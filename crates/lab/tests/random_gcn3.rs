@@ -3,18 +3,19 @@
 //!
 //! `WAVEBOUND_RANDOM_CASES=100000` runs more; `WAVEBOUND_RANDOM_CASE=n` or `n:numbers` runs one.
 
+mod parallel;
+
+use parallel::in_parallel;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use wb_lab::random::gcn3::{CONTEXTS, Checked, MARKINGS, Marking, Setup, WAYS, check, generate};
 
 /// Fifteen times through all combinations of mechanism, S and marks.
 const CASES: u64 = Setup::COUNT * 15;
-const THREADS: usize = 2;
 
 fn runner(n: u64) -> TestRunner {
     let mut seed = [11; 32];
@@ -51,28 +52,6 @@ fn report(n: u64, numbers: &[u16]) -> String {
          WAVEBOUND_RANDOM_CASE={n}:{} cargo test -p wb-lab --test random_gcn3 one_case",
         list.join(","),
     )
-}
-
-fn in_parallel(count: u64, work: impl Fn(u64) -> Result<(), String> + Sync) {
-    let (next, failures) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                loop {
-                    let n = next.fetch_add(1, Ordering::Relaxed);
-                    if n >= count {
-                        break;
-                    }
-                    if let Err(failure) = work(n) {
-                        failures.lock().unwrap().push(failure);
-                        next.store(count, Ordering::Relaxed);
-                    }
-                }
-            });
-        }
-    });
-    let failures = failures.into_inner().unwrap();
-    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
 /// What happened per mechanism: kernels, those that split, splits, merges.

@@ -3,19 +3,20 @@
 //!
 //! `WAVEBOUND_RANDOM_CASES=100000` runs more; `WAVEBOUND_RANDOM_CASE=n` or `n:numbers` runs one.
 
+mod parallel;
+
+use parallel::in_parallel;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use wb_hw::Policy;
 use wb_lab::random::{Case, Checked, LANES, Setup, TARGETS, Thorough, check, fixed_programs, generate};
 
 /// Three times through all combinations of the main axes.
 const CASES: u64 = Setup::COUNT * 3;
-const THREADS: usize = 2;
 
 fn case(n: u64, numbers: &[u16]) -> Case {
     let setup = Setup::number(n);
@@ -64,29 +65,6 @@ fn report(n: u64, numbers: &[u16]) -> String {
         case.ast,
         list.join(","),
     )
-}
-
-/// Gives out `0..count` to a few threads; the first failures end it.
-fn in_parallel(count: u64, work: impl Fn(u64) -> Result<(), String> + Sync) {
-    let (next, failures) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                loop {
-                    let n = next.fetch_add(1, Ordering::Relaxed);
-                    if n >= count {
-                        break;
-                    }
-                    if let Err(failure) = work(n) {
-                        failures.lock().unwrap().push(failure);
-                        next.store(count, Ordering::Relaxed);
-                    }
-                }
-            });
-        }
-    });
-    let failures = failures.into_inner().unwrap();
-    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
 /// How often each thing was covered.

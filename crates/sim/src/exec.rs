@@ -118,7 +118,9 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             }
         }
         match flow {
-            Flow::Next if op.next != path.watch && !(D::MEETS && wave.ids & (wave.ids - 1) != 0) => {
+            Flow::Next
+                if op.next != path.watch && !(wave.ids & (wave.ids - 1) != 0 && self.mechanism.meets()) =>
+            {
                 path.pc = op.next;
                 if self.check {
                     self.check(wave)?;
@@ -241,7 +243,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             let view = PathView { pc: path.pc, next: at.next, mask: path.mask, origin: path.origin, id: now };
             if path.pc == path.watch {
                 change = self.ask(wave, view, notes, |state, cx| self.mechanism.arrive(state, cx))?;
-            } else if D::MEETS && wave.is_split() {
+            } else if wave.is_split() && self.mechanism.meets() {
                 match self.meet(wave, view, notes)? {
                     Some(merge) => change = merge,
                     None => break,

@@ -8,7 +8,7 @@ use super::{
     Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, mask_split, plain, unsupported,
 };
 use wb_hw::Reconverge;
-use wb_isa::{Flow, Mask, NO_PC, Pc};
+use wb_isa::{Flow, NO_PC, Pc};
 use wb_trace::{Kind, RefusedReason};
 
 #[derive(Debug)]
@@ -31,7 +31,6 @@ impl Divergence for Dws {
         reconvergence: Reconvergence::PostDominator,
         two_level_scheduling: false,
     };
-    const MEETS: bool = true;
 
     fn step(&self, state: &mut Groups, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
@@ -64,16 +63,15 @@ impl Divergence for Dws {
         state.watch(id)
     }
 
+    fn meets(&self) -> bool {
+        matches!(self.reconverge, Reconverge::Default | Reconverge::Anywhere)
+    }
+
     fn meet(&self, state: &mut Groups, other: usize, cx: &mut Context) -> Option<Change> {
-        let anywhere = matches!(self.reconverge, Reconverge::Default | Reconverge::Anywhere);
-        anywhere.then(|| state.meet(other, cx)).flatten()
+        state.meet(other, cx)
     }
 
     fn depth(&self, state: &Groups) -> usize {
         state.depth()
     }
-
-    fn set_aside(&self, _state: &Groups, _each: &mut dyn FnMut(Mask)) {}
-
-    fn restores(&self, _state: &Groups, _each: &mut dyn FnMut(Mask)) {}
 }

@@ -2,7 +2,7 @@
 //! path and masks lanes with EXEC; branches are scalar. The mechanism itself has nothing to do.
 
 use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, exit, plain, unsupported};
-use wb_isa::{Flow, Mask};
+use wb_isa::Flow;
 
 #[derive(Debug)]
 pub struct ExecMask;
@@ -27,8 +27,4 @@ impl Divergence for ExecMask {
     fn depth(&self, _state: &()) -> usize {
         0
     }
-
-    fn set_aside(&self, _state: &(), _each: &mut dyn FnMut(Mask)) {}
-
-    fn restores(&self, _state: &(), _each: &mut dyn FnMut(Mask)) {}
 }

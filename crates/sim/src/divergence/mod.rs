@@ -183,8 +183,6 @@ pub trait Divergence: Send + Sync + 'static {
     const INFO: MechanismInfo;
     /// Lanes may disagree about plain branches.
     const MAY_DIVERGE: bool = false;
-    /// Paths of a wave that stand at the same pc may become one.
-    const MEETS: bool = false;
     /// Paths that issue in the same cycle in one partition must have disjoint lanes, whatever their waves.
     const DISJOINT: bool = false;
 
@@ -201,6 +199,11 @@ pub trait Divergence: Send + Sync + 'static {
         NO_PC
     }
 
+    /// Paths of a wave that stand at the same pc may become one: [`Divergence::meet`] is asked.
+    fn meets(&self) -> bool {
+        false
+    }
+
     /// The path and path `other` of its wave stand at the same pc and could go on as one.
     fn meet(&self, _state: &mut Self::State, _other: usize, _cx: &mut Context) -> Option<Change> {
         None
@@ -210,10 +213,10 @@ pub trait Divergence: Send + Sync + 'static {
     fn depth(&self, state: &Self::State) -> usize;
 
     /// Masks set aside to run later from another pc; disjoint from each other and from the path.
-    fn set_aside(&self, state: &Self::State, each: &mut dyn FnMut(Mask));
+    fn set_aside(&self, _state: &Self::State, _each: &mut dyn FnMut(Mask)) {}
 
     /// Masks that will be restored; each contains what was set aside above it.
-    fn restores(&self, state: &Self::State, each: &mut dyn FnMut(Mask));
+    fn restores(&self, _state: &Self::State, _each: &mut dyn FnMut(Mask)) {}
 }
 
 /// The stack with its limit: an overflow is a reported error, never silent.

@@ -171,8 +171,4 @@ impl Divergence for Pws {
     fn depth(&self, state: &State) -> usize {
         state.contexts.iter().map(|c| c.children.len()).max().unwrap_or(0)
     }
-
-    fn set_aside(&self, _state: &State, _each: &mut dyn FnMut(Mask)) {}
-
-    fn restores(&self, _state: &State, _each: &mut dyn FnMut(Mask)) {}
 }

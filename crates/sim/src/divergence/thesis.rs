@@ -7,7 +7,7 @@ use super::{
     Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, mask_split, plain, unsupported,
 };
 use wb_hw::Reconverge;
-use wb_isa::{Flow, Mask, NO_PC, Pc};
+use wb_isa::{Flow, NO_PC, Pc};
 
 #[derive(Debug)]
 pub struct Thesis {
@@ -30,7 +30,6 @@ impl Divergence for Thesis {
         two_level_scheduling: false,
     };
     const DISJOINT: bool = true;
-    const MEETS: bool = true;
 
     fn step(&self, state: &mut Groups, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
@@ -53,15 +52,15 @@ impl Divergence for Thesis {
         state.watch(id)
     }
 
+    fn meets(&self) -> bool {
+        self.reconverge == Reconverge::Anywhere
+    }
+
     fn meet(&self, state: &mut Groups, other: usize, cx: &mut Context) -> Option<Change> {
-        (self.reconverge == Reconverge::Anywhere).then(|| state.meet(other, cx)).flatten()
+        state.meet(other, cx)
     }
 
     fn depth(&self, state: &Groups) -> usize {
         state.depth()
     }
-
-    fn set_aside(&self, _state: &Groups, _each: &mut dyn FnMut(Mask)) {}
-
-    fn restores(&self, _state: &Groups, _each: &mut dyn FnMut(Mask)) {}
 }
