@@ -17,8 +17,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sim", &["hw", "isa", "program", "trace"]),
     ("device", &["hw", "isa", "program", "sim", "trace"]),
     ("report", &["isa", "trace"]),
-    ("lab", &["device", "hw", "isa", "program", "report", "sim", "trace"]),
-    ("wavebound", &["device", "hw", "isa", "lab", "program", "report", "sim", "trace"]),
+    ("check", &[]),
+    ("wcet", &["hw", "isa", "program", "trace"]),
+    ("lab", &["check", "device", "hw", "isa", "program", "report", "sim", "trace", "wcet"]),
+    ("wavebound", &["check", "device", "hw", "isa", "lab", "program", "report", "sim", "trace", "wcet"]),
 ];
 
 /// The `[dependencies]` of a manifest that are our own crates.

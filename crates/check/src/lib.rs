@@ -1,0 +1,2 @@
+//! Checks certificates of bounds. It shares no code with the analyser and needs no solver, so that whoever relies
+//! on a bound has to trust only this crate.

@@ -1,0 +1,6 @@
+//! The analyser: times of a kernel's pieces → a certified bound, and the best places to split. Depends on machine
+//! descriptions, programs and traces, never on the simulator (docs/ARCHITECTURE.md, invariant 1).
+
+pub mod graph;
+
+pub use graph::{Count, Edge, EdgeId, Fact, Graph, LoopBound, Model, Node, NodeId, Region};
