@@ -110,6 +110,17 @@ impl Device {
     ) -> Result<Outcome, DeviceError> {
         let mark = self.next;
         let prepared = self.prepare(module, dispatch)?;
+        self.run(&prepared, mark, options, observer)
+    }
+
+    /// Runs what [`Device::prepare`] made; memory in use goes back to `mark`.
+    pub fn run(
+        &mut self,
+        prepared: &Prepared,
+        mark: u64,
+        options: RunOptions,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Outcome, DeviceError> {
         let memory = std::mem::replace(&mut self.memory, DeviceMemory::new(0));
         let outcome = prepared.program.run(&prepared.machine, prepared.launch, memory, options, observer);
         self.next = mark;

@@ -249,6 +249,17 @@ impl Job {
         Ok(program.run(&self.machine, self.launch, memory, options, observer).map_err(|e| *e)?)
     }
 
+    /// The kernel's arguments as they lie in memory, and what follows them there; empty where there are none.
+    pub fn kernarg(&self) -> Vec<u8> {
+        let AnyProgram::Gcn3(program) = &self.program else { return Vec::new() };
+        let from = program.isa.setup.kernarg;
+        let image = self.init.iter().find(|(addr, bytes)| *addr <= from && from < addr + bytes.len() as u64);
+        image.map_or(Vec::new(), |(addr, bytes)| {
+            let rest = &bytes[(from - addr) as usize..];
+            rest[..rest.len().min(crate::launch::KERNARG as usize)].to_vec()
+        })
+    }
+
     pub fn trace_info(&self, timed: bool) -> TraceInfo {
         match &self.program {
             AnyProgram::Harp(p) => wb_sim::trace_info(p, &self.machine, timed),

@@ -11,7 +11,8 @@ pub use compare::{Difference, Tolerance, compare};
 pub use error::LaunchError;
 pub use plan::Plan;
 pub use schema::LaunchFile;
-pub use session::{Session, Step, Verdict};
+pub(crate) use session::KERNARG;
+pub use session::{Go, Session, Step, Verdict};
 
 use std::path::Path;
 

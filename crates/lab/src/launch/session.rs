@@ -13,11 +13,17 @@ use miette::{Diagnostic, IntoDiagnostic, Report, WrapErr, miette};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
-use wb_device::{Arg, Device, DeviceError, Dispatch, Module};
+use wb_device::{Arg, Device, DeviceError, Dispatch, Module, Prepared};
 use wb_hw::Machine;
 use wb_isa::SourceFile;
 use wb_sim::{Outcome, RunOptions};
 use wb_trace::Observer;
+
+/// More of a kernel's arguments than this nobody needs to know.
+pub(crate) const KERNARG: u64 = 4096;
+
+/// Runs a launch that was prepared.
+pub type Go<'a> = dyn FnMut(RunOptions, Option<&mut dyn Observer>) -> Result<Outcome, Report> + 'a;
 
 /// A launch that is due.
 #[derive(Clone, Debug)]
@@ -268,14 +274,36 @@ impl Session {
         options: RunOptions,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Outcome, Report> {
-        self.device.launch(&self.module, &step.dispatch, options, observer).map_err(|e| match e {
+        self.device.launch(&self.module, &step.dispatch, options, observer).map_err(|e| self.failed(step, e))
+    }
+
+    /// What a step will run, and on which machine; then `go` may run it. Its effects stay in device memory.
+    pub fn with_prepared<T>(
+        &mut self,
+        step: &Step,
+        go: impl FnOnce(&Prepared, &[u8], &mut Go) -> Result<T, Report>,
+    ) -> Result<T, Report> {
+        let mark = self.device.used();
+        let prepared = self.device.prepare(&self.module, &step.dispatch).map_err(|e| self.failed(step, e))?;
+        let from = prepared.program.isa.setup.kernarg;
+        let size = KERNARG.min(self.device.used().saturating_sub(from));
+        let kernarg = self.device.read(from, size)?.to_vec();
+        let device = &mut self.device;
+        let mut run = |options: RunOptions, observer: Option<&mut dyn Observer>| {
+            Ok(device.run(&prepared, mark, options, observer)?)
+        };
+        go(&prepared, &kernarg, &mut run).map_err(|e| e.wrap_err(format!("launch {}", step.number)))
+    }
+
+    fn failed(&self, step: &Step, e: DeviceError) -> Report {
+        match e {
             DeviceError::Run(_) => Report::new(e).wrap_err(format!("launch {}", step.number)),
             e => {
                 let hint = e.help().map(|h| h.to_string());
                 let error = self.error(step.span.clone(), e.to_string());
                 hint.map_or(error.clone(), |h| error.hint(h)).into()
             }
-        })
+        }
     }
 
     /// Compares what `[[expect]]` names.

@@ -161,12 +161,7 @@ impl Code {
 
     /// What the instruction writes to the bit that asks for a split, if it writes just that.
     pub fn mode_bit(&self, pc: Pc) -> Option<bool> {
-        let inst = self.inst(pc).filter(|i| i.op == Op::SSetregImm32B32)?;
-        let value = inst.src.iter().find_map(|s| match s {
-            Operand::Literal(n) => Some(*n),
-            _ => None,
-        })?;
-        (hwreg_fields(inst.imm) == (MODE, SPLIT_BIT, 1)).then_some(value & 1 == 1)
+        mode_bit(self.inst(pc)?)
     }
 
     /// Marks the source put into the code.
@@ -196,6 +191,16 @@ impl Code {
         let starts = self.object.symbols.iter().filter(|s| self.object.text.contains(&s.1) && s.1 <= addr);
         starts.max_by_key(|s| s.1).map_or("", |s| s.0.as_str())
     }
+}
+
+/// What an instruction writes to the bit that asks for a split, if it writes just that.
+pub(super) fn mode_bit(inst: &Inst) -> Option<bool> {
+    let value = inst.src.iter().find_map(|s| match s {
+        Operand::Literal(n) => Some(*n),
+        _ => None,
+    })?;
+    let writes = inst.op == Op::SSetregImm32B32 && hwreg_fields(inst.imm) == (MODE, SPLIT_BIT, 1);
+    writes.then_some(value & 1 == 1)
 }
 
 /// From a function to the next one; all of .text without a name.

@@ -9,11 +9,14 @@ mod places;
 pub use code::Site;
 
 use crate::load::LoadError;
+use crate::program::Program;
 use crate::rewrite::{Edits, RewriteError, rewrite};
 use code::Code;
 use std::collections::BTreeSet;
 use thiserror::Error;
 use wb_isa::Pc;
+use wb_isa::gcn3::Op;
+use wb_isa::gcn3::isa::Gcn3;
 
 /// How a branch is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,6 +89,18 @@ impl From<crate::codeobject::CodeObjectError> for MarkError {
 /// The branches on the execution mask in a kernel or function, or in all of them.
 pub fn sites(bytes: &[u8], kernel: &str) -> Result<Vec<Site>, MarkError> {
     Ok(Code::read(bytes, kernel)?.sites)
+}
+
+/// Branches of a program that are marked already, in either style.
+pub fn marked_branches(program: &Program<Gcn3>, style: Style) -> BTreeSet<Pc> {
+    let branches: BTreeSet<Pc> = program.flow.regions.iter().map(|r| r.branch).collect();
+    let marks = program.ops.iter().filter(|op| {
+        op.inst.as_ref().is_some_and(|inst| match style {
+            Style::Pws => inst.op == Op::Split,
+            Style::Thesis => code::mode_bit(inst) == Some(true),
+        })
+    });
+    marks.map(|op| op.next).filter(|next| branches.contains(next)).collect()
 }
 
 /// Whether the source put marks there.

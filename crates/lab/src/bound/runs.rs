@@ -1,0 +1,87 @@
+//! Launches that can be run again and again, always the same: what a bound is measured on.
+
+use crate::job::{AnyProgram, Job, JobSpec};
+use crate::launch::{Go, Session};
+use miette::Report;
+use std::path::PathBuf;
+use wb_hw::Machine;
+use wb_sim::Launch;
+
+/// Where the launches come from.
+pub enum Runs {
+    /// The same kernel with different inputs.
+    Jobs(Vec<Job>),
+    /// Every launch of a launch file.
+    File { path: PathBuf, spec: Box<JobSpec> },
+}
+
+/// One launch, before it runs.
+pub struct Launched<'a> {
+    pub kernel: &'a str,
+    pub program: ProgramRef<'a>,
+    pub machine: &'a Machine,
+    pub launch: Launch,
+    /// Bytes of the kernel's arguments and what follows them; empty where there are none.
+    pub kernarg: &'a [u8],
+}
+
+/// A program of one of the ISAs, borrowed.
+#[derive(Clone, Copy)]
+pub enum ProgramRef<'a> {
+    Harp(&'a wb_program::Program<wb_isa::harp::Harp>),
+    Guppy(&'a wb_program::Program<wb_isa::guppy::Guppy>),
+    Gcn3(&'a wb_program::Program<wb_isa::gcn3::isa::Gcn3>),
+}
+
+impl<'a> From<&'a AnyProgram> for ProgramRef<'a> {
+    fn from(program: &'a AnyProgram) -> Self {
+        match program {
+            AnyProgram::Harp(p) => ProgramRef::Harp(p),
+            AnyProgram::Guppy(p) => ProgramRef::Guppy(p),
+            AnyProgram::Gcn3(p) => ProgramRef::Gcn3(p),
+        }
+    }
+}
+
+impl Runs {
+    /// Shows every launch in order; whoever looks may run it, and must if later ones need what it leaves in memory.
+    pub fn each(&self, look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), Report>) -> Result<(), Report> {
+        match self {
+            Runs::Jobs(jobs) => {
+                for job in jobs {
+                    let kernarg = job.kernarg();
+                    let kernel = match &job.program {
+                        AnyProgram::Gcn3(p) => p.kernel.as_str(),
+                        AnyProgram::Harp(p) => p.name.as_str(),
+                        AnyProgram::Guppy(p) => p.name.as_str(),
+                    };
+                    let launched = Launched {
+                        kernel,
+                        program: (&job.program).into(),
+                        machine: &job.machine,
+                        launch: job.launch,
+                        kernarg: &kernarg,
+                    };
+                    look(&launched, &mut |options, observer| job.run(options, observer))?;
+                }
+                Ok(())
+            }
+            Runs::File { path, spec } => {
+                let mut session = Session::open(path, spec)?;
+                while let Some(step) = session.next_step()? {
+                    session.with_prepared(&step, |prepared, kernarg, go| {
+                        let launched = Launched {
+                            kernel: &step.dispatch.kernel,
+                            program: ProgramRef::Gcn3(&prepared.program),
+                            machine: &prepared.machine,
+                            launch: prepared.launch,
+                            kernarg,
+                        };
+                        look(&launched, go)
+                    })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

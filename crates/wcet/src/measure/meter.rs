@@ -1,0 +1,291 @@
+//! Takes the times of a run. Every path of a wave has a clock that never stops: its time at a point is the end of one
+//! edge and the start of the next, a new path goes on with its parent's clock, and where paths merge the later one's
+//! is kept. So a wave's time is exactly a sum of edges, along the path that was last each time.
+
+use super::plan::{END, Plan, START};
+use super::times::{Row, Stray, Times};
+use wb_isa::{NO_PC, Pc};
+use wb_trace::{Event, Kind, NO_PATH, Observer, TraceInfo};
+
+const NONE: u32 = u32::MAX;
+
+/// One path of a wave.
+#[derive(Clone, Debug)]
+struct Clock {
+    /// The point it passed last, when it left it, and the piece it entered next.
+    node: usize,
+    stamp: u64,
+    via: u32,
+    piece: u32,
+    last_issue: u64,
+    last_pc: Pc,
+    /// Has not issued anything since it was born.
+    fresh: bool,
+    /// Rounds of each loop since it was entered.
+    rounds: Vec<u64>,
+}
+
+#[derive(Default)]
+struct Wave {
+    start: u64,
+    issued: bool,
+    paths: Vec<Option<Clock>>,
+    /// The path that issued last: the parent of one that is born.
+    last: u16,
+    /// Paths that ended without merging; the wave ends later.
+    ended: Vec<(u16, Clock)>,
+}
+
+/// An observer that fills [`Times`].
+pub struct Meter<'a> {
+    plan: &'a Plan,
+    /// Piece that begins at each pc.
+    pieces: Vec<u32>,
+    /// Edges by node they leave: (via, to, edge).
+    edges: Vec<Vec<(u32, u32, u32)>>,
+    /// Loops by header piece, and by every piece in them.
+    headers: Vec<Vec<u32>>,
+    around: Vec<Vec<u32>>,
+    waves: Vec<Option<Box<Wave>>>,
+    pub times: Times,
+    /// Filled when rows are kept.
+    pub rows: Option<Vec<Row>>,
+}
+
+impl<'a> Meter<'a> {
+    pub fn new(plan: &'a Plan) -> Meter<'a> {
+        let size = plan.pieces.iter().map(|p| p.first as usize + 1).max().unwrap_or(0);
+        let mut pieces = vec![NONE; size];
+        for (i, p) in plan.pieces.iter().enumerate() {
+            pieces[p.first as usize] = i as u32;
+        }
+        let mut edges = vec![Vec::new(); plan.nodes.len()];
+        for (i, e) in plan.edges.iter().enumerate() {
+            edges[e.from].push((e.via.map_or(NONE, |v| v as u32), e.to as u32, i as u32));
+        }
+        let mut headers = vec![Vec::new(); plan.pieces.len()];
+        let mut around = vec![Vec::new(); plan.pieces.len()];
+        for (i, l) in plan.loops.iter().enumerate() {
+            for &p in &l.pieces {
+                around[p].push(i as u32);
+            }
+            if let Some(p) = plan.piece_at(l.header) {
+                headers[p].push(i as u32);
+            }
+        }
+        Meter { plan, pieces, edges, headers, around, waves: Vec::new(), times: Times::new(plan), rows: None }
+    }
+
+    /// Keeps a row for every point a path passes.
+    pub fn with_rows(mut self) -> Self {
+        self.rows = Some(Vec::new());
+        self
+    }
+
+    /// The path is at `node`: an edge ends at `cycle`.
+    fn pass(&mut self, clock: &mut Clock, node: usize, cycle: u64, wave: u32, path: u16) {
+        let via = if node == END && clock.via == NONE { NONE } else { clock.via };
+        let found = self.edges[clock.node].iter().find(|e| e.0 == via && e.1 == node as u32);
+        match found {
+            Some(&(_, _, edge)) => self.times.record(edge as usize, cycle.saturating_sub(clock.stamp), wave),
+            None => self.stray(self.plan.nodes[clock.node], self.plan.nodes[node], wave),
+        }
+        (clock.node, clock.stamp, clock.via) = (node, cycle, NONE);
+        self.row(wave, path, node, cycle);
+    }
+
+    fn row(&mut self, wave: u32, path: u16, node: usize, cycle: u64) {
+        if let Some(rows) = &mut self.rows {
+            rows.push(Row { run: 0, wave, path, node, cycle, leave: cycle });
+        }
+    }
+
+    fn stray(&mut self, from: Pc, to: Pc, wave: u32) {
+        self.times.stray.get_or_insert(Stray { from, to, wave });
+    }
+
+    /// The path issues the first instruction of a piece.
+    fn enter(&mut self, clock: &mut Clock, piece: u32, event: &Event) {
+        let before = std::mem::replace(&mut clock.piece, piece);
+        if before != NONE {
+            let from = &self.plan.pieces[before as usize];
+            match from.succs.iter().position(|&s| s == piece as usize) {
+                Some(i) => self.times.taken[before as usize][i] += 1,
+                None => self.stray(from.last, event.pc, event.wave),
+            }
+            self.leave(clock, before as usize, Some(piece as usize));
+        }
+        if clock.via == NONE {
+            clock.via = piece;
+        }
+        for &l in &self.headers[piece as usize] {
+            let l = l as usize;
+            let again = before != NONE && self.plan.loops[l].pieces.contains(&(before as usize));
+            clock.rounds[l] = if again { clock.rounds[l] + 1 } else { 0 };
+        }
+        if let Some(node) = self.plan.pieces[piece as usize].node {
+            self.pass(clock, node, event.cycle, event.wave, event.path);
+        }
+    }
+
+    /// Notes how often the loops that end with this step went round.
+    fn leave(&mut self, clock: &Clock, from: usize, to: Option<usize>) {
+        for &l in &self.around[from] {
+            let l = l as usize;
+            if to.is_none_or(|to| !self.plan.loops[l].pieces.contains(&to)) {
+                let rounds = clock.rounds[l];
+                let (least, most) = self.times.rounds[l].unwrap_or((rounds, rounds));
+                self.times.rounds[l] = Some((least.min(rounds), most.max(rounds)));
+            }
+        }
+    }
+
+    /// The path ends.
+    fn finish(&mut self, mut clock: Clock, cycle: u64, wave: u32, path: u16) {
+        if clock.piece != NONE {
+            self.leave(&clock, clock.piece as usize, None);
+        }
+        self.pass(&mut clock, END, cycle, wave, path);
+    }
+
+    fn issue(&mut self, event: &Event) {
+        self.times.instructions += 1;
+        let Some(Some(wave)) = self.waves.get_mut(event.wave as usize) else { return };
+        if !wave.issued {
+            wave.issued = true;
+            self.times.start_delay = self.times.start_delay.max(event.cycle - wave.start);
+        }
+        wave.last = event.path;
+        let Some(Some(clock)) = wave.paths.get_mut(usize::from(event.path)) else { return };
+        (clock.last_issue, clock.last_pc) = (event.cycle, event.pc);
+        let fresh = std::mem::replace(&mut clock.fresh, false);
+        let piece = self.pieces.get(event.pc as usize).copied().unwrap_or(NONE);
+        // A new path may begin with the very branch its parent has passed.
+        if piece == NONE || fresh && clock.piece == piece {
+            return;
+        }
+        if let Some(mut clock) = self.take(event.wave, event.path) {
+            self.enter(&mut clock, piece, event);
+            self.put(event.wave, event.path, clock);
+        }
+    }
+
+    fn put(&mut self, wave: u32, path: u16, clock: Clock) {
+        if let Some(Some(wave)) = self.waves.get_mut(wave as usize) {
+            let path = usize::from(path);
+            if wave.paths.len() <= path {
+                wave.paths.resize(path + 1, None);
+            }
+            wave.paths[path] = Some(clock);
+        }
+    }
+
+    fn take(&mut self, wave: u32, path: u16) -> Option<Clock> {
+        self.waves.get_mut(wave as usize)?.as_mut()?.paths.get_mut(usize::from(path))?.take()
+    }
+
+    /// A path is born of the one that issued last in its wave.
+    fn born(&mut self, event: &Event) {
+        let Some(Some(wave)) = self.waves.get(event.wave as usize) else { return };
+        let Some(Some(parent)) = wave.paths.get(usize::from(wave.last)) else { return };
+        let clock = Clock { fresh: true, ..parent.clone() };
+        let paths = wave.paths.iter().flatten().count() as u32 + 1;
+        self.times.splits += 1;
+        self.times.most_paths = self.times.most_paths.max(paths);
+        self.put(event.wave, event.path, clock);
+    }
+
+    /// Path `event.path` goes on as part of `into`, at `event.pc`.
+    fn merge(&mut self, event: &Event, into: u16) {
+        let (Some(mut from), Some(mut to)) = (self.take(event.wave, event.path), self.take(event.wave, into))
+        else {
+            return;
+        };
+        let piece = self.pieces.get(event.pc as usize).copied().unwrap_or(NONE);
+        if piece != NONE && self.plan.pieces[piece as usize].node.is_some() {
+            for (clock, path) in [(&mut from, event.path), (&mut to, into)] {
+                let there = clock.fresh && clock.piece == piece || clock.last_pc == event.pc;
+                if !there {
+                    let at = Event { cycle: clock.last_issue, path, ..*event };
+                    self.enter(clock, piece, &at);
+                }
+            }
+        }
+        let later = if (from.stamp, from.last_issue) > (to.stamp, to.last_issue) { &from } else { &to };
+        let mut kept = later.clone();
+        kept.last_issue = from.last_issue.max(to.last_issue);
+        // It has passed the point it stands at.
+        kept.fresh = true;
+        self.put(event.wave, into, kept);
+    }
+
+    fn end(&mut self, event: &Event) {
+        let Some(mut wave) = self.waves.get_mut(event.wave as usize).and_then(Option::take) else { return };
+        self.times.waves += 1;
+        self.times.longest_wave = self.times.longest_wave.max(event.cycle - wave.start);
+        let last = wave.paths.get_mut(usize::from(event.path)).and_then(Option::take);
+        let last = last.or_else(|| {
+            let at = wave.ended.iter().rposition(|(p, _)| *p == event.path)?;
+            Some(wave.ended.remove(at).1)
+        });
+        if let Some(clock) = last {
+            self.finish(clock, event.cycle, event.wave, event.path);
+        }
+        for (path, clock) in wave.ended {
+            let cycle = clock.last_issue;
+            self.finish(clock, cycle, event.wave, path);
+        }
+    }
+}
+
+impl Observer for Meter<'_> {
+    fn begin(&mut self, _info: &TraceInfo) {
+        self.times.runs += 1;
+    }
+
+    fn events(&mut self, batch: &[Event]) {
+        for event in batch {
+            match event.kind {
+                Kind::Issue { .. } => self.issue(event),
+                Kind::WaveStart { .. } => {
+                    let clock = Clock {
+                        node: START,
+                        stamp: event.cycle,
+                        via: NONE,
+                        piece: NONE,
+                        last_issue: event.cycle,
+                        last_pc: NO_PC,
+                        fresh: false,
+                        rounds: vec![0; self.plan.loops.len()],
+                    };
+                    let wave = Wave { start: event.cycle, paths: vec![Some(clock)], ..Wave::default() };
+                    let at = event.wave as usize;
+                    if self.waves.len() <= at {
+                        self.waves.resize_with(at + 1, || None);
+                    }
+                    self.waves[at] = Some(Box::new(wave));
+                    self.row(event.wave, 0, START, event.cycle);
+                }
+                Kind::PathStart { .. } => self.born(event),
+                Kind::PathEnd { into: NO_PATH } => {
+                    let clock = self.take(event.wave, event.path);
+                    if let (Some(Some(wave)), Some(clock)) = (self.waves.get_mut(event.wave as usize), clock)
+                    {
+                        wave.ended.push((event.path, clock));
+                    }
+                }
+                Kind::PathEnd { into } => self.merge(event, into),
+                Kind::SplitRefused { reason, .. } => {
+                    *self.times.refused.entry(reason).or_default() += 1;
+                    *self.times.refused_at.entry(event.pc).or_default() += 1;
+                }
+                Kind::WaveEnd => self.end(event),
+                _ => {}
+            }
+        }
+    }
+
+    fn end(&mut self, cycles: u64) {
+        self.times.longest_run = self.times.longest_run.max(cycles);
+    }
+}

@@ -1,0 +1,198 @@
+//! From measured times to the model of a wave. Ways that were never taken are an error unless the user says what they
+//! cost; skipping a side of a branch is taken to be no slower than running it (THESIS 5.2.4).
+
+use super::plan::{END, Plan, START};
+use super::times::Times;
+use crate::graph::{Graph, LoopBound, Model, Region};
+use std::collections::{BTreeMap, BTreeSet};
+use wb_isa::{NO_PC, Pc};
+
+/// What to do about ways that no run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unmeasured {
+    #[default]
+    Error,
+    /// They are never taken: an assumption of the bound.
+    Exclude,
+    /// They take at most this many cycles from one point to the next: an assumption too.
+    Cost(u64),
+}
+
+/// A way that no run took although its start was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Gap {
+    /// The last instruction before it parts from what was seen, and the first one on it ([`NO_PC`]: the end).
+    pub from: Pc,
+    pub to: Pc,
+}
+
+/// How much of the kernel was seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Ways between points, measured and all.
+    pub edges: (usize, usize),
+    /// Steps from one piece to the next, taken and all.
+    pub steps: (usize, usize),
+    /// Sides that were never skipped; nothing is missing for the bound.
+    pub never_skipped: Vec<Gap>,
+    pub gaps: Vec<Gap>,
+}
+
+/// A model with where its parts come from. Nodes are those of the plan.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    pub model: Model,
+    /// Plan edge of each edge.
+    pub edge_of: Vec<usize>,
+    /// Regions whose branch, join and sides are all in the graph, with their place in [`Plan::regions`].
+    pub regions: Vec<(usize, Region)>,
+    pub coverage: Coverage,
+    /// Edges that cost what the user said.
+    pub accepted: usize,
+}
+
+impl Plan {
+    /// What the runs did not show.
+    pub fn coverage(&self, times: &Times) -> Coverage {
+        let mut found = Coverage::default();
+        let reached: BTreeSet<usize> = self.reached(times);
+        found.edges = (times.edges.iter().filter(|e| e.count > 0).count(), self.edges.len());
+        for (p, piece) in self.pieces.iter().enumerate() {
+            for (i, &s) in piece.succs.iter().enumerate() {
+                found.steps.1 += 1;
+                if times.taken[p][i] > 0 {
+                    found.steps.0 += 1;
+                } else if reached.contains(&p) {
+                    let gap = Gap { from: piece.last, to: self.pieces[s].first };
+                    if self.skip_steps.contains(&(p, s)) {
+                        found.never_skipped.push(gap);
+                    } else {
+                        found.gaps.push(gap);
+                    }
+                }
+            }
+        }
+        // Every step may be known, and still not every way through several of them.
+        for (e, edge) in self.edges.iter().enumerate() {
+            if times.edges[e].count > 0 || edge.from == START || self.skips.contains(&e) {
+                continue;
+            }
+            let Some(p) = self.piece_at(self.nodes[edge.from]).filter(|p| reached.contains(p)) else {
+                continue;
+            };
+            let to = self.nodes[edge.to];
+            let from = self.pieces[p].last;
+            let known = |g: &Gap| g.from == from || edge.via.is_some_and(|v| self.leads(v, g.from));
+            if !found.gaps.iter().chain(&found.never_skipped).any(known) {
+                found.gaps.push(Gap { from, to });
+            }
+        }
+        found.gaps.sort();
+        found.gaps.dedup();
+        found
+    }
+
+    /// The step out of pc `from` lies on a way that begins with `piece`.
+    fn leads(&self, piece: usize, from: Pc) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut work = vec![piece];
+        while let Some(p) = work.pop() {
+            if !seen.insert(p) {
+                continue;
+            }
+            if self.pieces[p].last == from {
+                return true;
+            }
+            if self.pieces[p].node.is_none() {
+                work.extend(&self.pieces[p].succs);
+            }
+        }
+        false
+    }
+
+    fn reached(&self, times: &Times) -> BTreeSet<usize> {
+        let mut reached = BTreeSet::new();
+        for (p, piece) in self.pieces.iter().enumerate() {
+            for (i, &s) in piece.succs.iter().enumerate() {
+                if times.taken[p][i] > 0 {
+                    reached.extend([p, s]);
+                }
+            }
+            let ended =
+                |e: &usize| self.edges[*e].to == piece.node.unwrap_or(END) && times.edges[*e].count > 0;
+            if piece.node.is_some() && (0..self.edges.len()).any(|e| ended(&e)) {
+                reached.insert(p);
+            }
+        }
+        reached
+    }
+
+    /// The graph of what was measured, with `rounds` as limits of loops by their header's pc. Gaps are in the
+    /// coverage: whoever does not accept them must look there.
+    pub fn model(&self, times: &Times, rounds: &BTreeMap<Pc, u64>, unmeasured: Unmeasured) -> Measured {
+        let coverage = self.coverage(times);
+        let mut graph = Graph { entry: START, exit: END, ..Graph::default() };
+        for (n, &pc) in self.nodes.iter().enumerate() {
+            let name = match n {
+                START => "start".to_owned(),
+                END => "end".to_owned(),
+                _ => format!("pc{pc}"),
+            };
+            graph.node(name, 0);
+        }
+        let mut measured = Measured { coverage, ..Measured::default() };
+        let mut at = vec![None; self.edges.len()];
+        for (e, edge) in self.edges.iter().enumerate() {
+            let seen = times.edges[e].count > 0;
+            let cost = match unmeasured {
+                _ if seen && !self.has_gap(edge.via, &measured.coverage) => times.edges[e].max,
+                Unmeasured::Cost(c) if !self.skips.contains(&e) || seen => {
+                    measured.accepted += 1;
+                    c.max(times.edges[e].max)
+                }
+                _ if seen => times.edges[e].max,
+                _ => continue,
+            };
+            at[e] = Some(graph.edge(edge.from, edge.to, cost));
+            measured.edge_of.push(e);
+        }
+        let kept = |list: &[usize]| -> Vec<usize> { list.iter().filter_map(|&e| at[e]).collect() };
+        for (i, r) in self.regions.iter().enumerate() {
+            let (first, second) = (kept(&r.first), kept(&r.second));
+            let region = Region { branch: r.node, join: r.join, first, second, split_cost: 0, merge_cost: 0 };
+            measured.regions.push((i, region));
+        }
+        let mut bounds = Vec::new();
+        for l in &self.loops {
+            // Only loops that are still there need a limit, and may have one.
+            let again = |e: &crate::graph::Edge| Some(e.to) == l.node && self.inside(l, e.from);
+            if let (Some(header), Some(&max)) = (l.node, rounds.get(&l.header))
+                && graph.edges.iter().any(again)
+            {
+                bounds.push(LoopBound { header, max });
+            }
+        }
+        measured.model = Model { graph, bounds, facts: Vec::new() };
+        measured
+    }
+
+    /// A loop that goes round in the graph needs a limit: those that have none.
+    pub fn unbounded(&self, measured: &Measured) -> Vec<Pc> {
+        let bounded: BTreeSet<usize> = measured.model.bounds.iter().map(|b| b.header).collect();
+        let again = |l: &&super::PlanLoop| {
+            measured.model.graph.edges.iter().any(|e| Some(e.to) == l.node && self.inside(l, e.from))
+        };
+        let open = |l: &&super::PlanLoop| l.node.is_some_and(|n| !bounded.contains(&n));
+        self.loops.iter().filter(again).filter(open).map(|l| l.header).collect()
+    }
+
+    fn inside(&self, l: &super::PlanLoop, node: usize) -> bool {
+        let pc = self.nodes[node];
+        pc != NO_PC && self.piece_at(pc).is_some_and(|p| l.pieces.contains(&p))
+    }
+
+    /// A way that begins with `via` can take a step that no run took.
+    fn has_gap(&self, via: Option<usize>, coverage: &Coverage) -> bool {
+        !coverage.gaps.is_empty() && via.is_some_and(|v| coverage.gaps.iter().any(|g| self.leads(v, g.from)))
+    }
+}

@@ -1,0 +1,152 @@
+//! What was measured: the longest time of every edge over all waves, paths, runs and inputs, how often each way was
+//! taken, and how often loops went round. Results of several runs add up.
+
+use super::plan::{END, Plan, START};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use wb_isa::Pc;
+use wb_trace::RefusedReason;
+
+/// Times of one edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EdgeTime {
+    pub max: u64,
+    pub count: u64,
+    pub sum: u64,
+    /// Run and wave of the longest.
+    pub run: u32,
+    pub wave: u32,
+}
+
+/// Control flow that the graph does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stray {
+    pub from: Pc,
+    pub to: Pc,
+    pub wave: u32,
+}
+
+/// A point that a path passed, as trace files have it (docs/wcet-traces.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub run: u32,
+    pub wave: u32,
+    pub path: u16,
+    pub node: usize,
+    /// When it got there, and when it went on: later, if it had to wait for another path to merge with.
+    pub cycle: u64,
+    pub leave: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// As [`Plan::edges`].
+    pub edges: Vec<EdgeTime>,
+    /// How often each successor of each piece was taken.
+    pub taken: Vec<Vec<u64>>,
+    /// Fewest and most rounds of each loop ([`Plan::loops`]) for one entry; `None` = never entered.
+    pub rounds: Vec<Option<(u64, u64)>>,
+    pub runs: u32,
+    pub waves: u64,
+    /// Longest wave, from its slot to its end, and longest launch.
+    pub longest_wave: u64,
+    pub longest_run: u64,
+    /// Longest time from the slot to the first instruction.
+    pub start_delay: u64,
+    pub splits: u64,
+    pub refused: BTreeMap<RefusedReason, u64>,
+    /// Branches whose split was refused, and how often.
+    pub refused_at: BTreeMap<Pc, u64>,
+    /// Most paths of a wave at once.
+    pub most_paths: u32,
+    pub stray: Option<Stray>,
+    /// Instructions issued.
+    pub instructions: u64,
+}
+
+impl Times {
+    pub fn new(plan: &Plan) -> Times {
+        Times {
+            edges: vec![EdgeTime::default(); plan.edges.len()],
+            taken: plan.pieces.iter().map(|p| vec![0; p.succs.len()]).collect(),
+            rounds: vec![None; plan.loops.len()],
+            ..Times::default()
+        }
+    }
+
+    /// Adds what another run of the same plan measured.
+    pub fn add(&mut self, more: &Times) {
+        for (a, b) in self.edges.iter_mut().zip(&more.edges) {
+            if b.count > 0 && (a.count == 0 || b.max > a.max) {
+                (a.max, a.run, a.wave) = (b.max, b.run + self.runs, b.wave);
+            }
+            a.count += b.count;
+            a.sum += b.sum;
+        }
+        for (a, b) in self.taken.iter_mut().flatten().zip(more.taken.iter().flatten()) {
+            *a += b;
+        }
+        for (a, b) in self.rounds.iter_mut().zip(&more.rounds) {
+            if let Some((least, most)) = *b {
+                let before = a.unwrap_or((least, most));
+                *a = Some((before.0.min(least), before.1.max(most)));
+            }
+        }
+        for (&reason, n) in &more.refused {
+            *self.refused.entry(reason).or_default() += n;
+        }
+        for (&pc, n) in &more.refused_at {
+            *self.refused_at.entry(pc).or_default() += n;
+        }
+        self.runs += more.runs;
+        self.waves += more.waves;
+        self.splits += more.splits;
+        self.instructions += more.instructions;
+        self.longest_wave = self.longest_wave.max(more.longest_wave);
+        self.longest_run = self.longest_run.max(more.longest_run);
+        self.start_delay = self.start_delay.max(more.start_delay);
+        self.most_paths = self.most_paths.max(more.most_paths);
+        self.stray = self.stray.or(more.stray);
+    }
+
+    pub fn record(&mut self, edge: usize, cycles: u64, wave: u32) {
+        let e = &mut self.edges[edge];
+        if e.count == 0 || cycles > e.max {
+            (e.max, e.wave) = (cycles, wave);
+        }
+        e.count += 1;
+        e.sum += cycles;
+    }
+
+    /// Times from rows of a trace file: consecutive rows of a path are an edge. `via` is not in such files, so an edge
+    /// stands for all ways between its two points.
+    pub fn from_rows(plan: &Plan, rows: &[Row]) -> Result<Times, (Pc, Pc)> {
+        let mut times = Times::new(plan);
+        let mut last: BTreeMap<(u32, u32, u16), Row> = BTreeMap::new();
+        let mut starts: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+        for row in rows {
+            let run = starts.entry(row.run).or_insert((row.cycle, row.cycle));
+            *run = (run.0.min(row.cycle), run.1.max(row.cycle));
+            times.runs = times.runs.max(row.run + 1);
+            if let Some(before) = last.insert((row.run, row.wave, row.path), *row) {
+                let joins =
+                    |e: &&usize| plan.edges[**e].from == before.node && plan.edges[**e].to == row.node;
+                let all: Vec<usize> = (0..plan.edges.len()).collect();
+                let fits: Vec<usize> = all.iter().filter(joins).copied().collect();
+                if fits.is_empty() {
+                    return Err((plan.nodes[before.node], plan.nodes[row.node]));
+                }
+                for e in fits {
+                    times.record(e, row.cycle.saturating_sub(before.leave), row.wave);
+                }
+            }
+            if row.node == END {
+                times.waves += 1;
+            }
+        }
+        times.longest_run = starts.values().map(|(a, b)| b - a).max().unwrap_or(0);
+        let entry = plan.edges.iter().position(|e| e.from == START);
+        times.start_delay = entry.map_or(0, |e| times.edges[e].max);
+        Ok(times)
+    }
+}
