@@ -3,5 +3,6 @@
 
 pub mod graph;
 pub mod measure;
+pub mod split;
 
 pub use graph::{Count, Edge, EdgeId, Fact, Graph, LoopBound, Model, Node, NodeId, Region};

@@ -1,0 +1,6 @@
+//! Splitting in the analysis against trees of costs, brute force and the numbers of the documents.
+
+mod contexts;
+mod expand;
+mod optimal;
+mod support;
