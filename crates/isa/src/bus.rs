@@ -59,4 +59,12 @@ pub trait Bus {
 
     /// Text output of the program (HARP's console port).
     fn console(&mut self, byte: u8);
+
+    /// Text of one of several streams (Vortex: one per hart); a line of a stream stays together.
+    fn console_of(&mut self, _stream: u32, byte: u8) {
+        self.console(byte);
+    }
+
+    /// The accesses of this instruction go to local memory: its banks take the time, not the caches.
+    fn local(&mut self) {}
 }

@@ -34,6 +34,15 @@ pub enum Flow {
     },
     /// HARP `join`.
     Join,
+    /// Vortex `join`: back to a stack of `depth` entries, nothing if it has as many.
+    JoinTo {
+        depth: u32,
+    },
+    /// Vortex `pred`: go on with the lanes of `keep`, or with those of `restore` if there are none.
+    Predicate {
+        keep: Mask,
+        restore: Mask,
+    },
     /// GUPPY `push_mask`: remember the mask and where to reconverge.
     PushMask {
         reconverge: Pc,
@@ -61,6 +70,12 @@ pub enum Flow {
         pc: Pc,
         reg: u16,
         value: u64,
+    },
+    /// Once this is the only wave of the core, start waves 1 to `count` − 1 at `pc` with one lane each; then continue
+    /// (Vortex `wspawn`).
+    SpawnWaves {
+        pc: Pc,
+        count: u32,
     },
     /// Wait until `count` waves have arrived at barrier `id`; then continue.
     Barrier {

@@ -9,6 +9,7 @@ pub mod gcn3;
 pub mod guppy;
 pub mod harp;
 pub mod lanes;
+pub mod vortex;
 
 pub use bus::{Bus, MemFault};
 pub use diag::{AsmError, SourceFile};
@@ -40,6 +41,10 @@ pub struct At {
     /// Cycle in a timed run, instructions issued so far by the wave in an untimed one.
     pub clock: u64,
     pub core: u32,
+    /// Entries of the wave's divergence stack.
+    pub depth: u32,
+    /// Waves of the core that have not ended, one bit each (the first 64).
+    pub waves: u64,
     /// The wave has only ever had this path: its execution mask may reach beyond the launched lanes.
     pub whole: bool,
     /// Lanes may disagree about a plain branch; otherwise the ISA raises what it has for that.

@@ -85,6 +85,8 @@ pub fn machine() -> Machine {
         live: Mask::MAX,
         clock: 0x1_2345_6789,
         core: 3,
+        depth: 0,
+        waves: 1,
         whole: true,
         may_diverge: true,
     };

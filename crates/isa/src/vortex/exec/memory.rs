@@ -1,0 +1,220 @@
+//! Loads, stores and atomics. Accesses must be aligned. The console is 64 bytes of addresses, local memory a window
+//! at the top of the address space that each core has for itself (docs/vortex.md, memory map).
+
+use crate::lanes::{Row, bits};
+use crate::vortex::Vortex;
+use crate::vortex::inst::Inst;
+use crate::vortex::regs::{F0, RESERVED, RESERVED_VALUE, Regs};
+use crate::vortex::table::Op;
+use crate::{At, Bus, Flow, Mask, MemFault, Trap};
+
+/// Byte stores here are text, one address per hart modulo 64.
+pub const CONSOLE: u32 = 0x40;
+pub const CONSOLE_END: u32 = 0x80;
+/// Where programs see local memory.
+pub const LOCAL: u32 = 0xffff_0000;
+/// Where the machine keeps the local memories, one stride per core: beyond all addresses of programs.
+pub const LOCAL_PLACE: u64 = 1 << 32;
+pub const LOCAL_STRIDE: u64 = 1 << 16;
+
+impl Vortex {
+    #[inline]
+    pub(super) fn memory<B: Bus>(
+        &self,
+        inst: &Inst,
+        at: &At,
+        regs: &mut Regs,
+        bus: &mut B,
+    ) -> Result<Flow, Trap> {
+        let (what, bytes) = match inst.op {
+            Op::Lb | Op::Lbu => ("load", 1),
+            Op::Lh | Op::Lhu => ("load", 2),
+            Op::Lw | Op::Flw => ("load", 4),
+            Op::Sb => ("store", 1),
+            Op::Sh => ("store", 2),
+            Op::Sw | Op::Fsw => ("store", 4),
+            _ => ("atomic access", 4),
+        };
+        let mut addr: Row<u32> = [0; 64];
+        let offset = inst.imm as u32;
+        for (to, from) in addr.iter_mut().zip(regs.rows.row(inst.rs1.into())) {
+            *to = from.wrapping_add(offset);
+        }
+        let place = self.place(what, bytes, &mut addr, at, regs)?;
+        match inst.op {
+            Op::Lw | Op::Flw => {
+                let d = usize::from(inst.rd) + if inst.op == Op::Flw { F0 } else { 0 };
+                let mut out = [[0; 64]];
+                place.each(at.mask, |base, lanes| {
+                    if place.local == at.mask {
+                        bus.local();
+                    }
+                    bus.load_lanes(base, &[addr], lanes, &mut out)
+                })?;
+                if d != 0 {
+                    regs.rows.blend(d, at.mask, &out[0]);
+                }
+            }
+            Op::Sw | Op::Fsw => {
+                let s = usize::from(inst.rs2) + if inst.op == Op::Fsw { F0 } else { 0 };
+                let mut data = [0; 64];
+                let row = regs.rows.row(s);
+                data[..row.len()].copy_from_slice(row);
+                place.each(at.mask, |base, lanes| {
+                    if place.local == at.mask {
+                        bus.local();
+                    }
+                    bus.store_lanes(base, &[addr], lanes, &[&data])
+                })?;
+            }
+            _ => {
+                if place.local == at.mask {
+                    bus.local();
+                }
+                self.lane_by_lane(inst, at.mask, &place, &addr, bytes, regs, bus)?;
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Narrow accesses and atomics, lanes lowest first.
+    #[allow(clippy::too_many_arguments)]
+    fn lane_by_lane<B: Bus>(
+        &self,
+        inst: &Inst,
+        on: Mask,
+        place: &Place,
+        addr: &Row<u32>,
+        bytes: u32,
+        regs: &mut Regs,
+        bus: &mut B,
+    ) -> Result<(), Trap> {
+        let d = usize::from(inst.rd);
+        for lane in bits(on) {
+            let at = addr[lane as usize];
+            let whole = place.base(lane) + u64::from(at);
+            let data = regs.get(inst.rs2.into(), lane);
+            match inst.op {
+                Op::Lb => regs.set(d, lane, bus.load(whole, 1)? as u8 as i8 as u32),
+                Op::Lh => regs.set(d, lane, bus.load(whole, 2)? as u16 as i16 as u32),
+                Op::Lbu | Op::Lhu => regs.set(d, lane, bus.load(whole, bytes)? as u32),
+                Op::Sb if place.local >> lane & 1 == 0 && (CONSOLE..CONSOLE_END).contains(&at) => {
+                    bus.console_of(at - CONSOLE, data as u8);
+                }
+                Op::Sb => bus.store(whole, 1, u64::from(data as u8))?,
+                Op::Sh => bus.store(whole, 2, u64::from(data as u16))?,
+                _ => {
+                    let result = atomic(inst.op, whole, lane, data, regs, bus)?;
+                    regs.set(d, lane, result);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Which lanes go to local memory; their addresses become offsets into it. Misaligned accesses fault.
+    fn place(
+        &self,
+        what: &'static str,
+        bytes: u32,
+        addr: &mut Row<u32>,
+        at: &At,
+        regs: &Regs,
+    ) -> Result<Place, Trap> {
+        let mut wrong = 0;
+        let mut top = 0;
+        let lanes = regs.lanes() as usize;
+        for (lane, a) in addr[..lanes].iter().enumerate() {
+            let active = if at.mask >> lane & 1 == 1 { *a } else { 0 };
+            wrong |= active & (bytes - 1);
+            top = active.max(top);
+        }
+        let fault = |addr: u32, why: String| Trap::Memory(MemFault { what, addr: addr.into(), bytes, why });
+        if wrong != 0 {
+            let bad = bits(at.mask).map(|l| addr[l as usize]).find(|a| a & (bytes - 1) != 0);
+            return Err(fault(bad.unwrap_or(0), format!("not aligned to {bytes} bytes")));
+        }
+        let mut place = Place { local: 0, local_base: LOCAL_PLACE + u64::from(regs.core) * LOCAL_STRIDE };
+        if top >= LOCAL {
+            for lane in bits(at.mask) {
+                let a = &mut addr[lane as usize];
+                let Some(offset) = a.checked_sub(LOCAL) else { continue };
+                if offset + bytes > self.local_bytes {
+                    return Err(fault(*a, format!("local memory has {} bytes", self.local_bytes)));
+                }
+                *a = offset;
+                place.local |= 1 << lane;
+            }
+        }
+        Ok(place)
+    }
+}
+
+/// Where the addresses of an instruction count from.
+struct Place {
+    /// Lanes that go to local memory.
+    local: Mask,
+    local_base: u64,
+}
+
+impl Place {
+    fn base(&self, lane: u32) -> u64 {
+        if self.local >> lane & 1 == 1 { self.local_base } else { 0 }
+    }
+
+    /// Calls `f` with base and lanes, once for memory and once for local memory.
+    #[inline(always)]
+    fn each(
+        &self,
+        on: Mask,
+        mut f: impl FnMut(u64, Mask) -> Result<(), MemFault>,
+    ) -> Result<(), MemFault> {
+        if self.local == 0 {
+            return f(0, on);
+        }
+        if on & !self.local != 0 {
+            f(0, on & !self.local)?;
+        }
+        f(self.local_base, self.local)
+    }
+}
+
+/// One lane's atomic. A reservation holds while memory still has the value that `lr.w` read: there is no list of
+/// harts to tell of other stores, so a value that changed and changed back is not seen (docs/vortex.md).
+fn atomic<B: Bus>(
+    op: Op,
+    addr: u64,
+    lane: u32,
+    data: u32,
+    regs: &mut Regs,
+    bus: &mut B,
+) -> Result<u32, Trap> {
+    let old = bus.load(addr, 4)? as u32;
+    let key = addr as u32 | 1;
+    let new = match op {
+        Op::LrW => {
+            regs.rows.set(RESERVED, lane, key);
+            regs.rows.set(RESERVED_VALUE, lane, old);
+            return Ok(old);
+        }
+        Op::ScW => {
+            let held = regs.get(RESERVED, lane) == key && regs.get(RESERVED_VALUE, lane) == old;
+            regs.rows.set(RESERVED, lane, 0);
+            if held {
+                bus.store(addr, 4, data.into())?;
+            }
+            return Ok(u32::from(!held));
+        }
+        Op::AmoSwap => data,
+        Op::AmoAdd => old.wrapping_add(data),
+        Op::AmoXor => old ^ data,
+        Op::AmoAnd => old & data,
+        Op::AmoOr => old | data,
+        Op::AmoMin => (old as i32).min(data as i32) as u32,
+        Op::AmoMax => (old as i32).max(data as i32) as u32,
+        Op::AmoMinu => old.min(data),
+        _ => old.max(data),
+    };
+    bus.store(addr, 4, new.into())?;
+    Ok(old)
+}

@@ -1,0 +1,162 @@
+//! Vortex: RV32IMAF with Zicsr and Zicond and the Vortex extension for waves and lanes (docs/vortex.md).
+//! Table, codec, assembler, disassembler and lane semantics; every lane is a RISC-V hart.
+
+#[expect(clippy::result_large_err, reason = "a diagnostic is built once per wrong statement")]
+mod asm;
+mod disasm;
+mod exec;
+mod float;
+mod inst;
+mod names;
+mod regs;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use asm::{Image, assemble};
+pub use disasm::{Target, text};
+pub use exec::{
+    CONSOLE, CONSOLE_END, CSRS, LOCAL, LOCAL_PLACE, LOCAL_STRIDE, csr_name, csr_number,
+};
+pub use inst::{DYNAMIC, DecodeError, Inst};
+pub use names::{register, register_name};
+pub use regs::Regs;
+pub use table::{Class, Entry, File, Format, Op, TABLE};
+
+use crate::{At, Bus, Facts, Flow, FlowKind, Isa, NO_PC, Pc, Trap, WaveStart};
+
+/// Where programs start when nothing says otherwise.
+pub const TEXT: u32 = 0x8000_0000;
+/// Registers that facts and the scoreboard name: x0 to x31, f0 to f31, `frm`.
+const REGISTERS: usize = 65;
+const FRM_ID: u16 = 64;
+
+/// A machine and a launch as programs see them in CSRs and addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct Vortex {
+    /// Address of pc 0.
+    pub base: u32,
+    pub cores: u32,
+    /// Waves of a core.
+    pub waves: u32,
+    /// Address of the arguments, in `mscratch` when a wave starts.
+    pub args: u32,
+    /// Local memory of a core.
+    pub local_bytes: u32,
+}
+
+impl Vortex {
+    /// A machine with one core of one wave, for listings and tests.
+    pub fn at(base: u32) -> Vortex {
+        Vortex { base, cores: 1, waves: 1, args: 0, local_bytes: 16 << 10 }
+    }
+
+    /// The pc of an address; none when no instruction can start there.
+    #[inline]
+    pub fn pc_of(&self, addr: u64) -> Option<Pc> {
+        let offset = addr.checked_sub(self.base.into())?;
+        (offset % 4 == 0 && offset / 4 < u64::from(NO_PC)).then_some((offset / 4) as Pc)
+    }
+
+    #[inline]
+    fn address(&self, pc: Pc) -> u32 {
+        self.base.wrapping_add(pc.wrapping_mul(4))
+    }
+
+    fn target(&self, inst: &Inst, pc: Pc) -> Option<Pc> {
+        self.pc_of(self.address(pc).wrapping_add(inst.imm as u32).into())
+    }
+
+    fn flow_kind(&self, inst: &Inst, pc: Pc) -> FlowKind {
+        let target = || self.target(inst, pc).unwrap_or(NO_PC);
+        match inst.op {
+            Op::Jal if inst.rd == 0 => FlowKind::Jump(target()),
+            Op::Jal => FlowKind::Call { target: self.target(inst, pc), conditional: false },
+            Op::Jalr if inst.rd == 0 => FlowKind::Indirect { conditional: false },
+            Op::Jalr => FlowKind::Call { target: None, conditional: false },
+            Op::Beq | Op::Bne | Op::Blt | Op::Bge | Op::Bltu | Op::Bgeu => FlowKind::Branch(target()),
+            Op::Tmc if inst.rs1 == 0 => FlowKind::Exit { conditional: false },
+            Op::Wspawn => FlowKind::Spawn,
+            Op::Split | Op::SplitN => FlowKind::Split,
+            Op::Join => FlowKind::Join,
+            Op::Bar => FlowKind::Barrier,
+            _ => FlowKind::Next,
+        }
+    }
+}
+
+impl Isa for Vortex {
+    type Inst = Inst;
+    type Regs = Regs;
+
+    fn name(&self) -> &'static str {
+        "vortex"
+    }
+
+    fn classes(&self) -> &'static [&'static str] {
+        table::CLASSES
+    }
+
+    fn register_count(&self) -> usize {
+        REGISTERS
+    }
+
+    fn register_name(&self, id: u16) -> String {
+        names::register_name(id).to_owned()
+    }
+
+    fn registers(&self, lanes: u32) -> Regs {
+        Regs::new(lanes)
+    }
+
+    fn start(&self, regs: &mut Regs, start: &WaveStart) {
+        regs.start(start, self.args);
+    }
+
+    fn facts(&self, inst: &Inst, pc: Pc, _next: Pc) -> Facts {
+        let [rd, sources @ ..] = inst.registers();
+        let mut reads: Vec<u16> = Vec::new();
+        for id in sources.into_iter().flatten() {
+            if !reads.contains(&id) {
+                reads.push(id);
+            }
+        }
+        let mut writes: Vec<u16> = rd.into_iter().collect();
+        let rounds = matches!(inst.entry().format, Format::Round2 | Format::Round3 | Format::Round4);
+        if rounds && inst.rm == DYNAMIC {
+            reads.push(FRM_ID);
+        }
+        if inst.entry().class == Class::Csr && matches!(inst.imm, 2 | 3) {
+            writes.push(FRM_ID);
+        }
+        let cross_lane = matches!(inst.entry().bits & 0xfe00_007f, 0x0200_000b);
+        let flow = self.flow_kind(inst, pc);
+        Facts { class: inst.entry().class as u8, flow, reads, writes, cross_lane, ..Facts::default() }
+    }
+
+    #[inline]
+    fn exec<B: Bus>(&self, inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {
+        self.execute(inst, at, regs, bus)
+    }
+
+    fn show(&self, inst: &Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String {
+        let to = match inst.entry().format {
+            Format::Branch | Format::Jump => self.target(inst, pc).and_then(label),
+            _ => None,
+        };
+        let target = match to {
+            Some(label) => Target::Label(label),
+            None => Target::Address(self.address(pc)),
+        };
+        disasm::text(inst, &target)
+    }
+
+    fn addr_of(&self, pc: Pc) -> u64 {
+        self.address(pc).into()
+    }
+
+    fn dump(&self, regs: &Regs, lane: u32) -> Vec<(String, u64)> {
+        let registers = (0..64).map(|r| (self.register_name(r), u64::from(regs.get(r.into(), lane))));
+        registers.chain([("fflags".to_owned(), u64::from(regs.flags(lane)))]).collect()
+    }
+}
