@@ -9,8 +9,11 @@ pub mod marks;
 mod program;
 mod regions;
 pub mod rewrite;
+mod vortex;
+mod vortex_write;
 
 pub use cfg::{Block, Cfg};
 pub use load::{LoadError, gcn3_program, guppy_program, harp_program};
 pub use program::{FlowMap, Op, Program, Segment};
 pub use regions::{Region, RegionKind};
+pub use vortex::{RiscvError, RiscvImage, vortex_program};

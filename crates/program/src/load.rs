@@ -9,7 +9,7 @@ use wb_isa::harp::{Harp, Image};
 use wb_isa::{NO_PC, Pc, SourceFile};
 
 /// Decoded code has an entry per address, so its addresses are bounded.
-const MAX_TEXT: u64 = 4 << 20;
+pub(crate) const MAX_TEXT: u64 = 4 << 20;
 
 #[derive(Clone, Debug, Error)]
 pub enum LoadError {
@@ -23,6 +23,8 @@ pub enum LoadError {
         "code reaches to address {0:#x}; {MAX_TEXT:#x} is possible: move code to lower addresses, data behind it"
     )]
     TooLarge(u64),
+    #[error("at address {addr:#x}: {why}")]
+    Instruction { addr: u64, why: String },
 }
 
 /// Decodes the text of a linked HARP image; data stays data, jumping into it is an error at run time.

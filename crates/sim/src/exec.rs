@@ -22,10 +22,23 @@ pub enum Effect {
         reg: u16,
         value: u64,
     },
+    SpawnWaves {
+        pc: Pc,
+        count: u32,
+    },
     /// The path does not go on by itself: it waits, merged into another one, or ended; see [`Wave::changes`].
     Away,
     /// The wave is done.
     End,
+}
+
+/// When and where an instruction runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    pub clock: u64,
+    pub core: u32,
+    /// Waves of the core, one bit each.
+    pub waves: u64,
 }
 
 /// Program, mechanism and checks of a run.
@@ -76,8 +89,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         &self,
         wave: &mut Wave<I, D, X>,
         k: usize,
-        clock: u64,
-        core: u32,
+        moment: Moment,
         bus: &mut B,
         notes: &mut Notes,
     ) -> Result<Effect, Box<SimError>> {
@@ -97,8 +109,10 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             next: op.next,
             mask: path.mask,
             live: wave.live,
-            clock,
-            core,
+            clock: moment.clock,
+            core: moment.core,
+            depth: self.mechanism.depth(&wave.state) as u32,
+            waves: moment.waves,
             whole,
             may_diverge: D::MAY_DIVERGE,
         };
@@ -159,6 +173,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let (flow, effect) = match flow {
             Flow::Barrier { id, count } => (Flow::Next, Effect::Barrier { id, count }),
             Flow::Spawn { pc, reg, value } => (Flow::Next, Effect::Spawn { pc, reg, value }),
+            Flow::SpawnWaves { pc, count } => (Flow::Next, Effect::SpawnWaves { pc, count }),
             flow => (flow, Effect::Go),
         };
         let entered = match flow {

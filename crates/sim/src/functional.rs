@@ -4,7 +4,7 @@
 use crate::barrier::Barriers;
 use crate::divergence::{Divergence, Notes};
 use crate::error::{ErrorKind, SimError};
-use crate::exec::{Effect, Exec};
+use crate::exec::{Effect, Exec, Moment};
 use crate::launch::{Launch, Launcher, Outcome, RunOptions, WaveRegisters};
 use crate::memory::{DeviceMemory, Lines, MemBus};
 use crate::residency::{GroupPlace, Residency};
@@ -24,6 +24,8 @@ struct Resident<I: Isa, D: Divergence> {
     /// The path whose turn it is.
     path: usize,
     place: GroupPlace,
+    /// Number of the wave in its core or group.
+    number: u32,
 }
 
 struct Functional<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
@@ -33,7 +35,13 @@ struct Functional<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
     turns: VecDeque<u32>,
     free: Vec<u32>,
     spare: Vec<I::Regs>,
-    barriers: Barriers,
+    /// By core.
+    barriers: Vec<Barriers>,
+    /// Waves of each core, one bit each.
+    present: Vec<u64>,
+    /// Slot of the wave of each core that waits until it is alone, and what it then starts.
+    spawning: Vec<Option<(u32, Pc, u32)>>,
+    waves_per_core: u32,
     outcome: Outcome,
     waves: u32,
     sink: Sink<'s>,
@@ -57,7 +65,10 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         turns: VecDeque::new(),
         free: (0..capacity).rev().collect(),
         spare: Vec::new(),
-        barriers: Barriers::default(),
+        barriers: vec![Barriers::default(); machine.cores as usize],
+        present: vec![0; machine.cores as usize],
+        spawning: vec![None; machine.cores as usize],
+        waves_per_core: machine.core.waves,
         outcome: Outcome::new(memory),
         waves: 0,
         sink,
@@ -84,6 +95,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
     let mut outcome = run.outcome;
     outcome.cycles = outcome.wave_instructions;
     outcome.waves = run.waves;
+    outcome.console = outcome.printed.text();
     run.sink.end(outcome.cycles);
     Ok(outcome)
 }
@@ -93,6 +105,12 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
     fn fill(&mut self, launcher: &mut Launcher) {
         while !launcher.is_done() && self.free.len() >= launcher.group_waves() as usize {
             let waves = launcher.group_waves();
+            if let Some(core) = launcher.core() {
+                let Some((start, live)) = launcher.next() else { return };
+                let slot = core as u32 * self.waves_per_core;
+                self.start_in(slot, start, live, self.exec.program.entry, GroupPlace::on(core));
+                continue;
+            }
             let cores = 0..self.residency.cores();
             let Some(core) = cores.into_iter().find(|&c| self.residency.has_room(c)) else { return };
             let place = self.residency.claim(core, waves, &mut self.outcome.memory);
@@ -104,13 +122,22 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
     }
 
     fn start(&mut self, start: WaveStart, live: Mask, pc: Pc, place: GroupPlace) {
-        let Some(slot) = self.free.pop() else { return };
+        if let Some(&slot) = self.free.last() {
+            self.start_in(slot, start, live, pc, place);
+        }
+    }
+
+    fn start_in(&mut self, slot: u32, start: WaveStart, live: Mask, pc: Pc, place: GroupPlace) {
+        if self.free.pop_if(|last| *last == slot).is_none() {
+            self.free.retain(|&s| s != slot);
+        }
+        self.present[place.core] |= 1u64.checked_shl(start.wave_in_group).unwrap_or(0);
         let start = self.residency.furnish(start, place, slot as usize);
         let wave = self.exec.wave(start, live, pc, self.spare.pop(), ());
         self.waves = self.waves.max(start.wave + 1);
         self.turns.push_back(slot);
         self.emit(slot, &wave, 0, pc, live, Kind::WaveStart { lanes: live });
-        self.slots[slot as usize] = Some(Resident { wave, path: 0, place });
+        self.slots[slot as usize] = Some(Resident { wave, path: 0, place, number: start.wave_in_group });
     }
 
     fn emit(&mut self, slot: u32, wave: &Wave<I, D, ()>, k: usize, pc: Pc, mask: Mask, kind: Kind) {
@@ -150,6 +177,14 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
                     return Ok(());
                 }
                 Effect::Spawn { pc, reg, value } => self.spawn(&r, machine, pc, reg, value)?,
+                Effect::SpawnWaves { pc, count } => {
+                    r.wave.at_barrier |= 1 << r.path;
+                    let core = r.place.core;
+                    self.spawning[core] = Some((slot, pc, count));
+                    self.slots[slot as usize] = Some(r);
+                    self.start_waves(core);
+                    return Ok(());
+                }
                 Effect::Barrier { id, count } => {
                     r.wave.at_barrier |= 1 << r.path;
                     r.wave.barrier = (id, count);
@@ -192,13 +227,13 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
         }
         let mut bus = MemBus::<false> {
             memory: &mut self.outcome.memory,
-            console: &mut self.outcome.console,
+            console: &mut self.outcome.printed,
             lines,
             wrote: false,
         };
         let active = self.exec.program.isa.active(&r.wave.paths[k].regs, path.mask);
-        let clock = r.wave.issued;
-        let effect = self.exec.step(&mut r.wave, k, clock, 0, &mut bus, notes)?;
+        let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
+        let effect = self.exec.step(&mut r.wave, k, moment, &mut bus, notes)?;
         self.outcome.lane_instructions += u64::from(active.count_ones());
         if OBS {
             let class = self.exec.program.ops[path.pc as usize].class;
@@ -232,7 +267,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
             return;
         }
         let (id, count) = r.wave.barrier;
-        let (arrived, released) = self.barriers.arrive(id, count, slot);
+        let (arrived, released) = self.barriers[r.place.core].arrive(id, count, slot);
         let k = r.wave.at_barrier.trailing_zeros() as usize;
         let path = r.wave.paths[k].path;
         let kind = Kind::Barrier { id, arrived, needed: count.min(u64::from(u32::MAX)) as u32 };
@@ -268,6 +303,26 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
         Ok(())
     }
 
+    /// Starts the waves that a wave of the core asked for, if it is alone now (Vortex `wspawn`).
+    fn start_waves(&mut self, core: usize) {
+        let Some((slot, pc, count)) = self.spawning[core] else { return };
+        let first = core as u32 * self.waves_per_core;
+        let mine = first..first + self.waves_per_core;
+        if mine.clone().any(|s| s != slot && self.slots[s as usize].is_some()) {
+            return;
+        }
+        self.spawning[core] = None;
+        for number in 1..count.min(self.waves_per_core) {
+            let (wave, group, lanes) = (self.waves, core as u32, self.exec.lanes);
+            let start = WaveStart { wave, group, wave_in_group: number, lanes, ..WaveStart::default() };
+            self.start_in(first + number, start, 1, pc, GroupPlace::on(core));
+        }
+        if let Some(r) = &mut self.slots[slot as usize] {
+            r.wave.at_barrier = 0;
+            self.turns.push_back(slot);
+        }
+    }
+
     fn end(&mut self, slot: u32, r: Resident<I, D>) {
         let path = r.wave.paths[r.path].path;
         self.emit(slot, &r.wave, r.path, path.from, path.mask, Kind::WaveEnd);
@@ -276,14 +331,18 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
             self.outcome.registers.push(registers(self.exec, &r.wave));
         }
         self.residency.wave_ended(r.place);
+        let core = r.place.core;
+        self.present[core] &= !1u64.checked_shl(r.number).unwrap_or(0);
         self.spare.push(r.wave.into_regs());
         self.free.push(slot);
+        self.start_waves(core);
     }
 
     fn deadlock(&self) -> Box<SimError> {
         let waves: Vec<String> =
             self.slots.iter().flatten().flat_map(|r| waiting(self.exec, &r.wave)).collect();
-        Box::new(deadlock(&self.barriers, &waves))
+        let barriers = self.barriers.iter().find(|b| !b.describe().is_empty()).cloned().unwrap_or_default();
+        Box::new(deadlock(&barriers, &waves))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What to run: waves in launch order, and the options and results of a run.
 
+use crate::console::Console;
 use crate::memory::DeviceMemory;
 use wb_isa::{Mask, WaveStart, first_lanes};
 
@@ -8,6 +9,8 @@ use wb_isa::{Mask, WaveStart, first_lanes};
 pub enum Launch {
     /// One wave with one lane at the entry; it starts the others itself (HARP).
     Boot,
+    /// One wave with one lane on each of so many cores; it starts the others itself (Vortex).
+    Cores { count: u32 },
     /// `threads` threads in groups of `group`; a group is cut into waves (GUPPY).
     Grid { threads: u32, group: u32 },
     /// Groups whose waves belong together (GCN3).
@@ -70,6 +73,7 @@ impl Launcher {
     pub fn is_done(&self) -> bool {
         match self.launch {
             Launch::Boot => self.next_wave > 0,
+            Launch::Cores { count } => self.next_wave >= count,
             Launch::Grid { threads, group } => u64::from(self.group) * u64::from(group) >= u64::from(threads),
             Launch::Groups(groups) => self.group >= groups.count,
         }
@@ -83,6 +87,11 @@ impl Launcher {
         }
     }
 
+    /// The core the next wave must go to, where the launch says so; it takes that core's first slot.
+    pub fn core(&self) -> Option<usize> {
+        matches!(self.launch, Launch::Cores { .. }).then_some(self.next_wave as usize)
+    }
+
     /// The next wave and its lanes.
     pub fn next(&mut self) -> Option<(WaveStart, Mask)> {
         if self.is_done() {
@@ -92,6 +101,9 @@ impl Launcher {
         self.next_wave += 1;
         let (in_group, group) = match self.launch {
             Launch::Boot => return Some((WaveStart { wave, lanes: self.lanes, ..WaveStart::default() }, 1)),
+            Launch::Cores { .. } => {
+                return Some((WaveStart { wave, group: wave, lanes: self.lanes, ..WaveStart::default() }, 1));
+            }
             Launch::Grid { threads, group } => {
                 let before = u64::from(self.group) * u64::from(group);
                 ((u64::from(threads) - before).min(u64::from(group)) as u32, group)
@@ -159,6 +171,7 @@ pub struct Outcome {
     /// Most divergence-stack entries any wave had.
     pub max_stack_depth: usize,
     pub console: Vec<u8>,
+    pub(crate) printed: Console,
     pub memory: DeviceMemory,
     pub registers: Vec<WaveRegisters>,
 }
@@ -172,6 +185,7 @@ impl Outcome {
             waves: 0,
             max_stack_depth: 0,
             console: Vec::new(),
+            printed: Console::default(),
             memory,
             registers: Vec::new(),
         }
@@ -196,6 +210,7 @@ mod tests {
         assert_eq!(all(Launch::Grid { threads: 64, group: 64 }, 64), [(0, 0, 0, !0)]);
         assert_eq!(all(Launch::Grid { threads: 5, group: 2 }, 4).len(), 3);
         assert_eq!(all(Launch::Boot, 4), [(0, 0, 0, 1)]);
+        assert_eq!(all(Launch::Cores { count: 2 }, 4), [(0, 0, 0, 1), (1, 1, 0, 1)]);
     }
 
     #[test]

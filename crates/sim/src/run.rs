@@ -3,6 +3,7 @@
 
 use crate::divergence::{
     Divergence, Dws, ExecMask, Harptool, MECHANISMS, MaskStack, MechanismInfo, Pdom, Pws, SimtStack, Thesis,
+    VortexStack,
 };
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
@@ -14,6 +15,7 @@ use wb_hw::{FrontEndKind, HwError, Machine, SplitChoice};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::Guppy;
 use wb_isa::harp::Harp;
+use wb_isa::vortex::Vortex;
 use wb_isa::{FlowKind, Isa, MAX_LANES, Pc};
 use wb_program::Program;
 use wb_trace::{CodeLine, Observer, TraceInfo};
@@ -80,6 +82,19 @@ impl Pairs for Guppy {
         match request.machine.divergence.mechanism.as_str() {
             "mask-stack" => start(program, &MaskStack { depth }, request),
             other => Err(Box::new(wrong_mechanism(other, request.machine, "guppy"))),
+        }
+    }
+}
+
+impl Pairs for Vortex {
+    fn run_with_mechanism(program: &Program<Vortex>, request: Request) -> Result<Outcome, Box<SimError>> {
+        let (lanes, limit) = (request.machine.core.lanes, request.machine.limits.stack_depth);
+        let first = request.machine.divergence.first;
+        match request.machine.divergence.mechanism.as_str() {
+            "vortex-v2" => start(program, &VortexStack::<true>::new(lanes, limit), request),
+            "vortex" => start(program, &VortexStack::<false>::new(lanes, limit), request),
+            "simt-stack" => start(program, &SimtStack { depth: limit as usize, first }, request),
+            other => Err(Box::new(wrong_mechanism(other, request.machine, "vortex"))),
         }
     }
 }

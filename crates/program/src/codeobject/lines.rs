@@ -1,11 +1,11 @@
 //! DWARF line tables: the source line of every instruction address.
 
 use addr2line::gimli::{self, EndianSlice, LittleEndian};
-use object::{Endianness, Object, ObjectSection, read::elf::ElfFile64};
+use object::{Object, ObjectSection};
 
 /// (address, file index, line) sorted by address, and the file names. Damaged tables give what could be read.
-pub fn read(elf: &ElfFile64<Endianness>) -> (Vec<(u64, u32, u32)>, Vec<String>) {
-    let section = |id: gimli::SectionId| -> Result<EndianSlice<'_, LittleEndian>, gimli::Error> {
+pub fn read<'a>(elf: &impl Object<'a>) -> (Vec<(u64, u32, u32)>, Vec<String>) {
+    let section = |id: gimli::SectionId| -> Result<EndianSlice<'a, LittleEndian>, gimli::Error> {
         let data = elf.section_by_name(id.name()).and_then(|s| s.data().ok()).unwrap_or(&[]);
         Ok(EndianSlice::new(data, LittleEndian))
     };

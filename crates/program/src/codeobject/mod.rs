@@ -3,7 +3,7 @@
 
 pub(crate) mod bundle;
 mod descriptor;
-mod lines;
+pub(crate) mod lines;
 mod metadata;
 mod metadata_v2;
 mod write;

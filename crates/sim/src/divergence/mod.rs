@@ -10,6 +10,7 @@ mod pdom;
 mod pws;
 mod simt_stack;
 mod thesis;
+mod vortex;
 
 pub use dws::Dws;
 pub use exec_mask::ExecMask;
@@ -19,6 +20,7 @@ pub use pdom::Pdom;
 pub use pws::Pws;
 pub use simt_stack::SimtStack;
 pub use thesis::Thesis;
+pub use vortex::VortexStack;
 
 use thiserror::Error;
 use wb_isa::{EnterWhy, Flow, Mask, NO_PC, Pc};
@@ -171,6 +173,8 @@ pub const MECHANISMS: &[MechanismInfo] = &[
     Harptool::INFO,
     MaskStack::INFO,
     SimtStack::INFO,
+    VortexStack::<true>::INFO,
+    VortexStack::<false>::INFO,
     Thesis::INFO,
     Pws::INFO,
     Dws::INFO,
@@ -284,7 +288,8 @@ fn leave(state: &mut groups::Groups, lanes: Mask, cx: &mut Context) -> Change {
 fn unsupported(flow: Flow, mechanism: &'static str) -> Refusal {
     let what = match flow {
         Flow::Split { .. } => "split",
-        Flow::Join => "join",
+        Flow::Join | Flow::JoinTo { .. } => "join",
+        Flow::Predicate { .. } => "pred",
         Flow::PushMask { .. } => "push_mask",
         Flow::PopMask => "pop_mask",
         Flow::MaskNonZero { .. } => "mask_nz",

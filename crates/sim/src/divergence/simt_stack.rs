@@ -1,5 +1,5 @@
 //! The SIMT stack on plain branches (docs/mechanisms.md): entries {pc, rpc, mask}; lanes of one branch may
-//! disagree and meet again at its immediate post-dominator. Split and join instructions do nothing here.
+//! disagree and meet again at its immediate post-dominator. Split, join and pred instructions do nothing here.
 
 use super::{
     Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, exit, plain, push, unsupported,
@@ -99,7 +99,7 @@ impl Divergence for SimtStack {
         "simt-stack",
         "hardware stack on plain branches, reconverging at the static post-dominator",
         "docs/mechanisms.md",
-        &["harp"],
+        &["harp", "vortex"],
         Reconvergence::PostDominator,
     );
 
@@ -113,7 +113,7 @@ impl Divergence for SimtStack {
         match flow {
             Flow::Branch { target, .. } if target == at.next => Ok(Change::on(at, target)),
             Flow::Branch { taken, target } => self.diverge(state, (target, taken), cx),
-            Flow::Split { .. } | Flow::Join => Ok(Change::on(at, at.next)),
+            Flow::Split { .. } | Flow::Join | Flow::JoinTo { .. } | Flow::Predicate { .. } => Ok(Change::on(at, at.next)),
             Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| pop(state, cx))),
             _ => Err(unsupported(flow, Self::INFO.name)),
         }

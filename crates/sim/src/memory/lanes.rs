@@ -40,6 +40,9 @@ fn shape(offset: &Chunk) -> Shape {
 pub(super) fn runs(base: u64, offset: &Row<u32>, lanes: Mask, mut f: impl FnMut(u64, u32)) {
     for (c, offset) in offset.as_chunks::<CHUNK>().0.iter().enumerate() {
         let active = (lanes >> (c * CHUNK)) as u8;
+        if active == 0 {
+            continue;
+        }
         let shape = if active == u8::MAX { shape(offset) } else { Shape::Scattered };
         let at = |i: usize| base.wrapping_add(offset[i].into());
         match shape {
@@ -71,6 +74,9 @@ impl DeviceMemory {
         lanes: Mask,
         out: &mut Row<u32>,
     ) -> Result<(), MemFault> {
+        if !self.windows.is_empty() {
+            return self.load_windows(base, offset, lanes, out);
+        }
         let chunks = offset.as_chunks::<CHUNK>().0.iter().zip(out.as_chunks_mut::<CHUNK>().0);
         for (c, (offset, out)) in chunks.enumerate() {
             let active = (lanes >> (c * CHUNK)) as u8;
@@ -111,6 +117,9 @@ impl DeviceMemory {
         lanes: Mask,
         data: &Row<u32>,
     ) -> Result<(), MemFault> {
+        if !self.windows.is_empty() {
+            return self.store_windows(base, offset, lanes, data);
+        }
         let chunks = offset.as_chunks::<CHUNK>().0.iter().zip(data.as_chunks::<CHUNK>().0);
         for (c, (offset, data)) in chunks.enumerate() {
             let active = (lanes >> (c * CHUNK)) as u8;
@@ -131,6 +140,88 @@ impl DeviceMemory {
             }
         }
         Ok(())
+    }
+
+    /// Loads where memory has windows: all lanes in one of them need one look, others one each.
+    fn load_windows(
+        &self,
+        base: u64,
+        offset: &Row<u32>,
+        lanes: Mask,
+        out: &mut Row<u32>,
+    ) -> Result<(), MemFault> {
+        let place = self.windows.base(base, offset, lanes).filter(|_| self.above_floor(base, offset, lanes));
+        let Some(place) = place else {
+            for lane in bits(lanes) {
+                let at = base.wrapping_add(offset[lane as usize].into());
+                out[lane as usize] = self.load_word(at, 4)? as u32;
+            }
+            return Ok(());
+        };
+        let dword = |offset: u32| {
+            let a = place.wrapping_add(offset.into()) as usize;
+            self.bytes.get(a..a + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        };
+        let chunks = offset.as_chunks::<CHUNK>().0.iter().zip(out.as_chunks_mut::<CHUNK>().0);
+        for (c, (offset, out)) in chunks.enumerate() {
+            let active = (lanes >> (c * CHUNK)) as u8;
+            if active == 0 {
+                continue;
+            }
+            let first = place.wrapping_add(offset[0].into()) as usize;
+            match if active == u8::MAX { shape(offset) } else { Shape::Scattered } {
+                Shape::Run if first + 4 * CHUNK <= self.bytes.len() => {
+                    let bytes = self.bytes[first..first + 4 * CHUNK].as_chunks::<4>().0;
+                    out.iter_mut().zip(bytes).for_each(|(out, b)| *out = u32::from_le_bytes(*b));
+                }
+                Shape::Same => *out = [dword(offset[0]); CHUNK],
+                _ => {
+                    for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
+                        out[i] = dword(offset[i]);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn store_windows(
+        &mut self,
+        base: u64,
+        offset: &Row<u32>,
+        lanes: Mask,
+        data: &Row<u32>,
+    ) -> Result<(), MemFault> {
+        let place = self.windows.base(base, offset, lanes).filter(|_| {
+            self.above_floor(base, offset, lanes) && !self.in_text(base, offset, lanes)
+        });
+        let Some(place) = place else {
+            for lane in bits(lanes) {
+                let at = base.wrapping_add(offset[lane as usize].into());
+                self.store_word(at, 4, data[lane as usize].into())?;
+            }
+            return Ok(());
+        };
+        for lane in bits(lanes) {
+            let a = place.wrapping_add(offset[lane as usize].into()) as usize;
+            if let Some(bytes) = self.bytes.get_mut(a..a + 4) {
+                bytes.copy_from_slice(&data[lane as usize].to_le_bytes());
+            }
+        }
+        Ok(())
+    }
+
+    fn above_floor(&self, base: u64, offset: &Row<u32>, lanes: Mask) -> bool {
+        bits(lanes).all(|lane| base + u64::from(offset[lane as usize]) >= self.floor)
+    }
+
+    /// Whether an access may touch instructions.
+    fn in_text(&self, base: u64, offset: &Row<u32>, lanes: Mask) -> bool {
+        let text = self.text_start..self.text_end;
+        bits(lanes).any(|lane| {
+            let at = base + u64::from(offset[lane as usize]);
+            at < text.end && at + 4 > text.start
+        })
     }
 }
 

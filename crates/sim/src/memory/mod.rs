@@ -5,15 +5,18 @@ mod cache;
 mod dram;
 mod hierarchy;
 mod lanes;
+mod windows;
 
 pub use hierarchy::Hierarchy;
 
+use self::windows::Windows;
+use crate::console::Console;
 use std::ops::Range;
 use wb_isa::lanes::{Row, bits};
 use wb_isa::{Bus, Mask, MemFault};
 use wb_program::Segment;
 
-/// Device memory. Addresses start at 0; everything beyond the size is a fault.
+/// Device memory. Addresses start at 0 and everything beyond the size is a fault, or only some windows exist.
 #[derive(Clone, Debug)]
 pub struct DeviceMemory {
     bytes: Vec<u8>,
@@ -21,12 +24,27 @@ pub struct DeviceMemory {
     floor: u64,
     /// Instructions in memory: stores there fault, because decoded code would not follow.
     text: Vec<Range<u64>>,
+    text_start: u64,
     text_end: u64,
+    windows: Windows,
 }
 
 impl DeviceMemory {
     pub fn new(size: u64) -> Self {
-        DeviceMemory { bytes: vec![0; size as usize], floor: 0, text: Vec::new(), text_end: 0 }
+        DeviceMemory {
+            bytes: vec![0; size as usize],
+            floor: 0,
+            text: Vec::new(),
+            text_start: 0,
+            text_end: 0,
+            windows: Windows::default(),
+        }
+    }
+
+    /// Memory that exists only in the given ranges of addresses.
+    pub fn sparse(ranges: &[Range<u64>]) -> Self {
+        let (windows, size) = Windows::new(ranges);
+        DeviceMemory { windows, ..DeviceMemory::new(size) }
     }
 
     /// Programs may not touch addresses below `floor`.
@@ -40,6 +58,7 @@ impl DeviceMemory {
             self.write(s.addr, &s.bytes)?;
         }
         self.text = text.to_vec();
+        self.text_start = text.iter().map(|t| t.start).min().unwrap_or(0);
         self.text_end = text.iter().map(|t| t.end).max().unwrap_or(0);
         Ok(())
     }
@@ -49,6 +68,10 @@ impl DeviceMemory {
     }
 
     fn range(&self, what: &'static str, addr: u64, len: u64) -> Result<Range<usize>, MemFault> {
+        if !self.windows.is_empty() && len > 0 {
+            let place = self.windows.place(addr, len).ok_or_else(|| self.fault(what, addr, len as u32))?;
+            return Ok(place as usize..(place + len) as usize);
+        }
         match addr.checked_add(len) {
             Some(end) if end <= self.size() => Ok(addr as usize..end as usize),
             _ => Err(self.fault(what, addr, len as u32)),
@@ -59,6 +82,7 @@ impl DeviceMemory {
     fn fault(&self, what: &'static str, addr: u64, bytes: u32) -> MemFault {
         let why = match addr {
             addr if addr < self.floor => format!("nothing is below {:#x}: a null pointer?", self.floor),
+            _ if !self.windows.is_empty() => format!("memory is at {}", self.windows.describe()),
             _ if self.floor == 0 => format!("outside device memory (0 to {:#x})", self.size()),
             _ => format!("outside device memory ({:#x} to {:#x})", self.floor, self.size()),
         };
@@ -88,12 +112,21 @@ impl DeviceMemory {
         &self.bytes
     }
 
+    /// Where an access starts in the bytes; without windows the caller finds out whether it fits.
+    #[inline(always)]
+    fn place(&self, addr: u64, bytes: u32) -> Option<usize> {
+        if self.windows.is_empty() {
+            return Some(addr as usize);
+        }
+        self.windows.place(addr, bytes.into()).map(|a| a as usize)
+    }
+
     #[inline(always)]
     fn load_word(&self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
         if addr < self.floor {
             return Err(self.fault("load", addr, bytes));
         }
-        let a = addr as usize;
+        let Some(a) = self.place(addr, bytes) else { return Err(self.fault("load", addr, bytes)) };
         let got = match bytes {
             4 => self
                 .bytes
@@ -110,7 +143,9 @@ impl DeviceMemory {
 
     #[inline(always)]
     fn store_word(&mut self, addr: u64, bytes: u32, value: u64) -> Result<(), MemFault> {
-        if addr < self.text_end && self.text.iter().any(|t| addr < t.end && addr + u64::from(bytes) > t.start)
+        if addr < self.text_end
+            && addr + u64::from(bytes) > self.text_start
+            && self.text.iter().any(|t| addr < t.end && addr + u64::from(bytes) > t.start)
         {
             let why = "there are instructions; self-modifying code is not supported".to_owned();
             return Err(MemFault { what: "store", addr, bytes, why });
@@ -118,7 +153,7 @@ impl DeviceMemory {
         if addr < self.floor {
             return Err(self.fault("store", addr, bytes));
         }
-        let a = addr as usize;
+        let Some(a) = self.place(addr, bytes) else { return Err(self.fault("store", addr, bytes)) };
         match self.bytes.get_mut(a..a.wrapping_add(bytes as usize)) {
             Some(b) => {
                 b.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
@@ -152,6 +187,11 @@ impl Lines {
         self.list.clear();
         self.shift = 2;
         self.banked = true;
+    }
+
+    /// The instruction went to local memory.
+    pub fn is_banked(&self) -> bool {
+        self.banked
     }
 
     /// Times the banks are used for all dwords: as many dwords as there are banks go together, unless two
@@ -197,7 +237,7 @@ impl Lines {
 /// What instructions see of memory. `NOTE`: also record the lines touched, for a timed run.
 pub struct MemBus<'a, const NOTE: bool> {
     pub memory: &'a mut DeviceMemory,
-    pub console: &'a mut Vec<u8>,
+    pub console: &'a mut Console,
     pub lines: &'a mut Lines,
     pub wrote: bool,
 }
@@ -235,9 +275,6 @@ impl<const NOTE: bool> MemBus<'_, NOTE> {
         }
     }
 }
-
-/// Text a program may print before the run is stopped as runaway.
-const CONSOLE_LIMIT: usize = 16 << 20;
 
 impl<const NOTE: bool> Bus for MemBus<'_, NOTE> {
     #[inline(always)]
@@ -297,8 +334,17 @@ impl<const NOTE: bool> Bus for MemBus<'_, NOTE> {
     }
 
     fn console(&mut self, byte: u8) {
-        if self.console.len() < CONSOLE_LIMIT {
-            self.console.push(byte);
+        self.console.push(0, byte);
+    }
+
+    fn console_of(&mut self, stream: u32, byte: u8) {
+        self.console.push(stream, byte);
+    }
+
+    #[inline(always)]
+    fn local(&mut self) {
+        if NOTE {
+            self.lines.start_banked();
         }
     }
 }

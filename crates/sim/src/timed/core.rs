@@ -52,6 +52,15 @@ pub struct Resident<I: Isa, D: Divergence> {
     pub drained: u64,
 }
 
+/// Path `path` of the wave in `slot` wants waves 1 to `count` − 1 to start at `pc`.
+#[derive(Clone, Copy, Debug)]
+pub struct Spawning {
+    pub slot: usize,
+    pub path: usize,
+    pub pc: Pc,
+    pub count: u32,
+}
+
 /// Seats with a scheduler of their own, one bit each.
 struct Issuer {
     policy: Box<dyn Policy>,
@@ -121,8 +130,11 @@ pub struct Core<I: Isa, D: Divergence> {
     pub units: Units,
     pub barriers: Barriers,
     pub frontend: FrontEnd,
-    /// Waves in the core.
+    /// Waves in the core, and which of its first 64 slots they have.
     pub occupied: u32,
+    pub present: u64,
+    /// A wave that waits until it is alone to start others.
+    pub spawning: Option<Spawning>,
     decoupled: bool,
     /// The context of a wave that issued last, where contexts share an issue port.
     last: Vec<u8>,
@@ -158,6 +170,8 @@ impl<I: Isa, D: Divergence> Core<I, D> {
             decoupled: !matches!(frontend, FrontEnd::Perfect),
             frontend,
             occupied: 0,
+            present: 0,
+            spawning: None,
             last: vec![0; machine.core.waves as usize],
         }
     }
@@ -210,6 +224,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         let (pc, age) = (r.wave.paths[0].path.pc, r.age);
         self.waves[slot] = Some(r);
         self.occupied += 1;
+        self.present |= 1u64.checked_shl(slot as u32).unwrap_or(0);
         self.sit(slot, 0, pc, age, now, unit);
     }
 
@@ -248,6 +263,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         issuer.leave(local);
         issuer.draining &= !(1 << local);
         self.occupied -= 1;
+        self.present &= !1u64.checked_shl(slot as u32).unwrap_or(0);
         let queue = self.queue(q, local);
         self.frontend.stop(queue);
         Some(r)

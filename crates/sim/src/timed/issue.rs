@@ -1,10 +1,10 @@
 //! Issue: the instruction takes effect now; its timing, and what it does to the paths of its wave, follow.
 
 use super::Timed;
-use super::core::Resident;
+use super::core::{Resident, Spawning};
 use crate::divergence::Divergence;
 use crate::error::{ErrorKind, SimError};
-use crate::exec::Effect;
+use crate::exec::{Effect, Moment};
 use crate::functional::no_wave_left;
 use crate::memory::MemBus;
 use crate::residency::GroupPlace;
@@ -34,6 +34,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             self.check_operands(&r, k)?;
         }
 
+        let moment = Moment { clock: now, core: c as u32, waves: self.cores[c].present };
         let mut wrote = false;
         let effect = if let Some(port) = info.port {
             match port {
@@ -42,21 +43,21 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             }
             let mut bus = MemBus::<true> {
                 memory: &mut self.outcome.memory,
-                console: &mut self.outcome.console,
+                console: &mut self.outcome.printed,
                 lines: &mut self.lines,
                 wrote: false,
             };
-            let effect = self.exec.step(&mut r.wave, k, now, c as u32, &mut bus, &mut self.notes)?;
+            let effect = self.exec.step(&mut r.wave, k, moment, &mut bus, &mut self.notes)?;
             wrote = bus.wrote;
             effect
         } else {
             let mut bus = MemBus::<false> {
                 memory: &mut self.outcome.memory,
-                console: &mut self.outcome.console,
+                console: &mut self.outcome.printed,
                 lines: &mut self.lines,
                 wrote: false,
             };
-            self.exec.step(&mut r.wave, k, now, c as u32, &mut bus, &mut self.notes)?
+            self.exec.step(&mut r.wave, k, moment, &mut bus, &mut self.notes)?
         };
         self.outcome.wave_instructions += 1;
         self.outcome.lane_instructions += u64::from(active.count_ones());
@@ -66,6 +67,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         if let Some(port) = info.port
             && !self.lines.list.is_empty()
         {
+            let port = if self.lines.is_banked() { PortKind::Lds } else { port };
             let mut sent = now + u64::from(info.latency);
             if port == PortKind::Lds {
                 let conflicts = self.lines.bank_passes(self.machine.core.lds_banks) - 1;
@@ -140,6 +142,10 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         match effect {
             Effect::Barrier { id, count } => self.arrive(c, slot, k, (id, count), (pc, mask)),
             Effect::Spawn { pc: target, reg, value } => self.spawn(c, slot, target, reg, value, (pc, mask)),
+            Effect::SpawnWaves { pc, count } => {
+                self.spawn_waves(c, Spawning { slot, path: k, pc, count });
+                Ok(())
+            }
             Effect::Away => self.arrived(c, slot, (pc, mask)),
             _ => Ok(()),
         }
@@ -292,6 +298,35 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             }
         }
         Ok(())
+    }
+
+    /// The wave waits until it is the only one of its core (Vortex `wspawn`).
+    fn spawn_waves(&mut self, c: usize, spawning: Spawning) {
+        if let Some(r) = &mut self.cores[c].waves[spawning.slot] {
+            r.wave.at_barrier |= 1 << spawning.path;
+        }
+        self.cores[c].park(spawning.slot, spawning.path);
+        self.cores[c].spawning = Some(spawning);
+        self.start_waves(c);
+    }
+
+    /// Starts the waves that a wave of the core asked for, if it is alone now.
+    pub(super) fn start_waves(&mut self, c: usize) {
+        if self.cores[c].occupied != 1 {
+            return;
+        }
+        let Some(Spawning { slot, path, pc, count }) = self.cores[c].spawning.take() else { return };
+        let lanes = self.machine.core.lanes;
+        for number in 1..count.min(self.machine.core.waves) {
+            let (wave, group) = (self.outcome.waves, c as u32);
+            let start = WaveStart { wave, group, wave_in_group: number, lanes, ..WaveStart::default() };
+            self.place(GroupPlace::on(c), number as usize, start, 1, pc);
+            self.cores[c].unpark(number as usize, 0, self.now + 1);
+        }
+        if let Some(r) = &mut self.cores[c].waves[slot] {
+            r.wave.at_barrier &= !(1 << path);
+        }
+        self.cores[c].unpark(slot, path, self.now + 1);
     }
 
     fn spawn(

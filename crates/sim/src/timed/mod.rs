@@ -128,6 +128,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
     }
     let mut outcome = run.outcome;
     outcome.cycles = run.end;
+    outcome.console = outcome.printed.text();
     run.sink.end(outcome.cycles);
     Ok(outcome)
 }
@@ -178,6 +179,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         let mut wave = r.wave;
         let board = wave.paths.swap_remove(wave.holder);
         self.spare.push((board.regs, board.own.board));
+        self.start_waves(core);
     }
 
     /// Fills free slots with waves of the launch, a whole group at a time.
@@ -198,6 +200,9 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     /// The next core with room for a group, and the slots its waves take there.
     fn room(&mut self) -> Option<(usize, Vec<usize>)> {
         let n = self.cores.len();
+        if let Some(core) = self.launcher.core() {
+            return Some((core, vec![0]));
+        }
         let first = match self.machine.dispatch {
             Dispatch::Fill => 0,
             Dispatch::RoundRobin => self.next_core,

@@ -1,0 +1,141 @@
+//! Vortex's split and join (docs/vortex.md). `vortex-v2`: the larger side first, two stack entries per divergence,
+//! at most 2·(lanes − 1). `vortex`, newer versions: the smaller side first, one entry, at most lanes − 1. The side that
+//! waits resumes at the instruction after the split and takes the branch's other way itself.
+
+use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, unsupported};
+use wb_isa::{Flow, Mask, NO_PC, Pc};
+use wb_trace::{Kind, MaskCause};
+
+#[derive(Debug)]
+pub struct VortexStack<const V2: bool> {
+    /// Entries the stack holds.
+    pub depth: usize,
+}
+
+impl<const V2: bool> VortexStack<V2> {
+    pub fn new(lanes: u32, limit: u32) -> Self {
+        let entries = if V2 { 2 * (lanes - 1) } else { lanes - 1 };
+        VortexStack { depth: entries.min(limit) as usize }
+    }
+
+    fn entries(level: &Level) -> usize {
+        1 + usize::from(V2 && level.pending.is_some())
+    }
+}
+
+/// One divergence: who goes on after both sides, and the side that has not run.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    mask: Mask,
+    origin: Pc,
+    pending: Option<(Pc, Mask)>,
+}
+
+#[derive(Debug, Default)]
+pub struct State {
+    levels: Vec<Level>,
+    /// Lanes that `pred` took out; the program brings them back.
+    waiting: Mask,
+}
+
+impl<const V2: bool> Divergence for VortexStack<V2> {
+    type State = State;
+    const INFO: MechanismInfo = if V2 {
+        MechanismInfo::stack(
+            "vortex-v2",
+            "split/join of Vortex 2: larger side first, two entries per divergence",
+            "docs/vortex.md",
+            &["vortex"],
+            Reconvergence::Marked,
+        )
+    } else {
+        MechanismInfo::stack(
+            "vortex",
+            "split/join of newer Vortex versions: smaller side first, one entry",
+            "docs/vortex.md",
+            &["vortex"],
+            Reconvergence::Marked,
+        )
+    };
+
+    fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+        let at = cx.at;
+        if let Flow::Enter { .. } = flow {
+            // `tmc` says which lanes there are from now on.
+            state.waiting = 0;
+        }
+        if let Some(change) = plain(at, flow) {
+            return Ok(change);
+        }
+        match flow {
+            Flow::Branch { .. } => Err(Refusal::Divergent),
+            Flow::Split { taken } => {
+                let other = at.mask & !taken;
+                cx.notes.add(|| Kind::Split { taken, other });
+                if taken == 0 || other == 0 {
+                    return Ok(Change::on(at, at.next));
+                }
+                let (a, b) = (taken.count_ones(), other.count_ones());
+                let taken_first = if V2 { a >= b } else { a <= b };
+                let (first, second) = if taken_first { (taken, other) } else { (other, taken) };
+                let level = Level { mask: at.mask, origin: at.origin, pending: Some((at.next, second)) };
+                if self.depth(state) + Self::entries(&level) > self.depth {
+                    return Err(Refusal::Overflow(self.depth));
+                }
+                state.levels.push(level);
+                cx.notes.add(|| Kind::PathNew { at: at.next, lanes: second });
+                Ok(Change::Go { pc: at.next, mask: first, origin: at.pc, cause: Some(MaskCause::Diverge) })
+            }
+            Flow::JoinTo { depth } if depth as usize == self.depth(state) => Ok(Change::on(at, at.next)),
+            Flow::JoinTo { .. } => match state.levels.last_mut() {
+                None => Err(Refusal::Malformed("join without a split")),
+                Some(Level { pending: pending @ Some(_), .. }) => {
+                    let (pc, mask) = pending.take().unwrap_or((at.next, at.mask));
+                    Ok(Change::Go { pc, mask, origin: at.origin, cause: Some(MaskCause::Switch) })
+                }
+                Some(&mut Level { mask, origin, .. }) => {
+                    state.levels.pop();
+                    cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+                    Ok(Change::Go { pc: at.next, mask, origin, cause: Some(MaskCause::Reconverge) })
+                }
+            },
+            Flow::Predicate { keep: 0, restore } => {
+                let aside = state.levels.iter().filter_map(|l| l.pending).fold(0, |all, p| all | p.1);
+                if restore & aside != 0 {
+                    return Err(Refusal::Malformed("pred brings back lanes that wait on the divergence stack"));
+                }
+                // Lanes of the path that are not brought back wait.
+                state.waiting = (state.waiting | at.mask) & !restore;
+                *cx.live |= restore;
+                let cause = (restore != at.mask).then_some(MaskCause::Reconverge);
+                let origin = if restore == *cx.live { NO_PC } else { at.origin };
+                Ok(Change::Go { pc: at.next, mask: restore, origin, cause })
+            }
+            Flow::Predicate { keep, .. } => {
+                state.waiting |= at.mask & !keep;
+                let cause = (keep != at.mask).then_some(MaskCause::Diverge);
+                let origin = if keep == at.mask { at.origin } else { at.pc };
+                Ok(Change::Go { pc: at.next, mask: keep, origin, cause })
+            }
+            Flow::Exit { .. } => {
+                // `tmc` with no lanes ends the wave, whatever its other lanes wait for.
+                *cx.live = 0;
+                Ok(Change::End)
+            }
+            _ => Err(unsupported(flow, Self::INFO.name)),
+        }
+    }
+
+    fn depth(&self, state: &State) -> usize {
+        state.levels.iter().map(Self::entries).sum()
+    }
+
+    fn set_aside(&self, state: &State, each: &mut dyn FnMut(Mask)) {
+        state.levels.iter().filter_map(|l| l.pending).for_each(|p| each(p.1));
+        each(state.waiting);
+    }
+
+    fn restores(&self, state: &State, each: &mut dyn FnMut(Mask)) {
+        state.levels.iter().for_each(|l| each(l.mask));
+    }
+}
