@@ -26,6 +26,11 @@ static PRESETS: &[Preset] = presets![
     "harp-pdom",
     "harp-pipelined",
     "pws",
+    "vortex-16sm",
+    "vortex-2sm",
+    "vortex-4sm",
+    "vortex-simx",
+    "vortex-swas",
 ];
 
 pub fn presets() -> &'static [Preset] {

@@ -11,15 +11,16 @@ use wb_hw::Machine;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::{self, Guppy};
 use wb_isa::harp::{self, Arch, Harp};
+use wb_isa::vortex::Vortex;
 use wb_isa::{AsmError, Isa, Pc, SourceFile};
-use wb_program::{Program, guppy_program, harp_program};
+use wb_program::{Program, Segment, guppy_program, harp_program};
 use wb_sim::{DeviceMemory, Launch, Outcome, RunOptions, Runnable};
 use wb_trace::{Observer, TraceInfo};
 
 /// What to run and on what; everything has a default.
 #[derive(Clone, Debug, Default)]
 pub struct JobSpec {
-    /// `harp`, `guppy` or `gcn3`; empty = by the file's extension.
+    /// `harp`, `guppy`, `gcn3` or `vortex`; empty = by the file's extension.
     pub isa: String,
     /// Preset or machine file; empty = the ISA's own preset.
     pub machine: String,
@@ -49,6 +50,7 @@ pub enum AnyProgram {
     Harp(Program<Harp>),
     Guppy(Program<Guppy>),
     Gcn3(Program<Gcn3>),
+    Vortex(Program<Vortex>),
 }
 
 pub struct Job {
@@ -82,7 +84,7 @@ impl Job {
             ("", Some(isa)) => isa.to_owned(),
             ("", None) => {
                 return Err(miette!(
-                    help = "use --isa harp, guppy or gcn3, or the extensions .harp .s .hof .guppy .gupm .co .hsaco .cl .hip",
+                    help = "use --isa harp, guppy, gcn3 or vortex, or the extensions .harp .s .hof .guppy .gupm .co .hsaco .cl .hip .vx .elf",
                     "cannot tell the ISA of {}",
                     path.display()
                 ));
@@ -109,14 +111,19 @@ impl Job {
             "harp" => Job::harp(name, bytes, spec),
             "guppy" => Job::guppy(name, bytes, spec),
             "gcn3" => Job::gcn3(name, bytes, spec),
+            "vortex" => Job::vortex(name, bytes, spec),
             other => {
-                Err(miette!(help = "this version knows harp, guppy and gcn3", "there is no ISA `{other}`"))
+                Err(miette!(help = "this version knows harp, guppy, gcn3 and vortex", "there is no ISA `{other}`"))
             }
         }
     }
 
     pub(crate) fn machine(spec: &JobSpec) -> Result<Machine, Report> {
-        let name = if spec.machine.is_empty() { &spec.isa } else { &spec.machine };
+        let name = match (spec.machine.as_str(), spec.isa.as_str()) {
+            ("", "vortex") => "vortex-swas",
+            ("", isa) => isa,
+            (machine, _) => machine,
+        };
         let sets = spec.sets.iter().map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
         Ok(wb_hw::load(name)?.with_overrides(&sets)?)
     }
@@ -225,9 +232,24 @@ impl Job {
         })
     }
 
+    fn vortex(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, Report> {
+        let machine = Job::machine(spec)?;
+        let prepared = crate::vortex::prepare(name, bytes, &spec.args, &machine)?;
+        Ok(Job {
+            program: AnyProgram::Vortex(prepared.program),
+            launch: Launch::Cores { count: machine.cores },
+            machine,
+            buffers: prepared.buffers,
+            init: prepared.init,
+        })
+    }
+
     /// Device memory as the launch finds it.
     pub fn memory(&self) -> Result<DeviceMemory, Report> {
-        let mut memory = DeviceMemory::new(self.machine.limits.memory);
+        let mut memory = match &self.program {
+            AnyProgram::Vortex(p) => crate::vortex::memory(p, &self.machine),
+            _ => DeviceMemory::new(self.machine.limits.memory),
+        };
         if matches!(self.program, AnyProgram::Gcn3(_)) {
             memory.forbid_below(wb_device::FIRST);
         }
@@ -245,6 +267,7 @@ impl Job {
             AnyProgram::Harp(p) => p,
             AnyProgram::Guppy(p) => p,
             AnyProgram::Gcn3(p) => p,
+            AnyProgram::Vortex(p) => p,
         };
         Ok(program.run(&self.machine, self.launch, memory, options, observer).map_err(|e| *e)?)
     }
@@ -265,6 +288,7 @@ impl Job {
             AnyProgram::Harp(p) => wb_sim::trace_info(p, &self.machine, timed),
             AnyProgram::Guppy(p) => wb_sim::trace_info(p, &self.machine, timed),
             AnyProgram::Gcn3(p) => wb_sim::trace_info(p, &self.machine, timed),
+            AnyProgram::Vortex(p) => wb_sim::trace_info(p, &self.machine, timed),
         }
     }
 
@@ -277,6 +301,7 @@ impl Job {
             AnyProgram::Harp(p) => p.source.as_ref(),
             AnyProgram::Guppy(p) => p.source.as_ref(),
             AnyProgram::Gcn3(p) => p.source.as_ref(),
+            AnyProgram::Vortex(p) => p.source.as_ref(),
         }
     }
 
@@ -286,10 +311,11 @@ impl Job {
             AnyProgram::Harp(p) => (p.isa.addr_of(pc), p.text_at(pc)),
             AnyProgram::Guppy(p) => (p.isa.addr_of(pc), p.text_at(pc)),
             AnyProgram::Gcn3(p) => (p.isa.addr_of(pc), p.text_at(pc)),
+            AnyProgram::Vortex(p) => (p.isa.addr_of(pc), p.text_at(pc)),
         }
     }
 
-    /// What `NAME[:COUNT[:TYPE]]` stands for in memory: a view, or a label of a HARP program.
+    /// What `NAME[:COUNT[:TYPE]]` stands for in memory: a view, a buffer, or a label of a HARP or Vortex program.
     pub fn find_buffer(&self, what: &str) -> Result<Buffer, Report> {
         Buffer::select(what, |name| match self.buffers.iter().find(|b| b.name == name) {
             Some(b) => Ok(b.clone()),
@@ -298,14 +324,18 @@ impl Job {
     }
 
     fn symbol(&self, name: &str) -> Result<Buffer, Report> {
-        if let AnyProgram::Harp(p) = &self.program
-            && let Some((_, addr)) = p.symbols.iter().find(|s| s.0 == name)
+        let named = match &self.program {
+            AnyProgram::Harp(p) => Some((&p.symbols, &p.segments, p.isa.arch.bytes)),
+            AnyProgram::Vortex(p) => Some((&p.symbols, &p.segments, 4)),
+            _ => None,
+        };
+        if let Some((symbols, segments, word)) = named
+            && let Some((_, addr)) = symbols.iter().find(|s| s.0 == name)
         {
-            let word = p.isa.arch.bytes;
-            let end = p.symbols.iter().map(|s| s.1).filter(|a| a > addr).min();
-            let end = end.unwrap_or_else(|| {
-                p.segments.iter().map(|s| s.addr + s.bytes.len() as u64).max().unwrap_or(0)
-            });
+            // Up to the next label, or to the end of the part of the program it is in.
+            let part = |s: &&Segment| (s.addr..s.addr + s.bytes.len() as u64).contains(addr);
+            let end = segments.iter().find(part).map_or(*addr, |s| s.addr + s.bytes.len() as u64);
+            let end = symbols.iter().map(|s| s.1).filter(|a| a > addr).min().map_or(end, |next| next.min(end));
             let bytes = end.saturating_sub(*addr).max(u64::from(word));
             return Ok(Buffer { name: name.to_owned(), addr: *addr, bytes, element: Element::Word(word) });
         }

@@ -5,11 +5,13 @@ pub mod bench;
 pub mod bound;
 pub mod fuzzing;
 pub mod job;
+pub mod kernels;
 pub mod launch;
 pub mod object;
 pub mod random;
 pub mod reproduce;
 pub mod synthetic;
 pub mod views;
+pub mod vortex;
 
 pub use job::{AnyProgram, AsmErrors, Job, JobSpec};

@@ -57,16 +57,25 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "harp" || e == "guppy" || e == "s") {
+        } else if path.extension().is_some_and(|e| e == "harp" || e == "guppy" || e == "s" || e == "vx") {
             files.push(path);
         }
+    }
+}
+
+/// How comments of a file start.
+fn leader(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("harp") => "//",
+        Some("vx") => "#",
+        _ => ";",
     }
 }
 
 fn is_test(path: &Path) -> bool {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let first = text.lines().next().unwrap_or_default();
-    first.trim_start_matches(['/', ';', ' ']).starts_with("test ")
+    first.trim_start_matches(['/', ';', '#', ' ']).starts_with("test ")
 }
 
 /// `path: reason` per line; `#` starts a comment.
@@ -97,7 +106,7 @@ fn one(root: &Path, path: &Path, name: &str) -> Result<(), String> {
 
 /// One file: header, runs, checks, and the block of blessed text at its end.
 fn test(root: &Path, path: &Path, name: &str, text: &str) -> Result<(), String> {
-    let leader = if name.ends_with(".harp") { "//" } else { ";" };
+    let leader = leader(name);
     let (program, expected) = bless::split(text, leader);
     let header = Header::parse(program, leader).map_err(|e| format!("{name}:{}: {}", e.line, e.message))?;
     let test = run::Test::new(root, name, program, header)?;

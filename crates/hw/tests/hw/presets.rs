@@ -8,6 +8,9 @@ pub const GUPPY: [&str; 10] =
     ["move", "norm", "arith", "mul", "div", "mad", "load", "store", "sample", "control"];
 pub const GCN3: [&str; 11] =
     ["salu", "branch", "wait", "message", "smem", "valu", "valu64", "trans", "lds", "flat", "vmem"];
+pub const VORTEX: [&str; 14] = [
+    "alu", "branch", "mul", "div", "fadd", "fmul", "fmadd", "fcvt", "fmisc", "fdiv", "fsqrt", "mem", "csr", "control",
+];
 
 #[test]
 fn every_preset_is_valid_and_round_trips() {
@@ -22,6 +25,7 @@ fn every_preset_is_valid_and_round_trips() {
         let classes: &[&str] = match m.isa.as_str() {
             "harp" => &HARP,
             "guppy" => &GUPPY,
+            "vortex" => &VORTEX,
             _ => &GCN3,
         };
         m.check_classes(classes).unwrap_or_else(|e| panic!("{}: {e}", p.name));
@@ -72,6 +76,32 @@ fn harp_variants() {
     assert_eq!((m.core.lanes, m.frontend.kind, m.frontend.buffer), (32, FrontEndKind::Decoupled, 2));
     assert_eq!(m.issue.policy, Policy::GreedyThenOldest);
     assert_eq!(m.memory.data, "l1");
+}
+
+#[test]
+fn vortex_has_the_numbers_of_swas() {
+    let m = preset("vortex-swas").expect("vortex-swas");
+    assert_eq!((m.cores, m.core.lanes, m.core.waves, m.issue.width), (1, 32, 32, 1));
+    let f = &m.frontend;
+    assert_eq!((f.kind, f.fetch_latency, f.decode_latency, f.buffer, f.ports), (FrontEndKind::Decoupled, 3, 1, 4, 1));
+    let unit = |class: &str| m.units.iter().find(|u| u.classes.iter().any(|c| c == class)).expect(class);
+    let latency = |class: &str| *unit(class).latencies.get(class).unwrap_or(&unit(class).latency);
+    let all = ["fadd", "fmul", "fmadd", "fcvt", "fdiv", "fsqrt", "mul", "div"].map(latency);
+    assert_eq!(all, [4, 4, 4, 5, 16, 16, 4, 32]);
+    assert_eq!((unit("fdiv").interval, unit("fsqrt").interval, unit("fmul").interval), (16, 16, 1), "not pipelined");
+    assert!(m.caches.iter().all(|c| (c.size, c.line) == (16 << 10, 64)));
+    assert_eq!((m.dram.banks, m.limits.stack_depth), (0, 62));
+    for (name, cores, partitions) in [("vortex-2sm", 2, 2), ("vortex-4sm", 4, 4), ("vortex-16sm", 16, 4)] {
+        let many = preset(name).expect(name);
+        let mut same = m.clone();
+        (same.name, same.description) = (many.name.clone(), many.description.clone());
+        (same.cores, same.core.partitions) = (cores, partitions);
+        assert_eq!(many, same);
+    }
+    let simx = preset("vortex-simx").expect("vortex-simx");
+    let all: Vec<u32> = simx.units.iter().map(|u| u.latency).collect();
+    assert_eq!(all, [14, 16, 44, 16, 28, 16, 16]);
+    assert_eq!(simx.frontend.fetch_latency + simx.frontend.decode_latency, 6);
 }
 
 #[test]

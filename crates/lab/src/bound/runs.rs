@@ -31,6 +31,7 @@ pub enum ProgramRef<'a> {
     Harp(&'a wb_program::Program<wb_isa::harp::Harp>),
     Guppy(&'a wb_program::Program<wb_isa::guppy::Guppy>),
     Gcn3(&'a wb_program::Program<wb_isa::gcn3::isa::Gcn3>),
+    Vortex(&'a wb_program::Program<wb_isa::vortex::Vortex>),
 }
 
 impl<'a> From<&'a AnyProgram> for ProgramRef<'a> {
@@ -39,6 +40,7 @@ impl<'a> From<&'a AnyProgram> for ProgramRef<'a> {
             AnyProgram::Harp(p) => ProgramRef::Harp(p),
             AnyProgram::Guppy(p) => ProgramRef::Guppy(p),
             AnyProgram::Gcn3(p) => ProgramRef::Gcn3(p),
+            AnyProgram::Vortex(p) => ProgramRef::Vortex(p),
         }
     }
 }
@@ -54,6 +56,7 @@ impl Runs {
                         AnyProgram::Gcn3(p) => p.kernel.as_str(),
                         AnyProgram::Harp(p) => p.name.as_str(),
                         AnyProgram::Guppy(p) => p.name.as_str(),
+                        AnyProgram::Vortex(p) => p.name.as_str(),
                     };
                     let launched = Launched {
                         kernel,

@@ -1,4 +1,4 @@
-//! GCN3 programs as files: code objects, assembly and OpenCL or HIP sources, all turned into a code object.
+//! Which ISA a file is for, and GCN3 programs as files: code objects, assembly and OpenCL or HIP sources, all turned into a code object.
 //! Whoever takes a code object takes these.
 
 mod compile;
@@ -13,6 +13,7 @@ use crate::job::AsmErrors;
 use miette::{IntoDiagnostic, Report, WrapErr, miette};
 use std::path::Path;
 use wb_isa::{SourceFile, gcn3};
+use wb_program::RiscvImage;
 use wb_program::codeobject::{CodeObject, from_assembly};
 
 /// A code object and the assembly it was made from, if any.
@@ -30,6 +31,8 @@ pub fn isa_of(path: &Path, bytes: &[u8]) -> Option<&'static str> {
         "s" if is_gcn3_assembly(bytes) => Some("gcn3"),
         "harp" | "s" | "hof" => Some("harp"),
         "guppy" | "gup" | "gupm" => Some("guppy"),
+        "vx" => Some("vortex"),
+        _ if RiscvImage::is_riscv(bytes) => Some("vortex"),
         "co" | "hsaco" | "bundle" => Some("gcn3"),
         _ if is_source(path) || is_object(bytes) => Some("gcn3"),
         _ => None,

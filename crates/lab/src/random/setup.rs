@@ -147,7 +147,7 @@ impl Setup {
 
     pub fn threads(&self) -> u32 {
         match self.launch() {
-            Launch::Boot | Launch::Groups(_) => self.waves() * self.active(),
+            Launch::Boot | Launch::Cores { .. } | Launch::Groups(_) => self.waves() * self.active(),
             Launch::Grid { threads, .. } => threads,
         }
     }
@@ -211,7 +211,7 @@ impl Display for Setup {
             m.divergence.pop_cycles,
         )?;
         match self.launch() {
-            Launch::Boot | Launch::Groups(_) => Ok(()),
+            Launch::Boot | Launch::Cores { .. } | Launch::Groups(_) => Ok(()),
             Launch::Grid { threads, group } => write!(f, " grid {threads} group {group}"),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use wb_isa::harp::{self, Arch, Encoding, Harp};
-use wb_isa::{AsmError, Isa, SourceFile, gcn3, guppy};
+use wb_isa::{AsmError, Isa, SourceFile, gcn3, guppy, vortex};
 use wb_lab::object::{ListingOptions, ObjectFile, listing};
 
 fn messages(errors: Vec<AsmError>) -> String {
@@ -108,4 +108,22 @@ pub fn guppy(name: &str, text: &str) -> Result<String, String> {
     }
     let rows: Vec<String> = bytes.chunks(24).map(hex).collect();
     Ok(format!("{}\n\n{listing}", rows.join("\n")))
+}
+
+pub fn vortex(name: &str, text: &str) -> Result<String, String> {
+    let image = |text: &str| {
+        vortex::assemble(&SourceFile::new(name, text)).map_err(|e| format!("{}\n{text}", messages(e)))
+    };
+    let first = image(text)?;
+    let list = |assembly| wb_lab::vortex::listing(name, text.as_bytes(), assembly).map_err(|e| e.to_string());
+    let again = image(&list(true)?)?;
+    if (&again.segments, again.entry) != (&first.segments, first.entry) {
+        return Err(format!("disassembling and assembling changes the image\n{}", list(true)?));
+    }
+    let whole = wb_program::RiscvImage::from_assembly(&first, name);
+    let read = wb_program::RiscvImage::from_elf(&whole.to_elf()).map_err(|e| e.to_string())?;
+    if (&read.segments, read.entry, &read.symbols) != (&whole.segments, whole.entry, &whole.symbols) {
+        return Err("writing the ELF file and reading it changes the image".into());
+    }
+    list(false)
 }

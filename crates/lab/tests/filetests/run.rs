@@ -103,13 +103,14 @@ impl<'a> Test<'a> {
             Some(file) => {
                 let text =
                     std::fs::read_to_string(root.join(file)).map_err(|e| format!("{name}: {file}: {e}"))?;
-                let leader = if file.ends_with(".harp") { "//" } else { ";" };
+                let leader = crate::leader(file);
                 (file.clone(), crate::bless::split(&text, leader).0.to_owned())
             }
         };
         let isa = match name.rsplit('.').next() {
             Some("harp") => "harp",
             Some("s") => "gcn3",
+            Some("vx") => "vortex",
             _ => "guppy",
         };
         Ok(Test { header, name, source, isa })
@@ -201,7 +202,7 @@ impl<'a> Test<'a> {
     ) -> Result<(), String> {
         let word = match &job.program {
             AnyProgram::Harp(p) => p.isa.arch.bytes,
-            AnyProgram::Guppy(_) | AnyProgram::Gcn3(_) => 4,
+            AnyProgram::Guppy(_) | AnyProgram::Gcn3(_) | AnyProgram::Vortex(_) => 4,
         };
         self.checks(case).try_for_each(|c| c.verify(job, outcome, timed, masks, word))
     }
@@ -276,7 +277,11 @@ impl<'a> Test<'a> {
     pub fn asm(&self, sections: &mut Vec<Section>) -> Result<(), String> {
         let (name, text) = (&self.source.0, &self.source.1);
         if self.isa != "harp" {
-            let list = if self.isa == "guppy" { listing::guppy } else { listing::gcn3 };
+            let list = match self.isa {
+                "guppy" => listing::guppy,
+                "vortex" => listing::vortex,
+                _ => listing::gcn3,
+            };
             let text = list(name, text).map_err(|e| format!("{}: {e}", self.name))?;
             sections.push(Section { title: "asm".into(), text });
             return Ok(());

@@ -21,7 +21,7 @@ use crate::launch::{Launch, Launcher, Outcome, RunOptions};
 use crate::memory::{DeviceMemory, Hierarchy, Lines};
 use crate::residency::{GroupPlace, Residency};
 use crate::sink::Sink;
-use wb_hw::{Dispatch, FrontEndKind, Machine, SplitUnits};
+use wb_hw::{Dispatch, Machine, SplitUnits};
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc, WaveStart};
 use wb_trace::{Event, Kind};
@@ -78,7 +78,6 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
 ) -> Result<Outcome, Box<SimError>> {
     let isa_classes = exec.program.isa.classes();
     let parallel = D::INFO.parallel && machine.split.units != SplitUnits::Shared;
-    let perfect = machine.frontend.kind == FrontEndKind::Perfect;
     let mut run = Timed::<I, D, OBS> {
         exec,
         machine,
@@ -104,7 +103,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         resident: 0,
         now: 0,
         end: 0,
-        branch_penalty: if perfect { u64::from(machine.frontend.branch_penalty) } else { 0 },
+        branch_penalty: u64::from(machine.frontend.branch_penalty),
         keep_registers: options.keep_registers,
         residency: Residency::new(machine, launch),
     };

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wb_isa::harp::{self, Arch};
 use wb_isa::{SourceFile, guppy};
-use wb_lab::AsmErrors;
+use wb_lab::{AsmErrors, vortex};
 use wb_lab::object::{self, CompileOptions, ListingOptions, ObjectFile};
 
 #[derive(Args)]
 pub struct AsmArgs {
-    /// Source file (.harp, .guppy, or .s: GCN3 if it has a kernel header, HARP otherwise)
+    /// Source file (.harp, .guppy, .vx, or .s: GCN3 if it has a kernel header, HARP otherwise)
     file: PathBuf,
     /// Instruction set, if the extension does not tell
     #[arg(long)]
@@ -21,7 +21,7 @@ pub struct AsmArgs {
     /// HARP architecture: bytes, w(ord) or b(yte) encoding, registers, predicates
     #[arg(long, default_value = "8w32/32")]
     arch: String,
-    /// Object file to write (default: beside the source, .hof, .gupm or .co)
+    /// Object file to write (default: beside the source, .hof, .gupm, .co or .elf)
     #[arg(long, short)]
     output: Option<PathBuf>,
     /// Only check, write nothing
@@ -31,7 +31,7 @@ pub struct AsmArgs {
 
 #[derive(Args)]
 pub struct DisasmArgs {
-    /// Object file (.hof, .gupm, .co), or a source file to list with addresses and encodings
+    /// Object file (.hof, .gupm, .co, .elf), or a source file to list with addresses and encodings
     file: PathBuf,
     /// GCN3: only this kernel
     #[arg(long, default_value = "")]
@@ -62,7 +62,7 @@ fn source(path: &Path, bytes: &[u8]) -> miette::Result<SourceFile> {
 
 fn isa(path: &Path, bytes: &[u8], given: Option<&str>) -> miette::Result<String> {
     given.or_else(|| object::isa_of(path, bytes)).map(str::to_owned).ok_or_else(|| {
-        miette!(help = "use --isa harp, guppy or gcn3", "cannot tell the ISA of {}", path.display())
+        miette!(help = "use --isa harp, guppy, gcn3 or vortex", "cannot tell the ISA of {}", path.display())
     })
 }
 
@@ -89,7 +89,11 @@ pub fn assemble(args: AsmArgs) -> CommandResult {
             let kernels = ObjectFile::from_bytes(&file.name, &bytes)?.object.kernels.len();
             (bytes, "co", format!("{kernels} kernel{}", if kernels == 1 { "" } else { "s" }))
         }
-        other => return Err(miette!(help = "harp, guppy or gcn3", "there is no ISA `{other}`")),
+        "vortex" => {
+            let (image, _) = vortex::image(&file.name, file.text.as_bytes())?;
+            (image.to_elf(), "elf", format!("{} instructions", image.words().count()))
+        }
+        other => return Err(miette!(help = "harp, guppy, gcn3 or vortex", "there is no ISA `{other}`")),
     };
     if args.check {
         print_line(&format!("{}: {what}, no errors", args.file.display()));
@@ -112,7 +116,10 @@ pub fn disassemble(args: DisasmArgs) -> CommandResult {
         print(&object::listing(&file, &args.file, &options)?);
         return Ok(ExitCode::SUCCESS);
     }
-    let text = if bytes.starts_with(b"HARP") {
+    let told = args.isa.as_deref().or_else(|| object::isa_of(&args.file, &bytes));
+    let text = if told == Some("vortex") {
+        vortex::listing(&args.file.display().to_string(), &bytes, args.source)?
+    } else if bytes.starts_with(b"HARP") {
         let object = harp::Object::from_bytes(&bytes).into_diagnostic()?;
         harp_text(&harp::link(&[object]).into_diagnostic()?, args.source)?
     } else if bytes.starts_with(b"GUPY") {

@@ -84,9 +84,9 @@ impl MachineArgs {
 
 #[derive(Args, Clone)]
 pub struct Target {
-    /// Program: .harp .s .hof (HARP), .guppy .gupm (GUPPY), .co .hsaco .s .cl .hip (GCN3), or a launch file (.toml)
+    /// Program: .harp .s .hof (HARP), .guppy .gupm (GUPPY), .co .hsaco .s .cl .hip (GCN3), .elf .vx (Vortex), or a launch file (.toml)
     pub file: PathBuf,
-    /// Instruction set, if the extension does not tell: harp, guppy, gcn3
+    /// Instruction set, if the extension does not tell: harp, guppy, gcn3, vortex
     #[arg(long)]
     pub isa: Option<String>,
     #[command(flatten)]
