@@ -8,10 +8,11 @@ if [ "${1:-}" = --check ]; then
     out=$(mktemp -d)
     trap 'rm -rf "$out"' EXIT
 fi
-# Loops as they are written and no fusing of operations: instruction counts and results stay what the source says.
+# Loops as they are written and no fusing of operations: instruction counts and results stay what the source says. Convergent
+# asm: split, join and pred are not duplicated and stay under the conditions they have.
 flags=(--target=riscv32-unknown-elf -march=rv32imaf -mabi=ilp32f -O2 -nostdlib -ffreestanding -fno-builtin
     -fno-unroll-loops -fno-vectorize -fno-slp-vectorize -ffp-contract=off -fno-math-errno -fno-jump-tables -mno-relax
-    -fno-ident -gline-tables-only -fdebug-compilation-dir=. -Wall -Werror)
+    -fconvergent-functions -fno-ident -gline-tables-only -fdebug-compilation-dir=. -Wall -Werror)
 for source in *.c; do
     name=${source%.c}
     clang-19 "${flags[@]}" -fuse-ld=lld-19 -Wl,-z,norelro,-z,max-page-size=4096 -Wl,-T,link.ld start.S "$source" -o "$out/$name.elf"
