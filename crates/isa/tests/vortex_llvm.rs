@@ -63,7 +63,8 @@ fn llvm_words(lines: &[String]) -> Vec<u32> {
     out.lines()
         .filter_map(|l| l.split_once("encoding: [")?.1.split_once(']'))
         .map(|(bytes, _)| {
-            let bytes = bytes.split(',').map(|b| u8::from_str_radix(b.trim_start_matches("0x"), 16).expect("byte"));
+            let bytes =
+                bytes.split(',').map(|b| u8::from_str_radix(b.trim_start_matches("0x"), 16).expect("byte"));
             let bytes: Vec<u8> = bytes.collect();
             u32::from_le_bytes(bytes.try_into().expect("four bytes"))
         })
@@ -174,8 +175,8 @@ fn the_same_words_are_instructions() {
         return;
     }
     let opcodes = [
-        0x03, 0x07, 0x0f, 0x13, 0x17, 0x23, 0x27, 0x2f, 0x33, 0x37, 0x43, 0x47, 0x4b, 0x4f, 0x53, 0x63, 0x67, 0x6f,
-        0x73,
+        0x03, 0x07, 0x0f, 0x13, 0x17, 0x23, 0x27, 0x2f, 0x33, 0x37, 0x43, 0x47, 0x4b, 0x4f, 0x53, 0x63, 0x67,
+        0x6f, 0x73,
     ];
     let mut random = Random(77);
     let words: Vec<u32> = (0..20_000)
@@ -194,7 +195,8 @@ fn the_same_words_are_instructions() {
         let ours = Inst::decode(word).ok();
         let name = theirs.as_deref().and_then(|t| t.split_whitespace().next()).unwrap_or("");
         // Of the privileged architecture, and a fence that is a hint of its own.
-        let not_ours = ["mret", "sret", "uret", "wfi", "sfence.vma", "fence.tso", "dret", "mnret"].contains(&name);
+        let not_ours =
+            ["mret", "sret", "uret", "wfi", "sfence.vma", "fence.tso", "dret", "mnret"].contains(&name);
         // LLVM 19 decodes shifts by more than 31, which RV32 reserves.
         let long_shift = ["slli", "srli", "srai"].contains(&name) && word >> 25 & 1 == 1;
         if ours.is_some() != (theirs.is_some() && !not_ours && !long_shift) {

@@ -3,6 +3,7 @@
 //! them with libFuzzer, `tests/fuzz_smoke.rs` with simple mutations on every test run (docs/fuzzing.md).
 
 pub mod gcn3;
+pub mod vortex;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -18,7 +19,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 /// A target by the name of its file in `fuzz/fuzz_targets`.
 pub type Target = (&'static str, fn(&[u8]));
 
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 14] = [
     ("harp_assembler", harp_assembler),
     ("guppy_assembler", guppy_assembler),
     ("harp_decoder", harp_decoder),
@@ -30,6 +31,9 @@ pub const TARGETS: [Target; 11] = [
     ("gcn3_decoder", gcn3::decoder),
     ("gcn3_object", gcn3::object),
     ("launch_file", gcn3::launch_file),
+    ("vortex_assembler", vortex::assembler),
+    ("vortex_decoder", vortex::decoder),
+    ("vortex_object", vortex::object),
 ];
 
 /// Architectures an input's first byte chooses from.

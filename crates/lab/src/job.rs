@@ -112,9 +112,10 @@ impl Job {
             "guppy" => Job::guppy(name, bytes, spec),
             "gcn3" => Job::gcn3(name, bytes, spec),
             "vortex" => Job::vortex(name, bytes, spec),
-            other => {
-                Err(miette!(help = "this version knows harp, guppy, gcn3 and vortex", "there is no ISA `{other}`"))
-            }
+            other => Err(miette!(
+                help = "this version knows harp, guppy, gcn3 and vortex",
+                "there is no ISA `{other}`"
+            )),
         }
     }
 
@@ -335,7 +336,8 @@ impl Job {
             // Up to the next label, or to the end of the part of the program it is in.
             let part = |s: &&Segment| (s.addr..s.addr + s.bytes.len() as u64).contains(addr);
             let end = segments.iter().find(part).map_or(*addr, |s| s.addr + s.bytes.len() as u64);
-            let end = symbols.iter().map(|s| s.1).filter(|a| a > addr).min().map_or(end, |next| next.min(end));
+            let end =
+                symbols.iter().map(|s| s.1).filter(|a| a > addr).min().map_or(end, |next| next.min(end));
             let bytes = end.saturating_sub(*addr).max(u64::from(word));
             return Ok(Buffer { name: name.to_owned(), addr: *addr, bytes, element: Element::Word(word) });
         }

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use wb_device::Arg;
 use wb_hw::Machine;
-use wb_isa::vortex::{Inst, LOCAL, LOCAL_PLACE, LOCAL_STRIDE, Target, Vortex, assemble, text};
 use wb_isa::SourceFile;
+use wb_isa::vortex::{Inst, LOCAL, LOCAL_PLACE, LOCAL_STRIDE, Target, Vortex, assemble, text};
 use wb_program::{Program, RiscvImage, vortex_program};
 use wb_sim::DeviceMemory;
 
@@ -44,7 +44,12 @@ pub fn image(name: &str, bytes: &[u8]) -> Result<(RiscvImage, Option<SourceFile>
     Ok((RiscvImage::from_assembly(&image, name), Some(source)))
 }
 
-pub(crate) fn prepare(name: &str, bytes: &[u8], args: &[String], machine: &Machine) -> Result<Prepared, Report> {
+pub(crate) fn prepare(
+    name: &str,
+    bytes: &[u8],
+    args: &[String],
+    machine: &Machine,
+) -> Result<Prepared, Report> {
     let (image, source) = image(name, bytes)?;
     let mut memory = Arguments { next: USER_DATA, limit: machine.limits.memory, ..Arguments::default() };
     let init = memory.place(args)?;

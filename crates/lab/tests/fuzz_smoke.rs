@@ -76,7 +76,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     for (n, (is_guppy, arch, source)) in programs().into_iter().enumerate() {
         let file = SourceFile::new("seed", source.as_str());
         let object = || harp::assemble(&file, &arch.parse().unwrap()).ok();
-        if gcn3_target(target) {
+        if gcn3_target(target) || target.starts_with("vortex") {
             break;
         }
         match (target, is_guppy) {
@@ -104,6 +104,9 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     if gcn3_target(target) {
         seeds = gcn3_seeds(target);
     }
+    if target.starts_with("vortex") {
+        seeds = vortex_seeds(target);
+    }
     seeds.retain(|s| s.len() <= max_length(target));
     seeds
 }
@@ -114,7 +117,7 @@ fn gcn3_target(target: &str) -> bool {
 
 /// Whole code objects are larger than sources.
 fn max_length(target: &str) -> usize {
-    if target == "gcn3_object" { 4 * MAX_LENGTH } else { MAX_LENGTH }
+    if target.ends_with("3_object") || target == "vortex_object" { 4 * MAX_LENGTH } else { MAX_LENGTH }
 }
 
 /// The GCN3 filetests as text, words and objects; launch files as the documentation shows them.
@@ -143,6 +146,28 @@ fn gcn3_seeds(target: &str) -> Vec<Vec<u8>> {
         let compiled = files(&root().join("fixtures/gcn3"));
         seeds
             .extend(compiled.into_iter().filter(|f| f.0.extension().is_some_and(|e| e == "co")).map(|f| f.1));
+    }
+    seeds
+}
+
+/// The Vortex filetests as text, words and executables, and compiled kernels.
+fn vortex_seeds(target: &str) -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for folder in ["inst", "mechanism"] {
+        for (n, (path, bytes)) in files(&root().join("filetests/vortex").join(folder)).into_iter().enumerate()
+        {
+            let (image, _) = wb_lab::vortex::image(&path.display().to_string(), &bytes).expect("a filetest");
+            match target {
+                "vortex_assembler" => seeds.push([&[n as u8], bytes.as_slice()].concat()),
+                "vortex_decoder" => seeds.push(image.words().flat_map(|w| w.1.to_le_bytes()).collect()),
+                _ => seeds.push([&[n as u8], image.to_elf().as_slice()].concat()),
+            }
+        }
+    }
+    if target == "vortex_object" {
+        let compiled = files(&root().join("fixtures/vortex"));
+        let compiled = compiled.into_iter().filter(|f| f.0.extension().is_some_and(|e| e == "elf"));
+        seeds.extend(compiled.map(|f| [&[2], f.1.as_slice()].concat()));
     }
     seeds
 }
@@ -252,6 +277,7 @@ macro_rules! smoke_tests {
 smoke_tests! {
     harp_assembler guppy_assembler harp_decoder guppy_decoder harp_object trace_reader run_any
     gcn3_assembler gcn3_decoder gcn3_object launch_file
+    vortex_assembler vortex_decoder vortex_object
 }
 
 /// Puts the seeds where cargo-fuzz looks: `cargo test -p wb-lab --test fuzz_smoke write_seeds -- --ignored`.

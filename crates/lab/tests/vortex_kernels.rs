@@ -95,7 +95,10 @@ fn instruction_counts_are_near_the_published_ones() {
         // 32 waves spend about 45 instructions each outside the kernel.
         let ours = outcome.wave_instructions as f64 - 32.0 * 45.0;
         let ratio = ours / published;
-        println!("{:12} {:8} published {published:8} ratio {ratio:.3}", kernel.name, outcome.wave_instructions);
+        println!(
+            "{:12} {:8} published {published:8} ratio {ratio:.3}",
+            kernel.name, outcome.wave_instructions
+        );
         assert!((0.9..1.1).contains(&ratio), "{}: {ours} against {published}", kernel.name);
     }
 }

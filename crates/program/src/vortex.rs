@@ -20,7 +20,9 @@ pub enum RiscvError {
     Machine(u16),
     #[error("the file is not an executable: link it, with the addresses of docs/vortex.md")]
     Relocatable,
-    #[error("the program uses compressed instructions, which Vortex does not have: compile with -march=rv32imaf")]
+    #[error(
+        "the program uses compressed instructions, which Vortex does not have: compile with -march=rv32imaf"
+    )]
     Compressed,
     #[error("the program is compiled for the {0} ABI: compile with -march=rv32imaf -mabi=ilp32f")]
     Abi(&'static str),
@@ -184,7 +186,8 @@ pub fn vortex_program(
     let labels = labels.collect();
     let mut line_of = vec![0; insts.len()];
     for (i, &(addr, _, line)) in image.lines.iter().enumerate() {
-        let to = image.lines.get(i + 1).and_then(|next| isa.pc_of(next.0)).map_or(insts.len(), |pc| pc as usize);
+        let to =
+            image.lines.get(i + 1).and_then(|next| isa.pc_of(next.0)).map_or(insts.len(), |pc| pc as usize);
         let from = isa.pc_of(addr).map_or(insts.len(), |pc| pc as usize);
         if let Some(part) = line_of.get_mut(from..to.min(insts.len())) {
             part.fill(line);

@@ -125,9 +125,8 @@ impl RiscvImage {
         let mut symbols = vec![0; SYMBOL as usize];
         let mut strings = vec![0];
         for (name, addr) in &self.symbols {
-            let section = self.segments.iter().position(|s| {
-                (s.addr..=s.addr + s.bytes.len() as u64).contains(addr)
-            });
+            let section =
+                self.segments.iter().position(|s| (s.addr..=s.addr + s.bytes.len() as u64).contains(addr));
             words(&mut symbols, &[strings.len() as u32, *addr as u32, 0]);
             symbols.extend([elf::STB_GLOBAL << 4, 0]);
             halves(&mut symbols, &[section.map_or(elf::SHN_ABS, |s| s as u16 + 1)]);

@@ -32,7 +32,10 @@ fn an_executable_comes_back() {
     assert_eq!(after.symbols, before.symbols);
     let program = vortex_program(&after, Vortex::at(0), "t.elf", None).expect("a program");
     assert_eq!(program.ops.len(), 9);
-    assert_eq!((program.entry, program.find_label("loop"), program.find_label("half")), (0, Some(3), Some(7)));
+    assert_eq!(
+        (program.entry, program.find_label("loop"), program.find_label("half")),
+        (0, Some(3), Some(7))
+    );
     assert_eq!(program.find_label("table"), None, "data has no pc");
     assert_eq!(program.text_at(4), "bnez a1, loop");
     assert_eq!(program.text_at(5), "jal half");

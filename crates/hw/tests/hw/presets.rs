@@ -9,7 +9,8 @@ pub const GUPPY: [&str; 10] =
 pub const GCN3: [&str; 11] =
     ["salu", "branch", "wait", "message", "smem", "valu", "valu64", "trans", "lds", "flat", "vmem"];
 pub const VORTEX: [&str; 14] = [
-    "alu", "branch", "mul", "div", "fadd", "fmul", "fmadd", "fcvt", "fmisc", "fdiv", "fsqrt", "mem", "csr", "control",
+    "alu", "branch", "mul", "div", "fadd", "fmul", "fmadd", "fcvt", "fmisc", "fdiv", "fsqrt", "mem", "csr",
+    "control",
 ];
 
 #[test]
@@ -83,12 +84,19 @@ fn vortex_has_the_numbers_of_swas() {
     let m = preset("vortex-swas").expect("vortex-swas");
     assert_eq!((m.cores, m.core.lanes, m.core.waves, m.issue.width), (1, 32, 32, 1));
     let f = &m.frontend;
-    assert_eq!((f.kind, f.fetch_latency, f.decode_latency, f.buffer, f.ports), (FrontEndKind::Decoupled, 3, 1, 4, 1));
+    assert_eq!(
+        (f.kind, f.fetch_latency, f.decode_latency, f.buffer, f.ports),
+        (FrontEndKind::Decoupled, 3, 1, 4, 1)
+    );
     let unit = |class: &str| m.units.iter().find(|u| u.classes.iter().any(|c| c == class)).expect(class);
     let latency = |class: &str| *unit(class).latencies.get(class).unwrap_or(&unit(class).latency);
     let all = ["fadd", "fmul", "fmadd", "fcvt", "fdiv", "fsqrt", "mul", "div"].map(latency);
     assert_eq!(all, [4, 4, 4, 5, 16, 16, 4, 32]);
-    assert_eq!((unit("fdiv").interval, unit("fsqrt").interval, unit("fmul").interval), (16, 16, 1), "not pipelined");
+    assert_eq!(
+        (unit("fdiv").interval, unit("fsqrt").interval, unit("fmul").interval),
+        (16, 16, 1),
+        "not pipelined"
+    );
     assert!(m.caches.iter().all(|c| (c.size, c.line) == (16 << 10, 64)));
     assert_eq!((m.dram.banks, m.limits.stack_depth), (0, 62));
     for (name, cores, partitions) in [("vortex-2sm", 2, 2), ("vortex-4sm", 4, 4), ("vortex-16sm", 16, 4)] {

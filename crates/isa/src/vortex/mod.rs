@@ -15,9 +15,7 @@ mod tests;
 
 pub use asm::{Image, assemble};
 pub use disasm::{Target, text};
-pub use exec::{
-    CONSOLE, CONSOLE_END, CSRS, LOCAL, LOCAL_PLACE, LOCAL_STRIDE, csr_name, csr_number,
-};
+pub use exec::{CONSOLE, CONSOLE_END, CSRS, LOCAL, LOCAL_PLACE, LOCAL_STRIDE, csr_name, csr_number};
 pub use inst::{DYNAMIC, DecodeError, Inst};
 pub use names::{register, register_name};
 pub use regs::Regs;

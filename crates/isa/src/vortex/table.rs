@@ -173,8 +173,8 @@ impl Op {
 use Class::{Alu, Control, Div, FAdd, FCvt, FDiv, FMadd, FMisc, FMul, FSqrt, Mem, Mul};
 use File::{F, None as N, X};
 use Format::{
-    Atomic, Bare, CsrImmediate, Fence, Immediate, Jump, Load, Reserve, Round2, Round3, Round4, Shift, Source1, Source2,
-    Store, Three, Two, Upper,
+    Atomic, Bare, CsrImmediate, Fence, Immediate, Jump, Load, Reserve, Round2, Round3, Round4, Shift,
+    Source1, Source2, Store, Three, Two, Upper,
 };
 
 /// Operands all in general-purpose registers; which ones follows from the format.

@@ -4,6 +4,7 @@
 mod kernels;
 mod ops;
 mod programs;
+mod vortex;
 
 use miette::Report;
 use serde::Serialize;
@@ -58,7 +59,9 @@ fn timed_run(run: impl FnOnce() -> Result<Work, Report>) -> Result<Run, Report> 
 /// Names of all benches.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let kernels = kernels::KERNELS.iter().map(|k| k.name);
-    programs::PROGRAMS.iter().map(|p| p.name).chain(kernels).chain(ops::OPS.iter().map(|o| o.0))
+    let vortex = vortex::KERNELS.iter().map(|k| k.0);
+    let programs = programs::PROGRAMS.iter().map(|p| p.name);
+    programs.chain(kernels).chain(vortex).chain(ops::OPS.iter().map(|o| o.0))
 }
 
 /// Runs the benches whose name contains `filter`, each for about `seconds`; the best run counts.
@@ -93,6 +96,14 @@ pub fn run(
         for timed in [false, true] {
             let best = best_of(seconds, || (kernel.run)(timed))?;
             measured(kernel.name, "gcn3", kernels::MACHINE, timed, best);
+        }
+    }
+    for (name, kernel) in vortex::KERNELS.iter().filter(|k| k.0.contains(filter)) {
+        let Some(kernel) = kernel() else { continue };
+        let job = vortex::prepare(&kernel)?;
+        for timed in [false, true] {
+            let best = best_of(seconds, || vortex::run(&job, timed))?;
+            measured(name, "vortex", vortex::MACHINE, timed, best);
         }
     }
     for (name, text) in ops::OPS.iter().filter(|o| o.0.contains(filter)) {

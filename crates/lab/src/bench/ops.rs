@@ -79,7 +79,9 @@ pub(super) fn run(text: &str) -> Result<Run, Report> {
         mask: Mask::MAX,
         live: Mask::MAX,
         clock: 0,
-        core: 0, depth: 0, waves: 1,
+        core: 0,
+        depth: 0,
+        waves: 1,
         may_diverge: false,
         whole: true,
     };

@@ -113,7 +113,9 @@ impl Divergence for SimtStack {
         match flow {
             Flow::Branch { target, .. } if target == at.next => Ok(Change::on(at, target)),
             Flow::Branch { taken, target } => self.diverge(state, (target, taken), cx),
-            Flow::Split { .. } | Flow::Join | Flow::JoinTo { .. } | Flow::Predicate { .. } => Ok(Change::on(at, at.next)),
+            Flow::Split { .. } | Flow::Join | Flow::JoinTo { .. } | Flow::Predicate { .. } => {
+                Ok(Change::on(at, at.next))
+            }
             Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| pop(state, cx))),
             _ => Err(unsupported(flow, Self::INFO.name)),
         }

@@ -102,7 +102,9 @@ impl<const V2: bool> Divergence for VortexStack<V2> {
             Flow::Predicate { keep: 0, restore } => {
                 let aside = state.levels.iter().filter_map(|l| l.pending).fold(0, |all, p| all | p.1);
                 if restore & aside != 0 {
-                    return Err(Refusal::Malformed("pred brings back lanes that wait on the divergence stack"));
+                    return Err(Refusal::Malformed(
+                        "pred brings back lanes that wait on the divergence stack",
+                    ));
                 }
                 // Lanes of the path that are not brought back wait.
                 state.waiting = (state.waiting | at.mask) & !restore;

@@ -192,9 +192,10 @@ impl DeviceMemory {
         lanes: Mask,
         data: &Row<u32>,
     ) -> Result<(), MemFault> {
-        let place = self.windows.base(base, offset, lanes).filter(|_| {
-            self.above_floor(base, offset, lanes) && !self.in_text(base, offset, lanes)
-        });
+        let place = self
+            .windows
+            .base(base, offset, lanes)
+            .filter(|_| self.above_floor(base, offset, lanes) && !self.in_text(base, offset, lanes));
         let Some(place) = place else {
             for lane in bits(lanes) {
                 let at = base.wrapping_add(offset[lane as usize].into());

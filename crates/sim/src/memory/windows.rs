@@ -1,9 +1,9 @@
 //! A large address space of which only some ranges exist (Vortex: data, code, stacks, local memories). The ranges lie
 //! one after the other in the bytes of device memory; machines without windows see their bytes directly.
 
+use std::ops::Range;
 use wb_isa::Mask;
 use wb_isa::lanes::{CHUNK, Row};
-use std::ops::Range;
 
 /// Addresses `from..to` are the bytes from `at` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,10 @@ mod tests {
     fn addresses_find_their_bytes() {
         let (w, size) = Windows::new(&[100..200, 1000..1100, 150..250, 5..5, 1100..1200]);
         assert_eq!(size, 150 + 200);
-        assert_eq!((w.place(100, 4), w.place(249, 1), w.place(248, 4), w.place(99, 1)), (Some(0), Some(149), None, None));
+        assert_eq!(
+            (w.place(100, 4), w.place(249, 1), w.place(248, 4), w.place(99, 1)),
+            (Some(0), Some(149), None, None)
+        );
         assert_eq!((w.place(1000, 200), w.place(1199, 2)), (Some(150), None));
         let row = |f: fn(u32) -> u32| -> Row<u32> { std::array::from_fn(|i| f(i as u32)) };
         assert_eq!(w.base(0, &row(|i| 100 + i), !0), Some(0u64.wrapping_sub(100)));

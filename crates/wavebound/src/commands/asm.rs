@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wb_isa::harp::{self, Arch};
 use wb_isa::{SourceFile, guppy};
-use wb_lab::{AsmErrors, vortex};
 use wb_lab::object::{self, CompileOptions, ListingOptions, ObjectFile};
+use wb_lab::{AsmErrors, vortex};
 
 #[derive(Args)]
 pub struct AsmArgs {

@@ -17,7 +17,9 @@ fn run(text: &str) -> (u32, u32) {
             mask: wave.mask,
             live: !0,
             clock: 0,
-            core: 0, depth: 0, waves: 1,
+            core: 0,
+            depth: 0,
+            waves: 1,
             whole: true,
             may_diverge: true,
         };

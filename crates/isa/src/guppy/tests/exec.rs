@@ -239,8 +239,18 @@ fn guppy_speed() {
             let mut wave = Wave::new(32);
             let inst = assembled(line).insts[0];
             let mask = mask & first_lanes(32);
-            let at =
-                At { pc: 0, next: 1, mask, live: mask, clock: 0, core: 0, depth: 0, waves: 1, whole: true, may_diverge: true };
+            let at = At {
+                pc: 0,
+                next: 1,
+                mask,
+                live: mask,
+                clock: 0,
+                core: 0,
+                depth: 0,
+                waves: 1,
+                whole: true,
+                may_diverge: true,
+            };
             let mut best = f64::MAX;
             for _ in 0..200 {
                 let start = std::time::Instant::now();

@@ -89,7 +89,9 @@ impl Wave {
                 mask: self.mask,
                 live: self.mask,
                 clock: self.clock,
-                core: 0, depth: 0, waves: 1,
+                core: 0,
+                depth: 0,
+                waves: 1,
                 whole: true,
                 may_diverge: true,
             };

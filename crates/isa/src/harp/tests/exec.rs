@@ -45,7 +45,18 @@ impl Bench {
         let image = image(&self.harp.arch.to_string(), source);
         let (inst, size) = self.harp.decode_at(&image.segments[0].1).unwrap();
         let next = PC + size / self.harp.granule;
-        let at = At { pc: PC, next, mask, live: ALL, clock: 0, core: 0, depth: 0, waves: 1, whole: true, may_diverge };
+        let at = At {
+            pc: PC,
+            next,
+            mask,
+            live: ALL,
+            clock: 0,
+            core: 0,
+            depth: 0,
+            waves: 1,
+            whole: true,
+            may_diverge,
+        };
         self.harp.exec(&inst, &at, &mut self.regs, &mut self.bus)
     }
 

@@ -18,7 +18,18 @@ fn run(arch_text: &str, source: &str) -> String {
     let (mut pc, mut mask): (Pc, Mask) = (harp.pc_of(image.entry).unwrap(), 1);
     for clock in 0..10_000 {
         let (inst, next) = program[&pc];
-        let at = At { pc, next, mask, live: mask, clock, core: 0, depth: 0, waves: 1, whole: true, may_diverge: true };
+        let at = At {
+            pc,
+            next,
+            mask,
+            live: mask,
+            clock,
+            core: 0,
+            depth: 0,
+            waves: 1,
+            whole: true,
+            may_diverge: true,
+        };
         match harp.exec(&inst, &at, &mut regs, &mut bus).unwrap() {
             Flow::Next => pc = next,
             Flow::Jump(target) => pc = target,

@@ -10,9 +10,36 @@ use crate::vortex::table::File;
 use std::ops::Range;
 
 const DIRECTIVES: &[&str] = &[
-    ".text", ".data", ".rodata", ".bss", ".section", ".globl", ".global", ".local", ".type", ".size", ".file",
-    ".option", ".attribute", ".p2align", ".align", ".balign", ".byte", ".half", ".word", ".long", ".float",
-    ".space", ".zero", ".skip", ".ascii", ".asciz", ".string", ".equ", ".set", ".insn",
+    ".text",
+    ".data",
+    ".rodata",
+    ".bss",
+    ".section",
+    ".globl",
+    ".global",
+    ".local",
+    ".type",
+    ".size",
+    ".file",
+    ".option",
+    ".attribute",
+    ".p2align",
+    ".align",
+    ".balign",
+    ".byte",
+    ".half",
+    ".word",
+    ".long",
+    ".float",
+    ".space",
+    ".zero",
+    ".skip",
+    ".ascii",
+    ".asciz",
+    ".string",
+    ".equ",
+    ".set",
+    ".insn",
 ];
 
 impl Assembler<'_> {
@@ -40,9 +67,12 @@ impl Assembler<'_> {
             }
             ".p2align" | ".align" | ".balign" => {
                 let n = self.constant(&c.expr()?)?;
-                let bytes = if name == ".balign" { n } else { 1i64.checked_shl(n.max(0) as u32).unwrap_or(0) };
+                let bytes =
+                    if name == ".balign" { n } else { 1i64.checked_shl(n.max(0) as u32).unwrap_or(0) };
                 if !(1..=4096).contains(&bytes) || bytes.count_ones() != 1 {
-                    return Err(Box::new(c.error("alignment must be a power of two up to 4096 bytes", "too far")));
+                    return Err(Box::new(
+                        c.error("alignment must be a power of two up to 4096 bytes", "too far"),
+                    ));
                 }
                 let end = self.here().next_multiple_of(bytes as usize);
                 self.grow(end, &span)?;
@@ -74,14 +104,16 @@ impl Assembler<'_> {
                 c.need(',')?;
                 let value = self.constant(&c.expr()?)?;
                 if matches!(self.symbols.get(symbol), Some(Symbol::Label(..))) {
-                    let error = AsmError::new(self.file, at, format!("`{symbol}` is a label"), "already defined");
+                    let error =
+                        AsmError::new(self.file, at, format!("`{symbol}` is a label"), "already defined");
                     return Err(Box::new(error));
                 }
                 self.symbols.insert(symbol.to_owned(), Symbol::Absolute(value));
             }
             ".insn" => return self.insn(&mut c, span, line),
             _ => {
-                let error = AsmError::new(self.file, span, format!("there is no directive `{name}`"), "unknown");
+                let error =
+                    AsmError::new(self.file, span, format!("there is no directive `{name}`"), "unknown");
                 return Err(Box::new(match nearest(name, DIRECTIVES.iter().copied()) {
                     Some(near) => error.hint(format!("did you mean `{near}`?")),
                     None => error.hint(DIRECTIVES.join(" ")),
@@ -124,7 +156,11 @@ impl Assembler<'_> {
                 Some(Tok::Number(n)) => *n as f32,
                 Some(Tok::Name(n)) if n == "inf" => f32::INFINITY,
                 Some(Tok::Name(n)) if n == "nan" => f32::from_bits(0x7fc0_0000),
-                _ => return Err(Box::new(c.error("expected a number", "not a number").hint("1.5, -2, inf, nan"))),
+                _ => {
+                    return Err(Box::new(
+                        c.error("expected a number", "not a number").hint("1.5, -2, inf, nan"),
+                    ));
+                }
             };
             c.pos += 1;
             let bits = value.to_bits() ^ if sign < 0.0 { 1 << 31 } else { 0 };

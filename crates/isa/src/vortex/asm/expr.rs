@@ -25,10 +25,7 @@ pub(super) enum Expr {
 
 impl Expr {
     /// The value, asking `symbol` for names; a name that is unknown is the error.
-    pub fn value(
-        &self,
-        symbol: &dyn Fn(&str) -> Option<i64>,
-    ) -> Result<i64, (String, Range<usize>)> {
+    pub fn value(&self, symbol: &dyn Fn(&str) -> Option<i64>) -> Result<i64, (String, Range<usize>)> {
         Ok(match self {
             Expr::Number(n) => *n,
             Expr::Symbol(name, span) => symbol(name).ok_or_else(|| (name.clone(), span.clone()))?,
@@ -160,7 +157,8 @@ impl<'a> Cursor<'a> {
         }
         let span = self.span();
         let mode = self.name().and_then(|n| ROUNDING.iter().position(|m| !m.is_empty() && *m == n));
-        let wrong = || AsmError::new(self.file, span, "there is no such rounding mode", "not a rounding mode");
+        let wrong =
+            || AsmError::new(self.file, span, "there is no such rounding mode", "not a rounding mode");
         mode.map(|m| Some(m as u8)).ok_or_else(|| wrong().hint("rne, rtz, rdn, rup, rmm or dyn"))
     }
 

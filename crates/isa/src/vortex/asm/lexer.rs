@@ -51,11 +51,10 @@ pub(super) fn statements(
             at += 1;
             continue;
         }
-        let (tok, length) =
-            token(rest).map_err(|(message, label, length)| {
-                let span = start + at..start + at + length;
-                Box::new(AsmError::new(file, span, message, label))
-            })?;
+        let (tok, length) = token(rest).map_err(|(message, label, length)| {
+            let span = start + at..start + at + length;
+            Box::new(AsmError::new(file, span, message, label))
+        })?;
         if let Some(last) = all.last_mut() {
             last.push(Token { tok, span: start + at..start + at + length });
         }
@@ -99,7 +98,9 @@ fn number(text: &str) -> Result<(Tok, usize), Wrong> {
         u64::from_str_radix(hex, 16).ok()
     } else if let Some(binary) = lower.strip_prefix("0b").filter(|b| !b.is_empty()) {
         u64::from_str_radix(binary, 2).ok()
-    } else if let Some(digits) = lower.strip_suffix(['f', 'b']).filter(|d| d.bytes().all(|b| b.is_ascii_digit())) {
+    } else if let Some(digits) =
+        lower.strip_suffix(['f', 'b']).filter(|d| d.bytes().all(|b| b.is_ascii_digit()))
+    {
         let number = digits.parse().map_err(|_| wrong())?;
         return Ok((Tok::Local { number, forward: lower.ends_with('f') }, text.len()));
     } else if lower.contains('.') || lower.contains('e') {
@@ -122,7 +123,9 @@ fn text(rest: &str) -> Result<(Tok, usize), Wrong> {
                 Some((_, 't')) => out.push(b'\t'),
                 Some((_, '0')) => out.push(0),
                 Some((_, c @ ('"' | '\\'))) => out.push(c as u8),
-                _ => return Err(("an escape that does not exist".into(), "use \\n \\t \\0 \\\" \\\\", at + 2)),
+                _ => {
+                    return Err(("an escape that does not exist".into(), "use \\n \\t \\0 \\\" \\\\", at + 2));
+                }
             },
             c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }

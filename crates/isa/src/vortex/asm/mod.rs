@@ -137,8 +137,12 @@ impl Assembler<'_> {
         let [Token { tok, span }, rest @ ..] = tokens else { return Ok(()) };
         let Tok::Name(name) = tok else {
             let found = &self.file.text[span.clone()];
-            let error =
-                AsmError::new(self.file, span.clone(), format!("`{found}` starts no statement"), "not an instruction");
+            let error = AsmError::new(
+                self.file,
+                span.clone(),
+                format!("`{found}` starts no statement"),
+                "not an instruction",
+            );
             return Err(Box::new(error.hint("an instruction, a directive or `label:`")));
         };
         if name.starts_with('.') {
@@ -196,7 +200,8 @@ impl Assembler<'_> {
             return Err(Box::new(error.hint("write .text before instructions")));
         }
         if !self.text.len().is_multiple_of(4) {
-            let error = AsmError::new(self.file, span, "an instruction at an odd address", "not a multiple of 4");
+            let error =
+                AsmError::new(self.file, span, "an instruction at an odd address", "not a multiple of 4");
             return Err(Box::new(error.hint("write .align 2 after data in the text section")));
         }
         let at = self.text.len();

@@ -33,10 +33,56 @@ impl Code {
 }
 
 const PSEUDO: &[&str] = &[
-    "nop", "li", "la", "mv", "not", "neg", "zext.b", "seqz", "snez", "sltz", "sgtz", "beqz", "bnez", "blez",
-    "bgez", "bltz", "bgtz", "bgt", "ble", "bgtu", "bleu", "j", "jr", "call", "tail", "ret", "csrr", "csrw",
-    "csrs", "csrc", "csrwi", "csrsi", "csrci", "frcsr", "fscsr", "frrm", "fsrm", "frflags", "fsflags", "fsrmi",
-    "fsflagsi", "fmv.s", "fabs.s", "fneg.s", "fgt.s", "fge.s", "rdcycle", "rdcycleh", "rdinstret", "rdinstreth",
+    "nop",
+    "li",
+    "la",
+    "mv",
+    "not",
+    "neg",
+    "zext.b",
+    "seqz",
+    "snez",
+    "sltz",
+    "sgtz",
+    "beqz",
+    "bnez",
+    "blez",
+    "bgez",
+    "bltz",
+    "bgtz",
+    "bgt",
+    "ble",
+    "bgtu",
+    "bleu",
+    "j",
+    "jr",
+    "call",
+    "tail",
+    "ret",
+    "csrr",
+    "csrw",
+    "csrs",
+    "csrc",
+    "csrwi",
+    "csrsi",
+    "csrci",
+    "frcsr",
+    "fscsr",
+    "frrm",
+    "fsrm",
+    "frflags",
+    "fsflags",
+    "fsrmi",
+    "fsflagsi",
+    "fmv.s",
+    "fabs.s",
+    "fneg.s",
+    "fgt.s",
+    "fge.s",
+    "rdcycle",
+    "rdcycleh",
+    "rdinstret",
+    "rdinstreth",
     "unimp",
 ];
 
@@ -54,8 +100,12 @@ pub(super) fn instructions(
             let (base, order) = ordered(name);
             let Some(op) = Op::from_name(base) else {
                 let all = TABLE.iter().map(|e| e.name).chain(PSEUDO.iter().copied());
-                let error =
-                    AsmError::new(cursor.file, name_span, format!("there is no instruction `{name}`"), "unknown");
+                let error = AsmError::new(
+                    cursor.file,
+                    name_span,
+                    format!("there is no instruction `{name}`"),
+                    "unknown",
+                );
                 return Err(Box::new(match nearest(name, all) {
                     Some(near) => error.hint(format!("did you mean `{near}`?")),
                     None => error.hint("RV32IMAF, Zicsr, Zicond and vx_… instructions (docs/vortex.md)"),
@@ -284,7 +334,9 @@ fn pseudo(
         "mv" => pair(c, File::X).map(|(d, s)| inst(Op::Addi, d, s, 0, 0)).map_err(Box::new).and_then(one),
         "not" => pair(c, File::X).map(|(d, s)| inst(Op::Xori, d, s, 0, -1)).map_err(Box::new).and_then(one),
         "neg" => pair(c, File::X).map(|(d, s)| inst(Op::Sub, d, 0, s, 0)).map_err(Box::new).and_then(one),
-        "zext.b" => pair(c, File::X).map(|(d, s)| inst(Op::Andi, d, s, 0, 255)).map_err(Box::new).and_then(one),
+        "zext.b" => {
+            pair(c, File::X).map(|(d, s)| inst(Op::Andi, d, s, 0, 255)).map_err(Box::new).and_then(one)
+        }
         "seqz" => pair(c, File::X).map(|(d, s)| inst(Op::Sltiu, d, s, 0, 1)).map_err(Box::new).and_then(one),
         "snez" => pair(c, File::X).map(|(d, s)| inst(Op::Sltu, d, 0, s, 0)).map_err(Box::new).and_then(one),
         "sltz" => pair(c, File::X).map(|(d, s)| inst(Op::Slt, d, s, 0, 0)).map_err(Box::new).and_then(one),
@@ -311,7 +363,8 @@ fn pseudo(
             let span = c.tokens.last().map_or(0..0, |t| t.span.clone());
             let value = constant(&expr)?;
             if !(-(1i64 << 31)..1 << 32).contains(&value) {
-                let error = AsmError::new(c.file, span, format!("{value} has more than 32 bits"), "too large");
+                let error =
+                    AsmError::new(c.file, span, format!("{value} has more than 32 bits"), "too large");
                 return Err(Box::new(error));
             }
             Ok(Some(load_constant(d, value as u32)))

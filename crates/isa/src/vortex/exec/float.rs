@@ -33,7 +33,8 @@ fn with_mode(inst: &Inst, mode: u32, on: Mask, regs: &mut Regs) -> Result<(), Tr
         RUP => rows::<RUP>(inst, on, regs),
         RMM => rows::<RMM>(inst, on, regs),
         _ => {
-            let text = "`frm` holds a reserved rounding mode; 0 (rne), 1 (rtz), 2 (rdn), 3 (rup) and 4 (rmm) exist";
+            let text =
+                "`frm` holds a reserved rounding mode; 0 (rne), 1 (rtz), 2 (rdn), 3 (rup) and 4 (rmm) exist";
             return Err(Trap::Other(format!("{text}, not {mode}")));
         }
     }

@@ -1,7 +1,7 @@
 //! Loads, stores and atomics. Accesses must be aligned. The console is 64 bytes of addresses, local memory a window
 //! at the top of the address space that each core has for itself (docs/vortex.md, memory map).
 
-use crate::lanes::{Row, bits};
+use crate::lanes::{CHUNK, Row, bits};
 use crate::vortex::Vortex;
 use crate::vortex::inst::Inst;
 use crate::vortex::regs::{F0, RESERVED, RESERVED_VALUE, Regs};
@@ -121,14 +121,19 @@ impl Vortex {
         at: &At,
         regs: &Regs,
     ) -> Result<Place, Trap> {
-        let mut wrong = 0;
-        let mut top = 0;
-        let lanes = regs.lanes() as usize;
-        for (lane, a) in addr[..lanes].iter().enumerate() {
-            let active = if at.mask >> lane & 1 == 1 { *a } else { 0 };
-            wrong |= active & (bytes - 1);
-            top = active.max(top);
+        let (mut wrong, mut top) = ([0; CHUNK], [0; CHUNK]);
+        for (c, chunk) in addr.as_chunks::<CHUNK>().0.iter().enumerate() {
+            let lanes = (at.mask >> (c * CHUNK)) as u8;
+            if lanes == 0 {
+                continue;
+            }
+            for i in 0..CHUNK {
+                let active = if lanes & 1 << i != 0 { chunk[i] } else { 0 };
+                wrong[i] |= active & (bytes - 1);
+                top[i] = active.max(top[i]);
+            }
         }
+        let (wrong, top) = (wrong.iter().fold(0, |a, b| a | b), top.into_iter().max().unwrap_or(0));
         let fault = |addr: u32, why: String| Trap::Memory(MemFault { what, addr: addr.into(), bytes, why });
         if wrong != 0 {
             let bad = bits(at.mask).map(|l| addr[l as usize]).find(|a| a & (bytes - 1) != 0);
@@ -164,11 +169,7 @@ impl Place {
 
     /// Calls `f` with base and lanes, once for memory and once for local memory.
     #[inline(always)]
-    fn each(
-        &self,
-        on: Mask,
-        mut f: impl FnMut(u64, Mask) -> Result<(), MemFault>,
-    ) -> Result<(), MemFault> {
+    fn each(&self, on: Mask, mut f: impl FnMut(u64, Mask) -> Result<(), MemFault>) -> Result<(), MemFault> {
         if self.local == 0 {
             return f(0, on);
         }

@@ -47,14 +47,25 @@ fn labels_sections_and_data() {
         table: .word 1, -2, _start, table+SIZE
         .half 0xffff
         .byte 'x', 1
-    ".replace("'x'", "120").as_str());
+    "
+    .replace("'x'", "120")
+    .as_str());
     assert_eq!(image.entry, BASE + 4);
     let data = image.segments[1].0;
     assert_eq!(data % 64, 0);
     let expected = [1, (-2i32) as u32, BASE + 4, data + 3].map(u32::to_le_bytes).concat();
     assert_eq!(image.segments[1].1, [expected.as_slice(), &[0xff, 0xff, 120, 1]].concat());
-    assert_eq!(image.symbols, [("_first".to_owned(), BASE), ("_start".to_owned(), BASE + 4), ("table".to_owned(), data)]);
-    let text: Vec<Inst> = image.segments[0].1.as_chunks::<4>().0.iter().map(|b| Inst::decode(u32::from_le_bytes(*b)).expect("instruction")).collect();
+    assert_eq!(
+        image.symbols,
+        [("_first".to_owned(), BASE), ("_start".to_owned(), BASE + 4), ("table".to_owned(), data)]
+    );
+    let text: Vec<Inst> = image.segments[0]
+        .1
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|b| Inst::decode(u32::from_le_bytes(*b)).expect("instruction"))
+        .collect();
     let far = |i: usize| text[i].imm;
     assert_eq!((far(5), far(6), far(7), far(8)), (0, 8, -28, -28));
     let high = (data + 0x800) >> 12;
@@ -66,7 +77,9 @@ fn labels_sections_and_data() {
 
 #[test]
 fn data_directives() {
-    let image = ok("nop\n.data\n.float 1.5, -2, inf, -0.5e1\n.space 2\n.align 2\n.asciz \"a\\n\"\n.string \"é\"\n.ascii \"z\"");
+    let image = ok(
+        "nop\n.data\n.float 1.5, -2, inf, -0.5e1\n.space 2\n.align 2\n.asciz \"a\\n\"\n.string \"é\"\n.ascii \"z\"",
+    );
     let floats = [1.5f32, -2.0, f32::INFINITY, -5.0].map(f32::to_le_bytes).concat();
     assert_eq!(image.segments[1].1, [floats.as_slice(), &[0, 0, 0, 0], b"a\n\0", "é\0z".as_bytes()].concat());
     assert_eq!(words(".insn r 0x0B, 2, 0, a0, a1, x1"), words("vx_split_n a0, a1"));
@@ -160,16 +173,24 @@ fn errors_say_where_and_what() {
     one("call 5000000", "`jal` takes", "");
     one(".ascii \"abc\nnop", "the string does not end", "");
     let two = errors("adi a0, a0, 1\nnop\nfoo b\n");
-    assert_eq!(two.iter().map(|e| e.message.as_str()).collect::<Vec<_>>(), ["there is no instruction `adi`", "there is no instruction `foo`"]);
+    assert_eq!(
+        two.iter().map(|e| e.message.as_str()).collect::<Vec<_>>(),
+        ["there is no instruction `adi`", "there is no instruction `foo`"]
+    );
 }
 
 #[test]
 fn garbage_never_panics() {
     let mut random = Random(21);
-    let pieces = ["add", "a0", ",", "(", ")", "lw", "%hi", "1f", "1:", "li", "\"", ".word", "-", "0x", "<<", "fence", "iorw", "jalr", ".insn", "r", "csrr", ".align", "999", "\n", ";", "é", ".space", "vx_split", "fadd.s", "#"];
+    let pieces = [
+        "add", "a0", ",", "(", ")", "lw", "%hi", "1f", "1:", "li", "\"", ".word", "-", "0x", "<<", "fence",
+        "iorw", "jalr", ".insn", "r", "csrr", ".align", "999", "\n", ";", "é", ".space", "vx_split",
+        "fadd.s", "#",
+    ];
     for _ in 0..4000 {
-        let source: String =
-            (0..random.below(12)).map(|_| format!("{} ", pieces[random.below(pieces.len() as u64) as usize])).collect();
+        let source: String = (0..random.below(12))
+            .map(|_| format!("{} ", pieces[random.below(pieces.len() as u64) as usize]))
+            .collect();
         let _ = assemble(&SourceFile::new("t.vx", source));
     }
 }

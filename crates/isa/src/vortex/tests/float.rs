@@ -70,7 +70,13 @@ fn plus(a: Exact, b: Exact, mode: u8) -> Exact {
     if more && b.negative != (sum < 0) {
         size_less = true;
     }
-    let negative = if sum == 0 && !more { mode == RDN } else if sum == 0 { b.negative } else { sum < 0 };
+    let negative = if sum == 0 && !more {
+        mode == RDN
+    } else if sum == 0 {
+        b.negative
+    } else {
+        sum < 0
+    };
     sum = sum.abs() - i128::from(size_less);
     Exact { negative, size: sum as u128, exponent, more }
 }
@@ -233,7 +239,11 @@ fn check(op: Op, mode: u8, operands: &[[u32; 3]], expected: impl Fn([u32; 3]) ->
         for (lane, &values) in part.iter().enumerate() {
             let got = (m.regs.get(d, lane as u32), m.regs.flags(lane as u32));
             let want = expected(values);
-            assert_eq!(got, want, "{op:?} mode {mode} {values:x?}: got {:x} {:x}, want {:x} {:x}", got.0, got.1, want.0, want.1);
+            assert_eq!(
+                got, want,
+                "{op:?} mode {mode} {values:x?}: got {:x} {:x}, want {:x} {:x}",
+                got.0, got.1, want.0, want.1
+            );
         }
     }
 }
@@ -352,8 +362,20 @@ fn comparisons_signs_and_classes() {
             (true, true) => CANONICAL,
             (true, false) => b,
             (false, true) => a,
-            _ if f(a) == 0.0 && f(b) == 0.0 => if want_less { a | b } else { a & b },
-            _ => if (f(a) < f(b)) == want_less || f(a) == f(b) { a } else { b },
+            _ if f(a) == 0.0 && f(b) == 0.0 => {
+                if want_less {
+                    a | b
+                } else {
+                    a & b
+                }
+            }
+            _ => {
+                if (f(a) < f(b)) == want_less || f(a) == f(b) {
+                    a
+                } else {
+                    b
+                }
+            }
         };
         (value, quiet(a, b))
     };
@@ -375,10 +397,71 @@ fn comparisons_signs_and_classes() {
             (FpCategory::Subnormal, false) => 5,
             (FpCategory::Normal, false) => 6,
             (FpCategory::Infinite, false) => 7,
-            (FpCategory::Nan, _) => if signalling(a) { 8 } else { 9 },
+            (FpCategory::Nan, _) => {
+                if signalling(a) {
+                    8
+                } else {
+                    9
+                }
+            }
         };
         (1 << bit, 0)
     });
+}
+
+/// Straight-line programs of floating-point instructions, every lane against the host's own arithmetic.
+#[test]
+fn random_programs_compute_what_the_host_computes() {
+    let canonical = |x: f32| if x.is_nan() { f32::from_bits(CANONICAL) } else { x };
+    let mut random = Random(0x5eed);
+    for _ in 0..60 {
+        let mut m = Machine::new(32);
+        let mut host = [[0f32; 32]; 8];
+        for (r, row) in host.iter_mut().enumerate() {
+            for (lane, value) in row.iter_mut().enumerate() {
+                let bits = random.float();
+                *value = f32::from_bits(bits);
+                m.regs.set(32 + r, lane as u32, bits);
+            }
+        }
+        for _ in 0..200 {
+            let [d, a, b, c] = [0; 4].map(|_: u8| random.below(8) as u8);
+            let ops = [
+                Op::Fadd,
+                Op::Fsub,
+                Op::Fmul,
+                Op::Fdiv,
+                Op::Fsqrt,
+                Op::Fmadd,
+                Op::Fmsub,
+                Op::Fnmsub,
+                Op::Fnmadd,
+                Op::Fsgnjn,
+            ];
+            let op = ops[random.below(10) as usize];
+            let rm = if random.below(2) == 0 { DYNAMIC } else { RNE };
+            m.run(Inst { rd: d, rs1: a, rs2: b, rs3: c, rm, ..Inst::new(op) });
+            for lane in 0..32 {
+                let [x, y, z] = [a, b, c].map(|r| host[usize::from(r)][lane]);
+                host[usize::from(d)][lane] = match op {
+                    Op::Fadd => canonical(x + y),
+                    Op::Fsub => canonical(x - y),
+                    Op::Fmul => canonical(x * y),
+                    Op::Fdiv => canonical(x / y),
+                    Op::Fsqrt => canonical(x.sqrt()),
+                    Op::Fmadd => canonical(x.mul_add(y, z)),
+                    Op::Fmsub => canonical(x.mul_add(y, -z)),
+                    Op::Fnmsub => canonical((-x).mul_add(y, z)),
+                    Op::Fnmadd => canonical((-x).mul_add(y, -z)),
+                    _ => f32::from_bits(x.to_bits() & 0x7fff_ffff | !y.to_bits() & 1 << 31),
+                };
+            }
+        }
+        for (r, row) in host.iter().enumerate() {
+            let want: Vec<u32> = row.iter().map(|v| v.to_bits()).collect();
+            assert_eq!(m.row(32 + r), want, "f{r}");
+        }
+    }
 }
 
 /// Values worked out by hand from the manual's text.
@@ -400,7 +483,11 @@ fn cases_by_hand() {
     assert_eq!(one(Op::Fmul, RNE, least, least), (0, UF | NX));
     assert_eq!(one(Op::Fmul, RUP, least, least), (1, UF | NX));
     assert_eq!(one(Op::Fmul, RUP, 0x8000_0001, least), (0x8000_0000, UF | NX));
-    assert_eq!(one(Op::Fmul, RNE, 0x0080_0000, 0x3f7f_ffff), (0x0080_0000, UF | NX), "tiny before, tiny after");
+    assert_eq!(
+        one(Op::Fmul, RNE, 0x0080_0000, 0x3f7f_ffff),
+        (0x0080_0000, UF | NX),
+        "tiny before, tiny after"
+    );
     assert_eq!(one(Op::Fdiv, RNE, one_f, 0), (0x7f80_0000, DZ));
     assert_eq!(one(Op::Fdiv, RNE, 0, 0), (CANONICAL, NV));
     assert_eq!(one(Op::Fadd, RNE, 0x7f80_0001, one_f), (CANONICAL, NV), "a signalling NaN");

@@ -146,10 +146,12 @@ fn branches_take_the_lanes_for_which_they_hold() {
             let mut m = Machine::masked(16, random.next() & 0xffff | 1);
             m.at.may_diverge = true;
             let a: Vec<u32> = (0..16).map(|_| random.integer()).collect();
-            let b: Vec<u32> = a.iter().map(|&a| if random.below(2) == 0 { a } else { random.integer() }).collect();
+            let b: Vec<u32> =
+                a.iter().map(|&a| if random.below(2) == 0 { a } else { random.integer() }).collect();
             m.set(1, &a);
             m.set(2, &b);
-            let taken = (0..16).filter(|&l| m.at.mask >> l & 1 == 1 && holds(a[l], b[l])).fold(0, |t, l| t | 1 << l);
+            let taken =
+                (0..16).filter(|&l| m.at.mask >> l & 1 == 1 && holds(a[l], b[l])).fold(0, |t, l| t | 1 << l);
             let inst = Inst { rd: 0, imm: 12, ..three(op) };
             let want = match taken {
                 0 => crate::Flow::Next,

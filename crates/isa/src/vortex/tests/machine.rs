@@ -139,8 +139,20 @@ impl Random {
     /// Floats: edges, neighbours of edges, subnormals, halves of integers, near each other, any bits.
     pub fn float(&mut self) -> u32 {
         const EDGES: [u32; 14] = [
-            0, 1, 0x007f_ffff, 0x0080_0000, 0x0080_0001, 0x3f80_0000, 0x3f7f_ffff, 0x4f00_0000, 0x4f80_0000,
-            0x7f7f_ffff, 0x7f80_0000, 0x7fc0_0000, 0x7f80_0001, 0x7fff_ffff,
+            0,
+            1,
+            0x007f_ffff,
+            0x0080_0000,
+            0x0080_0001,
+            0x3f80_0000,
+            0x3f7f_ffff,
+            0x4f00_0000,
+            0x4f80_0000,
+            0x7f7f_ffff,
+            0x7f80_0000,
+            0x7fc0_0000,
+            0x7f80_0001,
+            0x7fff_ffff,
         ];
         let sign = (self.word() & 1) << 31;
         sign ^ match self.below(7) {

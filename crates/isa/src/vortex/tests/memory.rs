@@ -44,7 +44,9 @@ fn loads_extend_and_stores_cut() {
 
 #[test]
 fn misaligned_accesses_name_the_address() {
-    for (op, addr) in [(Op::Lh, 101), (Op::Lw, 102), (Op::Sh, 103), (Op::Sw, 101), (Op::AmoAdd, 106), (Op::Flw, 99)] {
+    for (op, addr) in
+        [(Op::Lh, 101), (Op::Lw, 102), (Op::Sh, 103), (Op::Sw, 101), (Op::AmoAdd, 106), (Op::Flw, 99)]
+    {
         let mut m = Machine::new(4);
         m.set(1, &[128, addr, 128, 128]);
         let text = m.exec(Inst { imm: 0, ..three(op) }).unwrap_err().to_string();

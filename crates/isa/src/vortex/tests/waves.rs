@@ -56,9 +56,13 @@ fn split_join_and_predicate() {
 
 #[test]
 fn votes() {
-    for (votes, mask, all, any, uniform, ballot) in
-        [(0b0101, 0xf, 0, 1, 0, 5), (0xf, 0xf, 1, 1, 1, 0xf), (0, 0xf, 0, 0, 1, 0), (0b0101, 0b0101, 1, 1, 1, 5), (0xa, 5, 0, 0, 1, 0)]
-    {
+    for (votes, mask, all, any, uniform, ballot) in [
+        (0b0101, 0xf, 0, 1, 0, 5),
+        (0xf, 0xf, 1, 1, 1, 0xf),
+        (0, 0xf, 0, 0, 1, 0),
+        (0b0101, 0b0101, 1, 1, 1, 5),
+        (0xa, 5, 0, 0, 1, 0),
+    ] {
         let mut m = Machine::masked(4, mask);
         m.set(1, &std::array::from_fn::<u32, 4, _>(|l| votes >> l & 1 | 6));
         for (op, want) in

@@ -91,7 +91,18 @@ fn call_with_private_memory() {
         loop {
             let inst = decode(&TEXT[pc as usize..]).unwrap();
             let next = pc + u32::from(inst.size) / 4;
-            let at = At { pc, next, mask: live, live, clock: 0, core: 0, depth: 0, waves: 1, whole: true, may_diverge: true };
+            let at = At {
+                pc,
+                next,
+                mask: live,
+                live,
+                clock: 0,
+                core: 0,
+                depth: 0,
+                waves: 1,
+                whole: true,
+                may_diverge: true,
+            };
             match isa.exec(&inst, &at, &mut regs, &mut bus) {
                 Ok(Flow::Next) => pc = next,
                 Ok(Flow::Jump(to)) => pc = to,
