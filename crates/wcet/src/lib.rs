@@ -2,5 +2,6 @@
 //! descriptions, programs and traces, never on the simulator (docs/ARCHITECTURE.md, invariant 1).
 
 pub mod graph;
+pub mod ipet;
 
 pub use graph::{Count, Edge, EdgeId, Fact, Graph, LoopBound, Model, Node, NodeId, Region};
