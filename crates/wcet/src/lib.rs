@@ -2,6 +2,7 @@
 //! descriptions, programs and traces, never on the simulator (docs/ARCHITECTURE.md, invariant 1).
 
 pub mod graph;
+pub mod ipet;
 pub mod measure;
 pub mod split;
 
