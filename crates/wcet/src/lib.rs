@@ -2,6 +2,8 @@
 //! descriptions, programs and traces, never on the simulator (docs/ARCHITECTURE.md, invariant 1).
 
 pub mod graph;
+pub mod kernel;
+pub mod paper;
 pub mod split;
 
 pub use graph::{Count, Edge, EdgeId, Fact, Graph, LoopBound, Model, Node, NodeId, Region};

@@ -2,5 +2,7 @@
 
 mod contexts;
 mod expand;
+mod kernel;
 mod optimal;
+mod paper;
 mod support;
