@@ -64,7 +64,9 @@ pub struct KernelBound {
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ComposeError {
-    #[error("not even one group fits on the machine; make groups smaller or use fewer registers or less local memory")]
+    #[error(
+        "not even one group fits on the machine; make groups smaller or use fewer registers or less local memory"
+    )]
     NoRoom,
     #[error("no wave has a time; give at least one")]
     NoWaves,
@@ -75,10 +77,8 @@ pub enum ComposeError {
 }
 
 const CO_RUNNERS: &str = "the bound of a wave holds whatever runs beside it";
-const POOL: &str =
-    "groups may span cores and use half a wave: wave slots of the whole machine are one pool (not true, see repair 6)";
-const EQUAL_BLOCKS: &str =
-    "a block takes as long with split paths beside it as without, and with any lanes on (not true, see repairs 4 and 5)";
+const POOL: &str = "groups may span cores and use half a wave: wave slots of the whole machine are one pool (not true, see repair 6)";
+const EQUAL_BLOCKS: &str = "a block takes as long with split paths beside it as without, and with any lanes on (not true, see repairs 4 and 5)";
 
 /// The kernel's bound as a document has it.
 pub fn compose(kind: Composition, launch: &Launch) -> Result<KernelBound, ComposeError> {
@@ -95,7 +95,8 @@ fn pws(kind: Composition, n: &Launch) -> Result<KernelBound, ComposeError> {
         None => n.partitions,
         Some(selected) => {
             assumptions.push(format!("re-provisioning by equation 2 with |S_B| = {selected} (see repair 9)"));
-            let units = lemmas::simd_units(n.partitions, n.contexts, selected).ok_or(ComposeError::TooLong)?;
+            let units =
+                lemmas::simd_units(n.partitions, n.contexts, selected).ok_or(ComposeError::TooLong)?;
             u64::try_from(units).map_err(|_| ComposeError::NoRoom)?
         }
     };
@@ -104,7 +105,8 @@ fn pws(kind: Composition, n: &Launch) -> Result<KernelBound, ComposeError> {
     let rounds = lemmas::dispatches(n.groups, at_once).ok_or(ComposeError::NoRoom)?;
     let cycles = match kind {
         Composition::Dws => {
-            assumptions.push("the paths of a wave run one after the other, each as long as the whole wave".into());
+            assumptions
+                .push("the paths of a wave run one after the other, each as long as the whole wave".into());
             lemmas::kernel_dws(rounds, n.delay, n.contexts, n.wave)
         }
         _ => lemmas::kernel_pws(rounds, n.delay, n.wave),
@@ -115,7 +117,12 @@ fn pws(kind: Composition, n: &Launch) -> Result<KernelBound, ComposeError> {
     if kind != Composition::None {
         assumptions.push(EQUAL_BLOCKS.into());
     }
-    Ok(KernelBound { cycles: cycles.ok_or(ComposeError::TooLong)?, rounds, groups_at_once: at_once, assumptions })
+    Ok(KernelBound {
+        cycles: cycles.ok_or(ComposeError::TooLong)?,
+        rounds,
+        groups_at_once: at_once,
+        assumptions,
+    })
 }
 
 /// Equations 5.1 to 5.5 and the delays of Betts and Donaldson.
@@ -147,7 +154,9 @@ fn thesis_and_betts(kind: Composition, n: &Launch) -> Result<KernelBound, Compos
         }
         serial_or_parallel => {
             assumptions.extend([POOL.into(), "starts of paths are as late as measured and no later".into()]);
-            assumptions.push("the first S marked branches split (not true without reconvergence, see repair 8)".into());
+            assumptions.push(
+                "the first S marked branches split (not true without reconvergence, see repair 8)".into(),
+            );
             assumptions.push(EQUAL_BLOCKS.into());
             let batch = if serial_or_parallel == Composition::ThesisSerial {
                 assumptions.push("the paths of a wave run one after the other".into());
@@ -159,7 +168,12 @@ fn thesis_and_betts(kind: Composition, n: &Launch) -> Result<KernelBound, Compos
             (rounds, batch.and_then(|b| thesis::kernel(rounds, b, 0)))
         }
     };
-    Ok(KernelBound { cycles: cycles.ok_or(ComposeError::TooLong)?, rounds, groups_at_once: at_once, assumptions })
+    Ok(KernelBound {
+        cycles: cycles.ok_or(ComposeError::TooLong)?,
+        rounds,
+        groups_at_once: at_once,
+        assumptions,
+    })
 }
 
 /// Where groups can be at a time.
@@ -202,5 +216,10 @@ pub fn sound_kernel(groups: u64, seats: Seats, waves: &[PathTime]) -> Result<Ker
         "the dispatcher gives groups in order to any core with room, at once",
         "a core has room for as many groups as slots, registers, local memory and barriers allow, wherever they are free",
     ];
-    Ok(KernelBound { cycles, rounds, groups_at_once: at_once, assumptions: assumptions.map(String::from).to_vec() })
+    Ok(KernelBound {
+        cycles,
+        rounds,
+        groups_at_once: at_once,
+        assumptions: assumptions.map(String::from).to_vec(),
+    })
 }

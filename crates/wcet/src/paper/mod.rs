@@ -17,9 +17,13 @@ use thiserror::Error;
 /// Why the documents' algorithms do not apply.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PaperError {
-    #[error("block {block}: {what}; PWS 4.2 knows sequences and branches with a serialisation block only, use the regions' version")]
+    #[error(
+        "block {block}: {what}; PWS 4.2 knows sequences and branches with a serialisation block only, use the regions' version"
+    )]
     Shape { block: usize, what: &'static str },
-    #[error("`{node}`: {what}; PWS 4.2 knows sequences and branches with a serialisation block only, use the regions' version")]
+    #[error(
+        "`{node}`: {what}; PWS 4.2 knows sequences and branches with a serialisation block only, use the regions' version"
+    )]
     Node { node: String, what: &'static str },
     #[error("block {block} is no branch; mark blocks where lanes part")]
     NoBranch { block: usize },

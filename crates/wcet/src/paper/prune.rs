@@ -79,7 +79,11 @@ pub struct PrunedModel {
 
 /// Algorithm 2 on regions: the same comparison of sides, by the region recursion, so that loops and uniform branches do
 /// not matter. On the paper's graphs it cuts the same edges.
-pub fn prune_regions(model: &Model, regions: &[Region], selected: &[usize]) -> Result<PrunedModel, SplitError> {
+pub fn prune_regions(
+    model: &Model,
+    regions: &[Region],
+    selected: &[usize],
+) -> Result<PrunedModel, SplitError> {
     let tree = Tree::new(model, regions)?;
     let mut time = vec![0; tree.levels.len()];
     let mut removed = Vec::new();
@@ -104,15 +108,14 @@ pub fn prune_regions(model: &Model, regions: &[Region], selected: &[usize]) -> R
 /// facts stay, because IPET uses them afterwards (repair 2).
 pub(crate) fn without(model: &Model, removed: &[EdgeId]) -> Result<Model, SplitError> {
     crate::split::check_indices(model)?;
-    let mut pruned = Model::default();
-    pruned.graph = Graph { edges: Vec::new(), ..model.graph.clone() };
+    let graph = Graph { edges: Vec::new(), ..model.graph.clone() };
+    let mut pruned = Model { graph, bounds: model.bounds.clone(), facts: Vec::new() };
     let mut number = vec![None; model.graph.edges.len()];
     for (e, edge) in model.graph.edges.iter().enumerate() {
         if removed.binary_search(&e).is_err() {
             number[e] = Some(pruned.graph.edge(edge.from, edge.to, edge.cost));
         }
     }
-    pruned.bounds = model.bounds.clone();
     let shape = shape_of(&pruned)?;
     pruned.bounds.retain(|b| shape.heads_loop(b.header));
     pruned.facts = model.facts.clone();
@@ -150,6 +153,7 @@ pub fn pws_wave(
     let selected = select_regions(&Tree::new(model, regions)?, marked, slots)?;
     let pruned = prune_regions(model, regions, &selected)?;
     let ipet = longest(&pruned.model)?;
-    let cycles = lemmas::wave(ipet, selected.len() as u64, split_cost, merge_cost).ok_or(SplitError::TooLong)?;
+    let cycles =
+        lemmas::wave(ipet, selected.len() as u64, split_cost, merge_cost).ok_or(SplitError::TooLong)?;
     Ok(PwsWave { selected, pruned, ipet, cycles })
 }

@@ -42,10 +42,15 @@ impl Cfg {
             if block.successors.iter().any(|&v| v <= u || v >= end) {
                 return wrong("a successor does not come later in the list");
             }
-            let serialise = block.successors.iter().filter(|&&v| blocks[v - 1].kind == Kind::Serialise).count();
+            let serialise =
+                block.successors.iter().filter(|&&v| blocks[v - 1].kind == Kind::Serialise).count();
             match block.kind {
-                Kind::Plain if block.successors.is_empty() && u + 1 < end => return wrong("it leads nowhere"),
-                Kind::Plain if block.successors.len() > 1 => return wrong("it branches without being a branch"),
+                Kind::Plain if block.successors.is_empty() && u + 1 < end => {
+                    return wrong("it leads nowhere");
+                }
+                Kind::Plain if block.successors.len() > 1 => {
+                    return wrong("it branches without being a branch");
+                }
                 Kind::Branch if block.successors.len() != 2 || serialise != 1 => {
                     return wrong("a branch leads to one block and one serialisation block");
                 }
@@ -116,7 +121,7 @@ impl Cfg {
     /// which is the last. 0 = none.
     pub fn parent(&self, u: usize) -> usize {
         let around = |&v: &usize| !self.is(v, Kind::Plain) && u < self.reconv(v);
-        (1..u).rev().find(around).unwrap_or(0)
+        (1..u.min(self.len() + 1)).rev().find(around).unwrap_or(0)
     }
 
     /// The same graph as a model, and a region for each branch.

@@ -13,7 +13,7 @@ pub struct Placement {
     pub cycles: u64,
     /// Regions to split, by number.
     pub chosen: Vec<usize>,
-    /// The least worst case with 0, 1, … S contexts.
+    /// The least worst case with 0, 1, … S contexts; at most one more than there are regions, the rest is the same.
     pub by_contexts: Vec<u64>,
 }
 
@@ -32,7 +32,7 @@ struct Best {
 /// used: they could only lower the result.
 pub fn optimal(model: &Model, regions: &[Region], slots: u32) -> Result<Placement, SplitError> {
     let tree = Tree::new(model, regions)?;
-    let slots = slots as usize;
+    let slots = (slots as usize).min(regions.len());
     let on = tree.sides();
     let mut best: Vec<Best> = Vec::with_capacity(tree.levels.len());
     for l in 0..tree.levels.len() {

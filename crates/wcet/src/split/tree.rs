@@ -128,8 +128,8 @@ impl<'a> Tree<'a> {
         check_indices(model)?;
         check_regions(model, regions)?;
         let mut walk = Walk::new(model, regions)?;
-        for r in 0..regions.len() {
-            if walk.live[regions[r].branch] && walk.found[r].is_none() {
+        for (r, region) in regions.iter().enumerate() {
+            if walk.live[region.branch] && walk.found[r].is_none() {
                 walk.region(r)?;
             }
         }

@@ -5,4 +5,5 @@ mod expand;
 mod kernel;
 mod optimal;
 mod paper;
+mod strange;
 mod support;

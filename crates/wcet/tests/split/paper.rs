@@ -33,8 +33,20 @@ fn prune_cuts_the_edges_of_figure_8() {
     assert_eq!(printed.longest(&cfg), 42);
     assert_eq!(printed.f[1], 42);
     // The F column, where it is legible. As printed, the algorithm gives 14 for block 13 and less for all before it.
-    let column =
-        [(5, 37), (8, 24), (9, 23), (10, 23), (11, 19), (12, 16), (13, 16), (14, 12), (15, 11), (16, 11), (17, 9), (18, 4)];
+    let column = [
+        (5, 37),
+        (8, 24),
+        (9, 23),
+        (10, 23),
+        (11, 19),
+        (12, 16),
+        (13, 16),
+        (14, 12),
+        (15, 11),
+        (16, 11),
+        (17, 9),
+        (18, 4),
+    ];
     for (u, f) in column {
         assert_eq!(variant.f[u], f, "F[{u}]");
     }
@@ -59,7 +71,8 @@ fn table_2() {
     assert_eq!(prune(&cfg, &[1, 2, 7, 13]).longest(&cfg), 42);
     // The printed DWS column contradicts lemma 5.7 whatever the blocks take: 192 is not 1 + 3 E for any whole E, and
     // E would fall from 63 to 61 with more splits.
-    let waves: Vec<(u64, u64)> = printed.iter().map(|p| ((p.2 - 1) / (p.0 + 1), (p.2 - 1) % (p.0 + 1))).collect();
+    let waves: Vec<(u64, u64)> =
+        printed.iter().map(|p| ((p.2 - 1) / (p.0 + 1), (p.2 - 1) % (p.0 + 1))).collect();
     assert_eq!(waves, [(63, 0), (63, 2), (61, 0)]);
 }
 
@@ -88,7 +101,8 @@ fn graphs_and_regions_select_and_cut_the_same() {
     let mut cut = 0;
     for seed in 0..4000 {
         let s = sample(seed, PLAIN);
-        let (cfg, nodes) = Cfg::from_model(&s.model, &s.regions).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let (cfg, nodes) =
+            Cfg::from_model(&s.model, &s.regions).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         let tree = Tree::new(&s.model, &s.regions).expect("regions");
         let bits = random.next();
         let marked: Vec<bool> = (0..s.regions.len()).map(|r| bits >> r & 1 == 1).collect();
@@ -137,7 +151,8 @@ fn the_best_placement_is_never_worse_than_select() {
         let s = sample(seed, ALL);
         let tree = Tree::new(&s.model, &s.regions).expect("regions");
         for slots in 0..=4 {
-            let selected = select_regions(&tree, &vec![true; s.regions.len()], slots.into()).expect("regions");
+            let selected =
+                select_regions(&tree, &vec![true; s.regions.len()], slots.into()).expect("regions");
             let some: Vec<Region> = selected.iter().map(|&r| s.regions[r].clone()).collect();
             let by_select = sound(&s.model, &some, slots, Reconvergence::AtJoin).expect("regions").cycles;
             let best = optimal(&s.model, &s.regions, slots).expect("regions").cycles;
@@ -161,7 +176,8 @@ fn figure_5_4(a: u64, b: u64, c: u64, d: u64, e: u64) -> (Model, Region) {
     let second = graph.edge(middle, end, d);
     graph.edge(middle, end, e);
     (graph.entry, graph.exit) = (start, end);
-    let region = Region { branch, join: end, first: vec![first], second: vec![second], split_cost: 0, merge_cost: 0 };
+    let region =
+        Region { branch, join: end, first: vec![first], second: vec![second], split_cost: 0, merge_cost: 0 };
     (Model { graph, bounds: Vec::new(), facts: Vec::new() }, region)
 }
 
@@ -198,7 +214,8 @@ fn a_child_split_off_in_nested_loops_runs_what_is_left() {
     (graph.entry, graph.exit) = (start, end);
     let bounds = vec![LoopBound { header: o, max: 3 }, LoopBound { header: i, max: 5 }];
     let model = Model { graph, bounds, facts: Vec::new() };
-    let region = Region { branch: b, join: j, first: vec![first], second: vec![], split_cost: 0, merge_cost: 0 };
+    let region =
+        Region { branch: b, join: j, first: vec![first], second: vec![], split_cost: 0, merge_cost: 0 };
     let paths = per_path(&model, &region).expect("a region");
     assert_eq!(paths.notes.len(), 1);
     // The rest of this round of the inner loop: b j. Back to i, the inner loop once more: four rounds i b j, then i. The
