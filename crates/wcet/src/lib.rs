@@ -3,7 +3,9 @@
 
 pub mod graph;
 pub mod ipet;
+pub mod kernel;
 pub mod measure;
+pub mod paper;
 pub mod split;
 
 pub use graph::{Count, Edge, EdgeId, Fact, Graph, LoopBound, Model, Node, NodeId, Region};
