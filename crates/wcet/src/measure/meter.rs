@@ -5,7 +5,7 @@
 use super::plan::{END, Plan, START};
 use super::times::{Row, Stray, Times};
 use wb_isa::{NO_PC, Pc};
-use wb_trace::{Event, Kind, NO_PATH, Observer, TraceInfo};
+use wb_trace::{Event, Kind, NO_PATH, Observer, RefusedReason, TraceInfo};
 
 const NONE: u32 = u32::MAX;
 
@@ -154,6 +154,7 @@ impl<'a> Meter<'a> {
         if !wave.issued {
             wave.issued = true;
             self.times.start_delay = self.times.start_delay.max(event.cycle - wave.start);
+            self.times.last_start = self.times.last_start.max(event.cycle);
         }
         wave.last = event.path;
         let Some(Some(clock)) = wave.paths.get_mut(usize::from(event.path)) else { return };
@@ -190,6 +191,9 @@ impl<'a> Meter<'a> {
         let Some(Some(parent)) = wave.paths.get(usize::from(wave.last)) else { return };
         let clock = Clock { fresh: true, ..parent.clone() };
         let paths = wave.paths.iter().flatten().count() as u32 + 1;
+        let start = event.cycle - wave.start;
+        let latest = self.times.child_start.entry(self.plan.branch_at(parent.last_pc)).or_default();
+        *latest = (*latest).max(start);
         self.times.splits += 1;
         self.times.most_paths = self.times.most_paths.max(paths);
         self.put(event.wave, event.path, clock);
@@ -277,7 +281,11 @@ impl Observer for Meter<'_> {
                 Kind::PathEnd { into } => self.merge(event, into),
                 Kind::SplitRefused { reason, .. } => {
                     *self.times.refused.entry(reason).or_default() += 1;
-                    *self.times.refused_at.entry(event.pc).or_default() += 1;
+                    // A `split` stands right before its branch.
+                    if reason == RefusedReason::NoContext {
+                        let branch = self.plan.branch_at(event.pc);
+                        *self.times.refused_no_context.entry(branch).or_default() += 1;
+                    }
                 }
                 Kind::WaveEnd => self.end(event),
                 _ => {}

@@ -1,7 +1,7 @@
 //! From measured times to the model of a wave. Ways that were never taken are an error unless the user says what they
 //! cost; skipping a side of a branch is taken to be no slower than running it (THESIS 5.2.4).
 
-use super::plan::{END, Plan, START};
+use super::plan::{END, Plan, PlanEdge, START};
 use super::times::Times;
 use crate::graph::{Graph, LoopBound, Model, Region};
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,6 +108,36 @@ impl Plan {
             }
         }
         false
+    }
+
+    /// Blocks that a way of this edge can pass, that of its first point included.
+    pub fn blocks_of(&self, edge: usize) -> Vec<usize> {
+        let PlanEdge { from, via, to } = self.edges[edge];
+        let own = self.piece_at(self.nodes[from]);
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        let mut work: Vec<usize> = via.into_iter().collect();
+        while let Some(p) = work.pop() {
+            if self.pieces[p].node.is_none() && seen.insert(p) {
+                work.extend(&self.pieces[p].succs);
+            }
+        }
+        // Only what leads to the other end.
+        let mut useful: BTreeSet<usize> = BTreeSet::new();
+        loop {
+            let size = useful.len();
+            for &p in &seen {
+                let piece = &self.pieces[p];
+                let hits = |s: &usize| useful.contains(s) || self.pieces[*s].node == Some(to);
+                if piece.ends && to == END || piece.succs.iter().any(hits) {
+                    useful.insert(p);
+                }
+            }
+            if useful.len() == size {
+                break;
+            }
+        }
+        let blocks: BTreeSet<usize> = useful.into_iter().chain(own).map(|p| self.pieces[p].block).collect();
+        blocks.into_iter().collect()
     }
 
     fn reached(&self, times: &Times) -> BTreeSet<usize> {

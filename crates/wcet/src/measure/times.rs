@@ -53,10 +53,14 @@ pub struct Times {
     pub longest_run: u64,
     /// Longest time from the slot to the first instruction.
     pub start_delay: u64,
+    /// Latest first instruction of a wave, counted from the launch.
+    pub last_start: u64,
+    /// Latest start of a path by the branch it was split off at, counted from the wave's slot.
+    pub child_start: BTreeMap<Pc, u64>,
     pub splits: u64,
     pub refused: BTreeMap<RefusedReason, u64>,
-    /// Branches whose split was refused, and how often.
-    pub refused_at: BTreeMap<Pc, u64>,
+    /// Branches at which no context was left for a split, and how often.
+    pub refused_no_context: BTreeMap<Pc, u64>,
     /// Most paths of a wave at once.
     pub most_paths: u32,
     pub stray: Option<Stray>,
@@ -95,9 +99,14 @@ impl Times {
         for (&reason, n) in &more.refused {
             *self.refused.entry(reason).or_default() += n;
         }
-        for (&pc, n) in &more.refused_at {
-            *self.refused_at.entry(pc).or_default() += n;
+        for (&pc, n) in &more.refused_no_context {
+            *self.refused_no_context.entry(pc).or_default() += n;
         }
+        for (&pc, &start) in &more.child_start {
+            let latest = self.child_start.entry(pc).or_default();
+            *latest = (*latest).max(start);
+        }
+        self.last_start = self.last_start.max(more.last_start);
         self.runs += more.runs;
         self.waves += more.waves;
         self.splits += more.splits;

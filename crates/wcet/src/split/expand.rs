@@ -186,6 +186,13 @@ impl Build<'_> {
                 copies.extend(ways.map(|(way, ends)| (way, deeper(ends))));
             }
         }
+        // A side that has no way to the join was never seen to be skipped; with neither, both run in sequence.
+        let feasible = |way: Way| level.on_way(way)[level.entry];
+        if copies.iter().any(|&(way, _)| feasible(way)) {
+            copies.retain(|&(way, _)| feasible(way));
+        } else {
+            copies = vec![(Way::Serial, split)];
+        }
         for (way, ends) in copies {
             let on = self.on_way(level, way)?;
             let side = match way {

@@ -1,0 +1,459 @@
+//! From launches to bounds: measure with a point at every block, find which points are needed, measure again with
+//! those, build the model of a wave, bound it, and put the waves of every launch together (wcet.md, pipeline).
+
+use super::kernel::{Kernel, needs};
+use super::result::{
+    BlockRow, BranchRow, CoverageRow, KernelBound, LaunchRow, LoopRow, Place, Status, StepRow,
+};
+use super::runs::{Launched, Runs};
+use miette::{IntoDiagnostic, Report, miette};
+use std::collections::{BTreeMap, BTreeSet};
+use wb_hw::Limit;
+use wb_isa::{NO_PC, Pc};
+use wb_program::facts::{LoopFact, Origin};
+use wb_sim::{Launch, RunOptions};
+use wb_wcet::kernel::{Seats, sound_kernel};
+use wb_wcet::measure::{END, Gap, Measured, Meter, Points, START, Times, Unmeasured};
+use wb_wcet::paper::thesis::PathTime;
+use wb_wcet::wave::{self, WaveBound};
+
+/// What the user wants to know, and what to accept.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Facts files: name and text.
+    pub facts: Vec<(String, String)>,
+    /// Take limits of loops that have no other from the runs.
+    pub facts_from_trace: bool,
+    pub unmeasured: Unmeasured,
+    /// Keep a point at every divergent branch, as THESIS does, even where fewer would do.
+    pub all_points: bool,
+    /// Find out what each split brings.
+    pub what_if: bool,
+}
+
+/// Tells how far the work is: what is being done, launches so far.
+pub type Progress<'a> = &'a mut dyn FnMut(&str, usize);
+
+/// A kernel and what was measured of it.
+struct Study {
+    kernel: Kernel,
+    times: Times,
+    launches: Vec<LaunchRow>,
+}
+
+/// Bounds of every kernel that is launched, in the order of their first launch.
+pub fn analyse(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec<KernelBound>, Report> {
+    let first = measure(runs, options, progress, "measuring every block", &BTreeMap::new())?;
+    let mut points = BTreeMap::new();
+    for study in &first {
+        let limits = limits(study, options)?;
+        let rounds: BTreeMap<Pc, u64> = limits.iter().map(|l| (l.header, l.max)).collect();
+        points.insert(study.kernel.name.clone(), needed(study, &rounds, options));
+    }
+    let second = measure(runs, options, progress, "measuring the points that are needed", &points)?;
+    first.iter().zip(second).map(|(first, second)| conclude(first, second, options)).collect()
+}
+
+fn measure(
+    runs: &Runs,
+    options: &Options,
+    progress: Progress,
+    what: &str,
+    points: &BTreeMap<String, Points>,
+) -> Result<Vec<Study>, Report> {
+    let mut studies: Vec<Study> = Vec::new();
+    let mut launch = 0;
+    runs.each(&mut |launched: &Launched, go| {
+        progress(what, launch);
+        launch += 1;
+        let at = match studies.iter().position(|s| s.kernel.name == launched.kernel) {
+            Some(at) => at,
+            None => {
+                let points = points.get(launched.kernel).unwrap_or(&Points::Blocks);
+                let kernel = Kernel::new(launched, points, facts_for(options, launched.kernel))?;
+                let times = Times::new(&kernel.plan);
+                studies.push(Study { kernel, times, launches: Vec::new() });
+                studies.len() - 1
+            }
+        };
+        let study = &mut studies[at];
+        study.kernel.prove(launched);
+        let mut meter = Meter::new(&study.kernel.plan);
+        let outcome = go(RunOptions::default(), Some(&mut meter))?;
+        let times = meter.times;
+        study.times.add(&times);
+        study.launches.push(launch_row(launched, outcome.cycles));
+        Ok(())
+    })?;
+    Ok(studies)
+}
+
+/// The facts file for a kernel: the one that names it, or the only one.
+fn facts_for<'a>(options: &'a Options, kernel: &str) -> Option<(&'a str, &'a str)> {
+    let names = |text: &str| text.parse::<toml::Table>().ok()?.get("kernel")?.as_str().map(str::to_owned);
+    let own = options.facts.iter().find(|(_, text)| names(text).as_deref() == Some(kernel));
+    let open = || options.facts.iter().find(|(_, text)| names(text).is_none());
+    own.or_else(open).map(|(name, text)| (name.as_str(), text.as_str()))
+}
+
+fn launch_row(launched: &Launched, observed: u64) -> LaunchRow {
+    let (needs, groups) = needs(launched.launch, launched.machine);
+    let seats = Seats::of(launched.machine, needs);
+    let at_once = seats.cores * seats.groups_per_core;
+    let limit = match launched.machine.occupancy(needs).limit {
+        Limit::Slots => "wave slots",
+        Limit::VectorRegisters => "vector registers",
+        Limit::ScalarRegisters => "scalar registers",
+        Limit::LocalMemory => "local memory",
+        Limit::Barriers => "barriers",
+    };
+    let group_threads = match launched.launch {
+        Launch::Groups(g) => g.size,
+        _ => launched.machine.core.lanes,
+    };
+    LaunchRow {
+        groups,
+        waves_per_group: needs.waves_per_group,
+        group_threads,
+        seats,
+        at_once,
+        limit: limit.into(),
+        rounds: 0,
+        bound: 0,
+        observed,
+    }
+}
+
+/// The limit of every loop of the kernel that was entered, or an error that says what to write.
+fn limits(study: &Study, options: &Options) -> Result<Vec<LoopFact>, Report> {
+    let kernel = &study.kernel;
+    let mut known = kernel.facts.clone();
+    known.add(kernel.proved.clone().unwrap_or_default());
+    let mut limits = Vec::new();
+    let mut missing = Vec::new();
+    for (l, seen) in kernel.plan.loops.iter().zip(&study.times.rounds) {
+        match (known.bound(l.header), seen) {
+            (Some(fact), Some((_, most))) if *most > fact.max => {
+                return Err(miette!(
+                    help = "correct the limit; the loop is counted by how often it goes back to its header",
+                    "the loop at {} goes round at most {} times ({}: {}), but a run went round {most} times",
+                    kernel.place(l.header),
+                    fact.max,
+                    fact.origin.name(),
+                    fact.why
+                ));
+            }
+            (Some(fact), _) => limits.push(fact.clone()),
+            (None, Some((_, most))) if options.facts_from_trace => limits.push(LoopFact {
+                header: l.header,
+                max: *most,
+                origin: Origin::Observed,
+                why: format!("seen in {} runs of {} waves; not proven", study.times.runs, study.times.waves),
+            }),
+            (None, Some(_)) => missing.push(l.header),
+            // Never entered: its edges are a gap, or accepted.
+            (None, None) => {}
+        }
+    }
+    if missing.is_empty() {
+        return Ok(limits);
+    }
+    let lines: Vec<String> = missing
+        .iter()
+        .map(|&pc| {
+            format!("[[loop]]\nat = \"{:#x}\"  # {}\nmax = …", kernel.place(pc).addr, kernel.place(pc))
+        })
+        .collect();
+    let places: Vec<String> = missing.iter().map(|&pc| kernel.place(pc).to_string()).collect();
+    Err(miette!(
+        help = format!(
+            "write a facts file with\n\nkernel = \"{}\"\nchecksum = \"{}\"\n{}\n\n(`wavebound facts` writes it for you) and give it with --facts; --facts-from-trace takes what the runs do, marked observed",
+            kernel.name,
+            kernel.checksum,
+            lines.join("\n")
+        ),
+        "kernel {}: no limit is known for the loop{} at {}",
+        kernel.name,
+        if missing.len() == 1 { "" } else { "s" },
+        places.join(", ")
+    ))
+}
+
+/// The points the second measurement needs.
+fn needed(study: &Study, rounds: &BTreeMap<Pc, u64>, options: &Options) -> Points {
+    if options.all_points {
+        return Points::Divergent;
+    }
+    let (plan, sure) = (&study.kernel.plan, &study.kernel.splitting.sure);
+    let keep: BTreeSet<Pc> = plan
+        .regions
+        .iter()
+        .filter(|r| sure.contains(&r.branch))
+        .flat_map(|r| [Some(r.branch), r.other, Some(plan.nodes[r.join])])
+        .flatten()
+        .collect();
+    plan.needed_points(&study.times, &keep, rounds)
+}
+
+fn conclude(first: &Study, mut study: Study, options: &Options) -> Result<KernelBound, Report> {
+    let limits = limits(&study, options)?;
+    let (kernel, times) = (&study.kernel, &study.times);
+    if let Some(stray) = times.stray {
+        return Err(miette!(
+            help = "the control-flow graph misses this step; the bound would not cover it",
+            "kernel {}: wave {} went from {} to {}",
+            kernel.name,
+            stray.wave,
+            kernel.place(stray.from),
+            kernel.place(stray.to)
+        ));
+    }
+    let rounds: BTreeMap<Pc, u64> = limits.iter().map(|l| (l.header, l.max)).collect();
+    let measured = kernel.plan.model(times, &rounds, options.unmeasured);
+    if options.unmeasured == Unmeasured::Error && !measured.coverage.gaps.is_empty() {
+        return Err(gaps(kernel, &measured.coverage.gaps));
+    }
+    if let Some(&header) = kernel.plan.unbounded(&measured).first() {
+        return Err(miette!(
+            help = "give it a limit in the facts file: nothing is known about a loop no run entered",
+            "kernel {}: no limit is known for the loop at {}",
+            kernel.name,
+            kernel.place(header)
+        ));
+    }
+    let sure = wave::guaranteed(&kernel.plan, &measured, &kernel.splitting).into_diagnostic()?;
+    for &i in &sure {
+        let branch = kernel.plan.regions[measured.regions[i].0].branch;
+        let refused = times.refused_no_context.get(&branch).copied().unwrap_or(0);
+        if refused > 0 {
+            return Err(miette!(
+                help = "please report this",
+                "the split at {} was counted on, but no context was free for it {refused} times",
+                kernel.place(branch)
+            ));
+        }
+    }
+    let bound = wave::bound(&measured, &sure).into_diagnostic()?;
+    for launch in &mut study.launches {
+        let wave = PathTime { start: 0, cycles: bound.cycles };
+        let composed = sound_kernel(launch.groups, launch.seats, &[wave]).into_diagnostic()?;
+        (launch.rounds, launch.bound) = (composed.rounds, composed.cycles);
+    }
+    Ok(report(first, &study, &limits, &measured, &bound, options))
+}
+
+fn gaps(kernel: &Kernel, gaps: &[Gap]) -> Report {
+    const SHOWN: usize = 8;
+    let mut lines: Vec<String> = gaps
+        .iter()
+        .take(SHOWN)
+        .map(|g| {
+            let text = kernel.code.get(&g.from).map_or("", |c| c.1.as_str());
+            format!("  from {} `{text}` to {}", kernel.place(g.from), end_or(kernel, g.to))
+        })
+        .collect();
+    if gaps.len() > SHOWN {
+        lines.push(format!("  and {} more", gaps.len() - SHOWN));
+    }
+    miette!(
+        help = "add runs whose inputs go there; or accept it: --unmeasured exclude (they never happen) or --unmeasured CYCLES (the most such a way takes)",
+        "kernel {}: no run took {} way{}, so nothing is known about the time there:\n{}",
+        kernel.name,
+        gaps.len(),
+        if gaps.len() == 1 { "" } else { "s" },
+        lines.join("\n")
+    )
+}
+
+fn end_or(kernel: &Kernel, pc: Pc) -> String {
+    if pc == NO_PC { "the end".into() } else { kernel.place(pc).to_string() }
+}
+
+fn report(
+    first: &Study,
+    study: &Study,
+    limits: &[LoopFact],
+    measured: &Measured,
+    bound: &WaveBound,
+    options: &Options,
+) -> KernelBound {
+    let (kernel, times) = (&study.kernel, &study.times);
+    let node = |n: usize| (n != START && n != END).then(|| kernel.place(kernel.plan.nodes[n]));
+    let ways: Vec<Vec<usize>> = (0..kernel.plan.edges.len()).map(|e| kernel.plan.blocks_of(e)).collect();
+    let worst: Vec<StepRow> = bound
+        .shares
+        .iter()
+        .map(|s| {
+            let (edge, time) = (kernel.plan.edges[s.edge], times.edges[s.edge]);
+            StepRow {
+                from: node(edge.from),
+                to: node(edge.to),
+                blocks: ways[s.edge].clone(),
+                count: s.count,
+                cycles: s.cycles,
+                mean: if time.count == 0 { 0.0 } else { time.sum as f64 / time.count as f64 },
+                samples: time.count,
+                total: s.count * s.cycles,
+            }
+        })
+        .collect();
+    let whole = |pc: Pc| kernel.plan.loops.iter().any(|l| l.header == pc && l.node.is_none());
+    let seen: BTreeMap<Pc, u64> =
+        kernel.plan.loops.iter().zip(&times.rounds).filter_map(|(l, r)| Some((l.header, (*r)?.1))).collect();
+    let loops = limits.iter().map(|l| LoopRow {
+        header: kernel.place(l.header),
+        max: l.max,
+        origin: l.origin.name(),
+        why: l.why.clone(),
+        observed: seen.get(&l.header).copied(),
+        whole: whole(l.header),
+    });
+    let bound_sum: u64 = study.launches.iter().map(|l| l.bound).sum();
+    let observed: u64 = study.launches.iter().map(|l| l.observed).sum();
+    let guessed = limits.iter().any(|l| l.origin == Origin::Observed)
+        || !measured.coverage.gaps.is_empty() && options.unmeasured == Unmeasured::Exclude;
+    let coverage = &measured.coverage;
+    KernelBound {
+        kernel: kernel.name.clone(),
+        file: kernel.file.clone(),
+        machine: kernel.machine.name.clone(),
+        clock_mhz: kernel.machine.clock_mhz,
+        mechanism: kernel.machine.divergence.mechanism.clone(),
+        contexts: kernel.machine.split.contexts,
+        bound: bound_sum,
+        observed,
+        ratio: bound_sum as f64 / observed.max(1) as f64,
+        status: if guessed { Status::Observed } else { Status::Hybrid },
+        wave_bound: bound.cycles,
+        wave_observed: times.longest_wave,
+        start_delay: times.start_delay,
+        launches: study.launches.clone(),
+        loops: loops.collect(),
+        blocks: blocks(first, study, &worst, &ways, bound),
+        worst,
+        branches: branches(study, measured, bound, options),
+        splits: times.splits,
+        refused: times.refused.values().sum(),
+        most_paths: times.most_paths.max(1),
+        coverage: CoverageRow {
+            runs: times.runs,
+            waves: times.waves,
+            ways: coverage.edges,
+            steps: first.kernel.plan.coverage(&first.times).steps,
+            never_skipped: coverage.never_skipped.len(),
+            gaps: coverage
+                .gaps
+                .iter()
+                .map(|g| (kernel.place(g.from), (g.to != NO_PC).then(|| kernel.place(g.to))))
+                .collect(),
+            points: (first.kernel.plan.nodes.len() - 2, kernel.plan.nodes.len() - 2),
+        },
+        paper: super::paper::rows(study_numbers(study), kernel, measured, times),
+        assumptions: super::assumptions::list(kernel, measured, limits, options),
+        inputs: vec![
+            (format!("kernel {} of {}", kernel.name, kernel.file), kernel.checksum.clone()),
+            (format!("machine {}", kernel.machine.name), hash(kernel.machine.to_toml().as_bytes())),
+        ]
+        .into_iter()
+        .chain(options.facts.iter().map(|(n, t)| (format!("facts {n}"), hash(t.as_bytes()))))
+        .collect(),
+        certificate: super::certificate(kernel, bound),
+    }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    format!("xxh3:{:016x}", xxhash_rust::xxh3::xxh3_64(bytes))
+}
+
+/// The launch that takes longest, for the published formulas.
+fn study_numbers(study: &Study) -> &LaunchRow {
+    let longest = study.launches.iter().max_by_key(|l| (l.rounds, l.groups));
+    longest.expect("a study has at least the launch it began with")
+}
+
+/// What each block adds: the time of a segment is divided among its blocks as the first measurement saw them.
+fn blocks(
+    first: &Study,
+    study: &Study,
+    worst: &[StepRow],
+    ways: &[Vec<usize>],
+    bound: &WaveBound,
+) -> Vec<BlockRow> {
+    let kernel = &study.kernel;
+    let mut weight: BTreeMap<usize, f64> = BTreeMap::new();
+    for (edge, time) in first.kernel.plan.edges.iter().zip(&first.times.edges) {
+        let at = first.kernel.plan.nodes[edge.from];
+        if let Some(piece) = first.kernel.plan.piece_at(at) {
+            *weight.entry(first.kernel.plan.pieces[piece].block).or_default() += time.sum as f64;
+        }
+    }
+    let mut cycles: BTreeMap<usize, f64> = BTreeMap::new();
+    let mut on: BTreeSet<usize> = BTreeSet::new();
+    for (step, share) in worst.iter().zip(&bound.shares) {
+        let way = &ways[share.edge];
+        let sum: f64 = way.iter().map(|b| weight.get(b).copied().unwrap_or(0.0)).sum();
+        for b in way {
+            let part = match sum {
+                0.0 => 1.0 / way.len() as f64,
+                sum => weight.get(b).copied().unwrap_or(0.0) / sum,
+            };
+            *cycles.entry(*b).or_default() += part * step.total as f64;
+            if part > 0.0 {
+                on.insert(*b);
+            }
+        }
+    }
+    let total = bound.cycles.max(1) as f64;
+    kernel
+        .blocks
+        .iter()
+        .map(|(&block, text)| {
+            let own = cycles.get(&block).copied().unwrap_or(0.0);
+            BlockRow {
+                block,
+                first: kernel.place(text.first),
+                last: kernel.place(text.last),
+                instructions: text.pcs.len() as u32,
+                succs: text.succs.clone(),
+                worst: on.contains(&block),
+                cycles: own,
+                percent: 100.0 * own / total,
+                code: text.pcs.iter().map(|pc| kernel.code[pc].clone()).collect(),
+            }
+        })
+        .collect()
+}
+
+/// Divergent branches: marked or not, counted on or not, and what the bound would be otherwise.
+fn branches(study: &Study, measured: &Measured, bound: &WaveBound, options: &Options) -> Vec<BranchRow> {
+    let kernel = &study.kernel;
+    let sure: Vec<usize> =
+        (0..measured.regions.len()).filter(|&i| bound.split.contains(&measured.regions[i].0)).collect();
+    let other = |set: &[usize]| wave::bound(measured, set).ok().map(|b| b.cycles);
+    let mut rows = Vec::new();
+    for (i, (r, _)) in measured.regions.iter().enumerate() {
+        let region = &kernel.plan.regions[*r];
+        let is_sure = sure.contains(&i);
+        let without = (options.what_if && is_sure).then(|| {
+            let rest: Vec<usize> = sure.iter().copied().filter(|&s| s != i).collect();
+            other(&rest)
+        });
+        rows.push(BranchRow {
+            branch: kernel.place(region.branch),
+            markable: region.markable,
+            marked: kernel.splitting.sure.contains(&region.branch),
+            sure: is_sure,
+            with: is_sure.then_some(bound.cycles),
+            without: without.flatten(),
+            note: String::new(),
+        });
+    }
+    rows
+}
+
+impl Place {
+    /// The source line, or the address.
+    pub fn short(&self) -> String {
+        if self.source.is_empty() { format!("{:#x}", self.addr) } else { self.source.clone() }
+    }
+}
