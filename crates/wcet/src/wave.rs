@@ -69,10 +69,7 @@ pub fn guaranteed(plan: &Plan, measured: &Measured, splitting: &Splitting) -> Re
     if !splitting.sure.is_subset(&known) {
         return Ok(Vec::new());
     }
-    let mut list: Vec<usize> = (0..measured.regions.len())
-        .filter(|&i| splitting.sure.contains(&plan.regions[measured.regions[i].0].branch))
-        .filter(|&i| is_whole(measured, &measured.regions[i].1))
-        .collect();
+    let mut list = among(plan, measured, &splitting.sure);
     loop {
         let regions: Vec<Region> = list.iter().map(|&i| measured.regions[i].1.clone()).collect();
         let found = Tree::new(&measured.model, &regions).and_then(|tree| {
@@ -99,6 +96,15 @@ pub fn guaranteed(plan: &Plan, measured: &Measured, splitting: &Splitting) -> Re
             Err(other) => return Err(other),
         }
     }
+}
+
+/// The regions (of [`Measured::regions`]) with these branches that are in the graph as such; the others are part of a
+/// segment, which was measured with their splits in it.
+pub fn among(plan: &Plan, measured: &Measured, sure: &BTreeSet<Pc>) -> Vec<usize> {
+    (0..measured.regions.len())
+        .filter(|&i| sure.contains(&plan.regions[measured.regions[i].0].branch))
+        .filter(|&i| is_whole(measured, &measured.regions[i].1))
+        .collect()
 }
 
 /// Its branch was reached and both ends are there.

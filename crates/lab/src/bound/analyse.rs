@@ -41,17 +41,75 @@ struct Study {
     launches: Vec<LaunchRow>,
 }
 
+/// What the first measurement showed.
+struct Fine {
+    study: Study,
+    /// Branches whose split can be counted on.
+    sure: BTreeSet<Pc>,
+    /// The wave's bound with a segment for every block, which assumes least about how times go together.
+    bound: WaveBound,
+    measured: Measured,
+}
+
 /// Bounds of every kernel that is launched, in the order of their first launch.
 pub fn analyse(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec<KernelBound>, Report> {
-    let first = measure(runs, options, progress, "measuring every block", &BTreeMap::new())?;
+    let studies = measure(runs, options, progress, "measuring every block", &BTreeMap::new())?;
+    let mut first = Vec::new();
     let mut points = BTreeMap::new();
-    for study in &first {
-        let limits = limits(study, options)?;
-        let rounds: BTreeMap<Pc, u64> = limits.iter().map(|l| (l.header, l.max)).collect();
-        points.insert(study.kernel.name.clone(), needed(study, &rounds, options));
+    for study in studies {
+        let rounds: BTreeMap<Pc, u64> = limits(&study, options)?.iter().map(|l| (l.header, l.max)).collect();
+        let measured = model(&study, &rounds, options)?;
+        let plan = &study.kernel.plan;
+        let list = wave::guaranteed(plan, &measured, &study.kernel.splitting).into_diagnostic()?;
+        let sure: BTreeSet<Pc> = list.iter().map(|&i| plan.regions[measured.regions[i].0].branch).collect();
+        for branch in &sure {
+            let refused = study.times.refused_no_context.get(branch).copied().unwrap_or(0);
+            if refused > 0 {
+                return Err(miette!(
+                    help = "please report this",
+                    "the split at {} was counted on, but no context was free for it {refused} times",
+                    study.kernel.place(*branch)
+                ));
+            }
+        }
+        let bound = wave::bound(&measured, &list).into_diagnostic()?;
+        let needed = match options.all_points {
+            true => Points::Divergent,
+            false => plan.needed_points(&study.times, &sure, &rounds),
+        };
+        points.insert(study.kernel.name.clone(), needed);
+        first.push(Fine { study, sure, bound, measured });
     }
     let second = measure(runs, options, progress, "measuring the points that are needed", &points)?;
     first.iter().zip(second).map(|(first, second)| conclude(first, second, options)).collect()
+}
+
+/// The model of a wave, if there is all that is needed for it.
+fn model(study: &Study, rounds: &BTreeMap<Pc, u64>, options: &Options) -> Result<Measured, Report> {
+    let (kernel, times) = (&study.kernel, &study.times);
+    if let Some(stray) = times.stray {
+        return Err(miette!(
+            help = "the control-flow graph misses this step; the bound would not cover it",
+            "kernel {}: wave {} went from {} to {}",
+            kernel.name,
+            stray.wave,
+            kernel.place(stray.from),
+            kernel.place(stray.to)
+        ));
+    }
+    let measured = kernel.plan.model(times, rounds, options.unmeasured);
+    if options.unmeasured == Unmeasured::Error && !measured.coverage.gaps.is_empty() {
+        return Err(gaps(kernel, &measured.coverage.gaps));
+    }
+    if let Some(&header) = kernel.plan.unbounded(&measured).first() {
+        return Err(miette!(
+            help = "give it a limit in the facts file: nothing is known about a loop no run entered",
+            "kernel {}: no limit is known for the loop at {}",
+            kernel.name,
+            kernel.place(header)
+        ));
+    }
+    Ok(measured)
 }
 
 fn measure(
@@ -179,61 +237,12 @@ fn limits(study: &Study, options: &Options) -> Result<Vec<LoopFact>, Report> {
     ))
 }
 
-/// The points the second measurement needs.
-fn needed(study: &Study, rounds: &BTreeMap<Pc, u64>, options: &Options) -> Points {
-    if options.all_points {
-        return Points::Divergent;
-    }
-    let (plan, sure) = (&study.kernel.plan, &study.kernel.splitting.sure);
-    let keep: BTreeSet<Pc> = plan
-        .regions
-        .iter()
-        .filter(|r| sure.contains(&r.branch))
-        .flat_map(|r| [Some(r.branch), r.other, Some(plan.nodes[r.join])])
-        .flatten()
-        .collect();
-    plan.needed_points(&study.times, &keep, rounds)
-}
-
-fn conclude(first: &Study, mut study: Study, options: &Options) -> Result<KernelBound, Report> {
+fn conclude(first: &Fine, mut study: Study, options: &Options) -> Result<KernelBound, Report> {
     let limits = limits(&study, options)?;
-    let (kernel, times) = (&study.kernel, &study.times);
-    if let Some(stray) = times.stray {
-        return Err(miette!(
-            help = "the control-flow graph misses this step; the bound would not cover it",
-            "kernel {}: wave {} went from {} to {}",
-            kernel.name,
-            stray.wave,
-            kernel.place(stray.from),
-            kernel.place(stray.to)
-        ));
-    }
     let rounds: BTreeMap<Pc, u64> = limits.iter().map(|l| (l.header, l.max)).collect();
-    let measured = kernel.plan.model(times, &rounds, options.unmeasured);
-    if options.unmeasured == Unmeasured::Error && !measured.coverage.gaps.is_empty() {
-        return Err(gaps(kernel, &measured.coverage.gaps));
-    }
-    if let Some(&header) = kernel.plan.unbounded(&measured).first() {
-        return Err(miette!(
-            help = "give it a limit in the facts file: nothing is known about a loop no run entered",
-            "kernel {}: no limit is known for the loop at {}",
-            kernel.name,
-            kernel.place(header)
-        ));
-    }
-    let sure = wave::guaranteed(&kernel.plan, &measured, &kernel.splitting).into_diagnostic()?;
-    for &i in &sure {
-        let branch = kernel.plan.regions[measured.regions[i].0].branch;
-        let refused = times.refused_no_context.get(&branch).copied().unwrap_or(0);
-        if refused > 0 {
-            return Err(miette!(
-                help = "please report this",
-                "the split at {} was counted on, but no context was free for it {refused} times",
-                kernel.place(branch)
-            ));
-        }
-    }
-    let bound = wave::bound(&measured, &sure).into_diagnostic()?;
+    let measured = model(&study, &rounds, options)?;
+    let kernel = &study.kernel;
+    let bound = wave::bound(&measured, &wave::among(&kernel.plan, &measured, &first.sure)).into_diagnostic()?;
     for launch in &mut study.launches {
         let wave = PathTime { start: 0, cycles: bound.cycles };
         let composed = sound_kernel(launch.groups, launch.seats, &[wave]).into_diagnostic()?;
@@ -270,14 +279,14 @@ fn end_or(kernel: &Kernel, pc: Pc) -> String {
 }
 
 fn report(
-    first: &Study,
+    fine: &Fine,
     study: &Study,
     limits: &[LoopFact],
     measured: &Measured,
     bound: &WaveBound,
     options: &Options,
 ) -> KernelBound {
-    let (kernel, times) = (&study.kernel, &study.times);
+    let (kernel, times, first) = (&study.kernel, &study.times, &fine.study);
     let node = |n: usize| (n != START && n != END).then(|| kernel.place(kernel.plan.nodes[n]));
     let ways: Vec<Vec<usize>> = (0..kernel.plan.edges.len()).map(|e| kernel.plan.blocks_of(e)).collect();
     let worst: Vec<StepRow> = bound
@@ -326,12 +335,13 @@ fn report(
         status: if guessed { Status::Observed } else { Status::Hybrid },
         wave_bound: bound.cycles,
         wave_observed: times.longest_wave,
+        wave_bound_by_blocks: fine.bound.cycles,
         start_delay: times.start_delay,
         launches: study.launches.clone(),
         loops: loops.collect(),
         blocks: blocks(first, study, &worst, &ways, bound),
         worst,
-        branches: branches(study, measured, bound, options),
+        branches: branches(fine, options),
         splits: times.splits,
         refused: times.refused.values().sum(),
         most_paths: times.most_paths.max(1),
@@ -348,8 +358,8 @@ fn report(
                 .collect(),
             points: (first.kernel.plan.nodes.len() - 2, kernel.plan.nodes.len() - 2),
         },
-        paper: super::paper::rows(study_numbers(study), kernel, measured, times),
-        assumptions: super::assumptions::list(kernel, measured, limits, options),
+        paper: super::paper::rows(study_numbers(study), &first.kernel, &fine.measured, &first.times),
+        assumptions: super::assumptions::list(kernel, measured, limits, options, fine.sure.len()),
         inputs: vec![
             (format!("kernel {} of {}", kernel.name, kernel.file), kernel.checksum.clone()),
             (format!("machine {}", kernel.machine.name), hash(kernel.machine.to_toml().as_bytes())),
@@ -424,26 +434,25 @@ fn blocks(
         .collect()
 }
 
-/// Divergent branches: marked or not, counted on or not, and what the bound would be otherwise.
-fn branches(study: &Study, measured: &Measured, bound: &WaveBound, options: &Options) -> Vec<BranchRow> {
-    let kernel = &study.kernel;
-    let sure: Vec<usize> =
-        (0..measured.regions.len()).filter(|&i| bound.split.contains(&measured.regions[i].0)).collect();
-    let other = |set: &[usize]| wave::bound(measured, set).ok().map(|b| b.cycles);
+/// Divergent branches: marked or not, counted on or not, and what the bound (with a segment for every block) would be
+/// otherwise.
+fn branches(fine: &Fine, options: &Options) -> Vec<BranchRow> {
+    let (kernel, measured) = (&fine.study.kernel, &fine.measured);
+    let sure = wave::among(&kernel.plan, measured, &fine.sure);
     let mut rows = Vec::new();
     for (i, (r, _)) in measured.regions.iter().enumerate() {
         let region = &kernel.plan.regions[*r];
         let is_sure = sure.contains(&i);
         let without = (options.what_if && is_sure).then(|| {
             let rest: Vec<usize> = sure.iter().copied().filter(|&s| s != i).collect();
-            other(&rest)
+            wave::bound(measured, &rest).ok().map(|b| b.cycles)
         });
         rows.push(BranchRow {
             branch: kernel.place(region.branch),
             markable: region.markable,
             marked: kernel.splitting.sure.contains(&region.branch),
             sure: is_sure,
-            with: is_sure.then_some(bound.cycles),
+            with: is_sure.then_some(fine.bound.cycles),
             without: without.flatten(),
             note: String::new(),
         });

@@ -6,9 +6,19 @@ use wb_hw::SplitUnits;
 use wb_program::facts::{LoopFact, Origin};
 use wb_wcet::measure::{Measured, Unmeasured};
 
-pub fn list(kernel: &Kernel, measured: &Measured, limits: &[LoopFact], options: &Options) -> Vec<String> {
+/// `sure`: how many splits are counted on.
+pub fn list(
+    kernel: &Kernel,
+    measured: &Measured,
+    limits: &[LoopFact],
+    options: &Options,
+    sure: usize,
+) -> Vec<String> {
+    let segments = measured.model.graph.edges.len();
     let mut list = vec![
-        "the longest measured time of each segment is the longest there is, with any other waves on the machine (hybrid analysis)".to_owned(),
+        format!(
+            "the longest measured time of each of {segments} segments is the longest there is, with any other waves on the machine (hybrid analysis); --all-points makes segments short"
+        ),
         "a group starts as soon as a core has room for it, and occupies it no longer than its longest wave".to_owned(),
     ];
     let mut add = |text: String| list.push(text);
@@ -61,6 +71,10 @@ pub fn list(kernel: &Kernel, measured: &Measured, limits: &[LoopFact], options: 
             "the call at {} of {to} takes no longer than measured: its loops are not bounded",
             kernel.place(pc)
         ));
+    }
+    let inside = sure - kernel.plan.regions.iter().filter(|r| kernel.splitting.sure.contains(&r.branch)).count().min(sure);
+    if inside > 0 {
+        add(format!("a wave whose lanes agree takes no longer than one that splits: {} measured as a whole", count(inside, "region")));
     }
     if kernel.machine.split.contexts > 0 && kernel.machine.divergence.mechanism != "none" {
         if kernel.splitting.unknown {

@@ -150,6 +150,8 @@ pub struct KernelBound {
     pub status: Status,
     pub wave_bound: u64,
     pub wave_observed: u64,
+    /// With a segment for every basic block: more maxima add up, and more ways they can go together are covered.
+    pub wave_bound_by_blocks: u64,
     pub start_delay: u64,
     pub launches: Vec<LaunchRow>,
     pub loops: Vec<LoopRow>,

@@ -42,8 +42,8 @@ impl KernelBound {
         let _ = writeln!(out, "  status     {:>12}: {}", self.status.name(), self.status.meaning());
         let _ = writeln!(
             out,
-            "  wave       {:>12} cycles, longest observed {}, start delay up to {}",
-            self.wave_bound, self.wave_observed, self.start_delay
+            "  wave       {:>12} cycles, longest observed {}; {} with a segment for every block",
+            self.wave_bound, self.wave_observed, self.wave_bound_by_blocks
         );
         for (i, l) in self.launches.iter().enumerate() {
             if i >= SHOWN {

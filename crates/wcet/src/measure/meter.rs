@@ -4,6 +4,7 @@
 
 use super::plan::{END, Plan, START};
 use super::times::{Row, Stray, Times};
+use std::collections::BTreeSet;
 use wb_isa::{NO_PC, Pc};
 use wb_trace::{Event, Kind, NO_PATH, Observer, RefusedReason, TraceInfo};
 
@@ -46,6 +47,8 @@ pub struct Meter<'a> {
     /// Loops by header piece, and by every piece in them.
     headers: Vec<Vec<u32>>,
     around: Vec<Vec<u32>>,
+    /// Divergent branches that are points.
+    branches: BTreeSet<Pc>,
     waves: Vec<Option<Box<Wave>>>,
     pub times: Times,
     /// Filled when rows are kept.
@@ -73,7 +76,8 @@ impl<'a> Meter<'a> {
                 headers[p].push(i as u32);
             }
         }
-        Meter { plan, pieces, edges, headers, around, waves: Vec::new(), times: Times::new(plan), rows: None }
+        let branches = plan.regions.iter().map(|r| r.branch).collect();
+        Meter { branches, plan, pieces, edges, headers, around, waves: Vec::new(), times: Times::new(plan), rows: None }
     }
 
     /// Keeps a row for every point a path passes.
@@ -165,6 +169,9 @@ impl<'a> Meter<'a> {
         if piece == NONE || fresh && clock.piece == piece {
             return;
         }
+        if !fresh && self.branches.contains(&event.pc) {
+            *self.times.passed.entry(event.pc).or_default() += 1;
+        }
         if let Some(mut clock) = self.take(event.wave, event.path) {
             self.enter(&mut clock, piece, event);
             self.put(event.wave, event.path, clock);
@@ -192,8 +199,10 @@ impl<'a> Meter<'a> {
         let clock = Clock { fresh: true, ..parent.clone() };
         let paths = wave.paths.iter().flatten().count() as u32 + 1;
         let start = event.cycle - wave.start;
-        let latest = self.times.child_start.entry(self.plan.branch_at(parent.last_pc)).or_default();
+        let branch = self.plan.branch_at(parent.last_pc);
+        let latest = self.times.child_start.entry(branch).or_default();
         *latest = (*latest).max(start);
+        *self.times.split_at.entry(branch).or_default() += 1;
         self.times.splits += 1;
         self.times.most_paths = self.times.most_paths.max(paths);
         self.put(event.wave, event.path, clock);

@@ -58,6 +58,9 @@ pub struct Times {
     /// Latest start of a path by the branch it was split off at, counted from the wave's slot.
     pub child_start: BTreeMap<Pc, u64>,
     pub splits: u64,
+    /// How often each divergent branch was passed, new paths not counted, and how often the wave split there.
+    pub passed: BTreeMap<Pc, u64>,
+    pub split_at: BTreeMap<Pc, u64>,
     pub refused: BTreeMap<RefusedReason, u64>,
     /// Branches at which no context was left for a split, and how often.
     pub refused_no_context: BTreeMap<Pc, u64>,
@@ -105,6 +108,11 @@ impl Times {
         for (&pc, &start) in &more.child_start {
             let latest = self.child_start.entry(pc).or_default();
             *latest = (*latest).max(start);
+        }
+        for (own, more) in [(&mut self.passed, &more.passed), (&mut self.split_at, &more.split_at)] {
+            for (&pc, n) in more {
+                *own.entry(pc).or_default() += n;
+            }
         }
         self.last_start = self.last_start.max(more.last_start);
         self.runs += more.runs;
