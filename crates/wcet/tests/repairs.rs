@@ -229,7 +229,7 @@ fn repair_3_splits_cost_each_time_they_are_passed_and_only_then() {
     assert_eq!((paper, execution, sound), (13, 10, 10));
 }
 
-/// Times of x and y as measured, the rest takes nothing.
+/// Times of x and y from a table, the rest takes nothing.
 fn diamond_with(x: u64, y: u64) -> (Model, Region) {
     let mut draw = Draw::new(&[("b", 0), ("x", x), ("s", 0), ("y", y), ("j", 0)]);
     draw.edges(&DIAMOND);
@@ -238,7 +238,8 @@ fn diamond_with(x: u64, y: u64) -> (Model, Region) {
 
 #[test]
 fn repair_4_blocks_take_longer_with_another_path_beside_them() {
-    // Measured cycles of the two sides, both bound by memory: alone, and with the other path's requests in between.
+    // A made-up table, as a measurement would give it: cycles of the two sides, both bound by memory, alone and with the
+    // other path's requests in between (the port played through below).
     let alone = [("x", 40), ("y", 36)];
     let beside = [("x", 76), ("y", 72)];
     let bound = |times: [(&str, u64); 2]| {
@@ -260,7 +261,7 @@ fn repair_4_blocks_take_longer_with_another_path_beside_them() {
         turn = 1 - turn;
     }
     let execution = end[0].max(end[1]);
-    assert_eq!(end, [beside[0].1, beside[1].1], "what was measured");
+    assert_eq!(end, [beside[0].1, beside[1].1], "the table is that of the port");
     assert!(paper < execution && execution <= sound, "{paper} {execution} {sound}");
 }
 

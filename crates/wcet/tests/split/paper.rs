@@ -147,7 +147,7 @@ fn what_the_paper_does_not_know_is_refused() {
 #[test]
 fn the_best_placement_is_never_worse_than_select() {
     let mut better = 0;
-    for seed in 0..5000 {
+    for seed in 0..2000 {
         let s = sample(seed, ALL);
         let tree = Tree::new(&s.model, &s.regions).expect("regions");
         for slots in 0..=4 {
@@ -163,7 +163,7 @@ fn the_best_placement_is_never_worse_than_select() {
             assert!(best <= all, "seed {seed} S {slots}");
         }
     }
-    assert!(better > 1000, "only {better} times");
+    assert!(better > 400, "only {better} times");
 }
 
 /// THESIS figure 5.4 as an IPG: times on edges, a before the branch, b the first side or c past it, d the second or e.
