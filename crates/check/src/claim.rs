@@ -46,9 +46,10 @@ pub enum What {
 }
 
 fn number(place: &str, value: &Number, least: i128, largest: i128) -> Result<i128, CheckError> {
-    match value.value() {
-        Some(v) if (least..=largest).contains(&v) => Ok(v),
-        _ => Err(CheckError::Number { place: place.to_owned() }),
+    if (least..=largest).contains(&value.0) {
+        Ok(value.0)
+    } else {
+        Err(CheckError::Number { place: place.to_owned() })
     }
 }
 

@@ -155,7 +155,7 @@ fn changed_limits_are_refused_or_harmless() {
         // Lower all potentials a little by hand, and pay for it with limits.
         let mut certificate = found.certificate;
         for (k, y) in certificate.y.nodes.iter_mut().enumerate() {
-            y.0 -= (k as i128 * 7) % 5 << 19;
+            y.0 -= ((k as i128 * 7) % 5) << 19;
         }
         certificate.limits = vec![Some(wb_wcet::ipet::certificate::Whole(1 << 30)); certificate.edges.len()];
         let Some(limits) = lowest_limits(&mut certificate) else { continue };
@@ -174,13 +174,13 @@ type Limits = Vec<Option<wb_wcet::ipet::certificate::Whole>>;
 fn lowest_limits(certificate: &mut Certificate) -> Option<Limits> {
     certificate.bound.0 = i128::from(u64::MAX);
     let mut lowest = certificate.limits.clone();
-    for e in 0..certificate.edges.len() {
+    for (e, low) in lowest.iter_mut().enumerate() {
         let accepted = (0..200).find(|limit| {
             certificate.limits[e] = Some(wb_wcet::ipet::certificate::Whole(*limit));
             certificate.to_json().is_ok_and(|json| wb_check::check(&json).is_ok())
         })?;
         certificate.limits[e] = Some(wb_wcet::ipet::certificate::Whole(1 << 30));
-        lowest[e] = Some(wb_wcet::ipet::certificate::Whole(accepted));
+        *low = Some(wb_wcet::ipet::certificate::Whole(accepted));
     }
     Some(lowest)
 }
