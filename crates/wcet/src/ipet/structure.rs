@@ -1,6 +1,7 @@
 //! Which cycles a flow graph has: dominators, natural loops, their nesting, and a check that there are no other
 //! cycles (design "Worst-case execution time analysis", pipeline steps 1 and 4). No recursion: graphs may be deep.
 
+use std::fmt::Arguments;
 use std::ops::Index;
 
 use super::error::IpetError;
@@ -96,27 +97,27 @@ pub struct Nesting {
 pub fn check_indices(model: &Model) -> Result<(), IpetError> {
     let graph = &model.graph;
     let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
-    let node = |what: String, node: NodeId| match node < nodes {
+    let node = |what: Arguments, node: NodeId| match node < nodes {
         true => Ok(()),
-        false => Err(IpetError::NoSuchNode { what, node, nodes }),
+        false => Err(IpetError::NoSuchNode { what: what.to_string(), node, nodes }),
     };
-    node("the entry".into(), graph.entry)?;
-    node("the exit".into(), graph.exit)?;
+    node(format_args!("the entry"), graph.entry)?;
+    node(format_args!("the exit"), graph.exit)?;
     for (e, edge) in graph.edges.iter().enumerate() {
-        node(format!("edge {e}"), edge.from)?;
-        node(format!("edge {e}"), edge.to)?;
+        node(format_args!("edge {e}"), edge.from)?;
+        node(format_args!("edge {e}"), edge.to)?;
         if edge.from == graph.exit {
             let name = |n: NodeId| graph.nodes[n].name.clone();
             return Err(IpetError::EdgeOutOfExit { exit: name(edge.from), to: name(edge.to) });
         }
     }
     for bound in &model.bounds {
-        node(format!("the loop bound {}", bound.max), bound.header)?;
+        node(format_args!("the loop bound {}", bound.max), bound.header)?;
     }
     for fact in &model.facts {
         for (_, count) in &fact.terms {
             match *count {
-                Count::Node(n) => node(format!("fact `{}`", fact.name), n)?,
+                Count::Node(n) => node(format_args!("fact `{}`", fact.name), n)?,
                 Count::Edge(edge) if edge >= edges => {
                     return Err(IpetError::NoSuchEdge { what: format!("fact `{}`", fact.name), edge, edges });
                 }
