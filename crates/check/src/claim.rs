@@ -1,5 +1,7 @@
 //! A certificate with all numbers in range and all indices naming something: what the other modules work on.
 
+use std::fmt::Arguments;
+
 use crate::CheckError;
 use crate::format::{Document, FactEntry, Number};
 
@@ -45,38 +47,39 @@ pub enum What {
     Edge(usize),
 }
 
-fn number(place: &str, value: &Number, least: i128, largest: i128) -> Result<i128, CheckError> {
-    match value.value() {
-        Some(v) if (least..=largest).contains(&v) => Ok(v),
-        _ => Err(CheckError::Number { place: place.to_owned() }),
+fn number(place: Arguments, value: &Number, least: i128, largest: i128) -> Result<i128, CheckError> {
+    if (least..=largest).contains(&value.0) {
+        Ok(value.0)
+    } else {
+        Err(CheckError::Number { place: place.to_string() })
     }
 }
 
-fn amount(place: &str, value: &Number) -> Result<i128, CheckError> {
+fn amount(place: Arguments, value: &Number) -> Result<i128, CheckError> {
     number(place, value, 0, u64::MAX.into())
 }
 
-fn index(place: &str, value: usize, len: usize) -> Result<usize, CheckError> {
-    if value < len { Ok(value) } else { Err(CheckError::Index { place: place.to_owned(), value, len }) }
+fn index(place: Arguments, value: usize, len: usize) -> Result<usize, CheckError> {
+    if value < len { Ok(value) } else { Err(CheckError::Index { place: place.to_string(), value, len }) }
 }
 
-fn edge_list(place: &str, list: &[usize], len: usize) -> Result<Vec<usize>, CheckError> {
+fn edge_list(place: Arguments, list: &[usize], len: usize) -> Result<Vec<usize>, CheckError> {
     let mut sorted = Vec::new();
     for &e in list {
         sorted.push(index(place, e, len)?);
     }
     sorted.sort_unstable();
     if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(CheckError::Twice { place: place.to_owned() });
+        return Err(CheckError::Twice { place: place.to_string() });
     }
     Ok(sorted)
 }
 
-fn same_length(place: &str, found: usize, expected: usize) -> Result<(), CheckError> {
+fn same_length(place: Arguments, found: usize, expected: usize) -> Result<(), CheckError> {
     if found == expected {
         Ok(())
     } else {
-        Err(CheckError::Length { place: place.to_owned(), found, expected })
+        Err(CheckError::Length { place: place.to_string(), found, expected })
     }
 }
 
@@ -86,15 +89,15 @@ impl Claim {
             return Err(CheckError::Version { format: document.format.clone(), version: document.version });
         }
         let (nodes, edges) = (document.nodes.len(), document.edges.len());
-        same_length("y.nodes", document.y.nodes.len(), nodes)?;
-        same_length("y.loops", document.y.loops.len(), document.loops.len())?;
-        same_length("y.facts", document.y.facts.len(), document.facts.len())?;
+        same_length(format_args!("y.nodes"), document.y.nodes.len(), nodes)?;
+        same_length(format_args!("y.loops"), document.y.loops.len(), document.loops.len())?;
+        same_length(format_args!("y.facts"), document.y.facts.len(), document.facts.len())?;
         if !document.limits.is_empty() {
-            same_length("limits", document.limits.len(), edges)?;
+            same_length(format_args!("limits"), document.limits.len(), edges)?;
         }
         let mut claim = Claim {
-            entry: index("entry", document.entry, nodes)?,
-            exit: index("exit", document.exit, nodes)?,
+            entry: index(format_args!("entry"), document.entry, nodes)?,
+            exit: index(format_args!("exit"), document.exit, nodes)?,
             names: document.nodes.iter().map(|n| n.name.clone()).collect(),
             node_cost: Vec::new(),
             edges: Vec::new(),
@@ -104,59 +107,63 @@ impl Claim {
             loop_y: Vec::new(),
             fact_y: Vec::new(),
             limits: Vec::new(),
-            bound: amount("bound", &document.bound)?,
+            bound: amount(format_args!("bound"), &document.bound)?,
         };
         for (k, node) in document.nodes.iter().enumerate() {
-            claim.node_cost.push(amount(&format!("nodes[{k}].cost"), &node.cost)?);
+            claim.node_cost.push(amount(format_args!("nodes[{k}].cost"), &node.cost)?);
         }
         for (k, edge) in document.edges.iter().enumerate() {
-            let place = format!("edges[{k}]");
-            let (from, to) = (index(&place, edge.from, nodes)?, index(&place, edge.to, nodes)?);
+            let from = index(format_args!("edges[{k}].from"), edge.from, nodes)?;
+            let to = index(format_args!("edges[{k}].to"), edge.to, nodes)?;
             if from == claim.exit {
                 return Err(CheckError::LeavesExit { edge: k });
             }
-            claim.edges.push(Link { from, to, cost: amount(&place, &edge.cost)? });
+            claim.edges.push(Link { from, to, cost: amount(format_args!("edges[{k}].cost"), &edge.cost)? });
         }
         let mut taken = vec![false; nodes];
         for (k, one) in document.loops.iter().enumerate() {
-            let place = format!("loops[{k}]");
-            let header = index(&place, one.header, nodes)?;
+            let header = index(format_args!("loops[{k}].header"), one.header, nodes)?;
             if std::mem::replace(&mut taken[header], true) {
-                return Err(CheckError::Twice { place });
+                return Err(CheckError::Twice { place: format!("loops[{k}].header") });
             }
             claim.loops.push(LoopClaim {
                 header,
-                max: amount(&place, &one.max)?,
-                back: edge_list(&place, &one.back, edges)?,
-                entries: edge_list(&place, &one.entries, edges)?,
+                max: amount(format_args!("loops[{k}].max"), &one.max)?,
+                back: edge_list(format_args!("loops[{k}].back"), &one.back, edges)?,
+                entries: edge_list(format_args!("loops[{k}].entries"), &one.entries, edges)?,
             });
         }
         for (k, fact) in document.facts.iter().enumerate() {
-            claim.facts.push(read_fact(&format!("facts[{k}]"), fact, nodes, edges)?);
+            claim.facts.push(read_fact(format_args!("facts[{k}]"), fact, nodes, edges)?);
         }
-        let any = |place: &str, list: &[Number], least: i128| -> Result<Vec<i128>, CheckError> {
+        let any = |place: Arguments, list: &[Number], least: i128| -> Result<Vec<i128>, CheckError> {
             list.iter().map(|value| number(place, value, least, i128::MAX)).collect()
         };
-        claim.node_y = any("y.nodes", &document.y.nodes, i128::MIN)?;
+        claim.node_y = any(format_args!("y.nodes"), &document.y.nodes, i128::MIN)?;
         // Rows with ≤ take no negative multiplier.
-        claim.loop_y = any("y.loops", &document.y.loops, 0)?;
-        claim.fact_y = any("y.facts", &document.y.facts, 0)?;
+        claim.loop_y = any(format_args!("y.loops"), &document.y.loops, 0)?;
+        claim.fact_y = any(format_args!("y.facts"), &document.y.facts, 0)?;
         for limit in &document.limits {
-            let limit = limit.as_ref().map(|limit| number("limits", limit, 0, i128::MAX));
+            let limit = limit.as_ref().map(|limit| number(format_args!("limits"), limit, 0, i128::MAX));
             claim.limits.push(limit.transpose()?);
         }
         Ok(claim)
     }
 }
 
-fn read_fact(place: &str, fact: &FactEntry, nodes: usize, edges: usize) -> Result<FactClaim, CheckError> {
+fn read_fact(
+    place: Arguments,
+    fact: &FactEntry,
+    nodes: usize,
+    edges: usize,
+) -> Result<FactClaim, CheckError> {
     let (least, largest) = (i64::MIN.into(), i64::MAX.into());
     let mut terms = Vec::new();
     for term in &fact.terms {
         let what = match (term.node, term.edge) {
             (Some(v), None) => What::Node(index(place, v, nodes)?),
             (None, Some(e)) => What::Edge(index(place, e, edges)?),
-            _ => return Err(CheckError::Term { place: place.to_owned() }),
+            _ => return Err(CheckError::Term { place: place.to_string() }),
         };
         terms.push((number(place, &term.factor, least, largest)?, what));
     }

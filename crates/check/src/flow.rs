@@ -17,12 +17,13 @@ pub struct Flow<'a> {
 
 const NONE: usize = usize::MAX;
 
-fn spread(start: usize, next: impl Fn(usize) -> Vec<usize>, size: usize) -> Vec<bool> {
-    let mut seen = vec![false; size];
+/// Nodes that are reached from `start` by the edges of `lists` that `step` gives a next node for.
+fn spread(start: usize, lists: &[Vec<usize>], step: impl Fn(usize) -> Option<usize>) -> Vec<bool> {
+    let mut seen = vec![false; lists.len()];
     seen[start] = true;
     let mut work = vec![start];
     while let Some(v) = work.pop() {
-        for w in next(v) {
+        for w in lists[v].iter().filter_map(|&e| step(e)) {
             if !seen[w] {
                 seen[w] = true;
                 work.push(w);
@@ -69,8 +70,8 @@ impl<'a> Flow<'a> {
             out[link.from].push(e);
             into[link.to].push(e);
         }
-        let after = spread(claim.entry, |v| out[v].iter().map(|&e| claim.edges[e].to).collect(), size);
-        let before = spread(claim.exit, |v| into[v].iter().map(|&e| claim.edges[e].from).collect(), size);
+        let after = spread(claim.entry, &out, |e| Some(claim.edges[e].to));
+        let before = spread(claim.exit, &into, |e| Some(claim.edges[e].from));
         if !after[claim.exit] {
             return None;
         }
@@ -197,12 +198,10 @@ impl<'a> Flow<'a> {
                 back.iter().for_each(|&e| closed[e] = true);
             }
         }
-        let link = |e: usize| &self.claim.edges[e];
-        let open = |list: &[usize]| list.iter().copied().filter(|&e| !closed[e]).collect::<Vec<_>>();
-        let size = self.claim.names.len();
-        let after = spread(header, |v| open(&self.out[v]).iter().map(|&e| link(e).to).collect(), size);
-        let before = spread(header, |v| open(&self.into[v]).iter().map(|&e| link(e).from).collect(), size);
-        (0..size).map(|v| after[v] && before[v]).collect()
+        let open = |e: usize| if closed[e] { None } else { Some(&self.claim.edges[e]) };
+        let after = spread(header, &self.out, |e| open(e).map(|link| link.to));
+        let before = spread(header, &self.into, |e| open(e).map(|link| link.from));
+        (0..after.len()).map(|v| after[v] && before[v]).collect()
     }
 
     /// Per edge, how often it can be taken because a fact without negative factors says so.

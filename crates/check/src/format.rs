@@ -1,25 +1,40 @@
 //! The certificate as it is written (docs/certificate.md): read strictly, nothing unknown is skipped.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer};
 
 /// A whole number, as a JSON number or as a string of digits.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Number {
-    Signed(i64),
-    Unsigned(u64),
-    Text(String),
+#[derive(Clone, Copy, Debug)]
+pub struct Number(pub i128);
+
+struct Digits;
+
+impl Visitor<'_> for Digits {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a whole number or a string of digits")
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
+        Ok(Number(value.into()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
+        Ok(Number(value.into()))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Number, E> {
+        value.parse().map(Number).map_err(E::custom)
+    }
 }
 
-impl Number {
-    pub fn value(&self) -> Option<i128> {
-        match self {
-            Number::Signed(value) => Some((*value).into()),
-            Number::Unsigned(value) => Some((*value).into()),
-            Number::Text(text) => text.parse().ok(),
-        }
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Number, D::Error> {
+        deserializer.deserialize_any(Digits)
     }
 }
 

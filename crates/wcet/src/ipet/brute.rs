@@ -60,8 +60,8 @@ pub fn worst(model: &Model, states: usize) -> Result<Option<u64>, BruteError> {
         match known.get(&after) {
             Some(Some(rest)) => {
                 *next += 1;
-                let step = graph.edges[e].cost + graph.nodes[after.node].cost;
-                *best = (*best).max(rest.map(|rest| rest + step));
+                let step = graph.edges[e].cost.saturating_add(graph.nodes[after.node].cost);
+                *best = (*best).max(rest.map(|rest| rest.saturating_add(step)));
             }
             Some(None) => return Err(BruteError::Endless(graph.nodes[after.node].name.clone())),
             None => {
@@ -75,7 +75,7 @@ pub fn worst(model: &Model, states: usize) -> Result<Option<u64>, BruteError> {
         }
     }
     let rest = known.get(&start).copied().flatten().flatten();
-    Ok(rest.map(|rest| rest + graph.nodes[graph.entry].cost))
+    Ok(rest.map(|rest| rest.saturating_add(graph.nodes[graph.entry].cost)))
 }
 
 fn at_exit(model: &Model, state: &State) -> Option<u64> {

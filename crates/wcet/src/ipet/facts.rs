@@ -121,7 +121,7 @@ impl Search<'_> {
         for known in &self.seen {
             let mut terms = vec![(value, 1.0)];
             for (f, row) in self.rows.facts.iter().enumerate() {
-                let spare = (row.limit - known.used[f]) as f64 / size[f];
+                let spare = row.limit.saturating_sub(known.used[f]) as f64 / size[f];
                 if spare != 0.0 {
                     terms.push((price[f], -spare));
                 }

@@ -81,6 +81,14 @@ impl LinearProgram {
 
     #[cfg(feature = "highs")]
     pub fn solve_highs(&self) -> Answer {
+        // Its presolve may only say that a program is one of unbounded and infeasible.
+        self.highs(true)
+            .or_else(|| self.highs(false))
+            .unwrap_or_else(|| Answer::Failed("HiGHS cannot tell unbounded from infeasible".to_owned()))
+    }
+
+    #[cfg(feature = "highs")]
+    fn highs(&self, presolve: bool) -> Option<Answer> {
         use highs::{HighsModelStatus, RowProblem, Sense};
         let mut problem = RowProblem::default();
         let columns: Vec<_> = self
@@ -96,19 +104,71 @@ impl LinearProgram {
                 Relation::Equal => problem.add_row(row.right..=row.right, terms),
             };
         }
+        let failed = |what: String| Some(Answer::Failed(format!("HiGHS: {what}")));
         let mut model = match problem.try_optimise(Sense::Minimise) {
             Ok(model) => model,
-            Err(status) => return Answer::Failed(format!("HiGHS refuses the program: {status:?}")),
+            Err(status) => return failed(format!("{status:?}")),
         };
         model.make_quiet();
+        if !presolve {
+            model.set_option("presolve", "off");
+        }
         match model.try_solve() {
             Ok(solved) => match solved.status() {
-                HighsModelStatus::Optimal => Answer::Values(solved.get_solution().columns().to_vec()),
-                HighsModelStatus::Infeasible => Answer::Infeasible,
-                HighsModelStatus::Unbounded => Answer::Unbounded,
-                status => Answer::Failed(format!("HiGHS: {status:?}")),
+                HighsModelStatus::Optimal => Some(Answer::Values(solved.get_solution().columns().to_vec())),
+                HighsModelStatus::Infeasible => Some(Answer::Infeasible),
+                HighsModelStatus::Unbounded => Some(Answer::Unbounded),
+                HighsModelStatus::UnboundedOrInfeasible => None,
+                status => failed(format!("{status:?}")),
             },
-            Err(status) => Answer::Failed(format!("HiGHS: {status:?}")),
+            Err(status) => failed(format!("{status:?}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// min −x − 2y, x + y ≤ 4, x − y ≥ −2, x = 1 + z: optimum at x = 1, y = 3, z = 0.
+    fn small() -> LinearProgram {
+        let mut program = LinearProgram::default();
+        let x = program.column(-1.0, 0.0, f64::INFINITY);
+        let y = program.column(-2.0, 0.0, f64::INFINITY);
+        let z = program.column(0.0, f64::NEG_INFINITY, f64::INFINITY);
+        program.row(vec![(x, 1.0), (y, 1.0)], Relation::AtMost, 4.0);
+        program.row(vec![(x, 1.0), (y, -1.0)], Relation::AtLeast, -2.0);
+        program.row(vec![(x, 1.0), (z, -1.0)], Relation::Equal, 1.0);
+        program
+    }
+
+    fn solvers() -> Vec<fn(&LinearProgram) -> Answer> {
+        vec![
+            LinearProgram::solve_microlp,
+            #[cfg(feature = "highs")]
+            LinearProgram::solve_highs,
+        ]
+    }
+
+    #[test]
+    fn every_solver_finds_the_optimum() {
+        for solve in solvers() {
+            let Answer::Values(values) = solve(&small()) else { panic!("no optimum") };
+            for (value, expected) in values.iter().zip([1.0, 3.0, 0.0]) {
+                assert!((value - expected).abs() < 1e-6, "{values:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_solver_tells_infeasible_from_unbounded() {
+        for solve in solvers() {
+            let mut infeasible = small();
+            infeasible.row(vec![(0, 1.0)], Relation::AtLeast, 5.0);
+            assert_eq!(solve(&infeasible), Answer::Infeasible);
+            let mut unbounded = small();
+            unbounded.rows.remove(0);
+            assert_eq!(solve(&unbounded), Answer::Unbounded);
         }
     }
 }

@@ -53,8 +53,8 @@ pub fn bound(model: &Model) -> Result<Bound, IpetError> {
     check_indices(model)?;
     let structure = Structure::new(&model.graph)?;
     let rows = Rows::new(model, &structure)?;
-    rows.check_cycles(model, &structure)?;
     if structure.irreducible.is_some() || rows.loops.len() != structure.loops.len() {
+        rows.check_cycles(model, &structure)?;
         return by_program(model, &structure, &rows);
     }
     let nesting = structure.nesting(&model.graph);
@@ -78,8 +78,8 @@ pub fn bound_by_program(model: &Model) -> Result<Bound, IpetError> {
 
 fn by_structure(model: &Model, rows: &Rows, structural: &Structural) -> Result<Bound, IpetError> {
     let worst = structural.worst(&rows.weight)?;
-    let cycles = u64::try_from(worst.value + rows.start)
-        .map_err(|_| IpetError::Overflow { what: "the bound".to_owned() })?;
+    let cycles = worst.value.checked_add(rows.start).and_then(|value| u64::try_from(value).ok());
+    let cycles = cycles.ok_or_else(|| IpetError::Overflow { what: "the bound".to_owned() })?;
     let scaled = |values: &[i128]| -> Result<Vec<Whole>, IpetError> {
         let scaled: Option<Vec<Whole>> = values.iter().map(|v| v.checked_mul(SCALE).map(Whole)).collect();
         scaled.ok_or_else(|| IpetError::Overflow { what: "the time of a path".to_owned() })

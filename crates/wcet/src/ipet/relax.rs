@@ -73,7 +73,11 @@ struct Proposal {
 impl Proposal {
     /// Multipliers as multiples of `unit` · 2⁻²⁰, not negative where they must not be.
     fn rounded(&self, unit: i128) -> Multipliers {
-        let round = |value: f64| Whole((value * (SCALE / unit) as f64).round() as i128 * unit);
+        const LARGEST: f64 = (1_u128 << 100) as f64;
+        let round = |value: f64| {
+            let multiple = (value * (SCALE / unit) as f64).round().clamp(-LARGEST, LARGEST);
+            Whole(multiple as i128 * unit)
+        };
         let positive = |values: &[f64]| values.iter().map(|v| round(v.max(0.0))).collect();
         Multipliers {
             nodes: self.nodes.iter().map(|v| round(*v)).collect(),

@@ -2,7 +2,7 @@
 //! loops, natural or not, and facts, written over the counts of edges; and the check that they limit every cycle.
 
 use super::error::IpetError;
-use super::structure::{Loop, Structure};
+use super::structure::{Adjacency, Loop, Structure};
 use crate::graph::{Count, EdgeId, Fact, Model, NodeId};
 
 /// Σ back ≤ max · (Σ entries + 1 if the execution starts inside).
@@ -113,7 +113,7 @@ fn region(model: &Model, structure: &Structure, header: NodeId) -> Option<Vec<No
         cut[id] = true;
         around = nesting.parent[id];
     }
-    let reach = |lists: &[Vec<EdgeId>], forwards: bool| {
+    let reach = |lists: &Adjacency, forwards: bool| {
         let mut seen = vec![false; graph.nodes.len()];
         let mut work = vec![header];
         while let Some(v) = work.pop() {

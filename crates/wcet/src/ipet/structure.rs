@@ -1,11 +1,11 @@
 //! Which cycles a flow graph has: dominators, natural loops, their nesting, and a check that there are no other
 //! cycles (design "Worst-case execution time analysis", pipeline steps 1 and 4). No recursion: graphs may be deep.
 
-use petgraph::algo::dominators::{Dominators, simple_fast};
-use petgraph::graph::{DiGraph, NodeIndex};
+use std::fmt::Arguments;
+use std::ops::Index;
 
 use super::error::IpetError;
-use crate::graph::{Count, EdgeId, Graph, Model, NodeId};
+use crate::graph::{Count, Edge, EdgeId, Graph, Model, NodeId};
 
 pub type LoopId = usize;
 
@@ -17,6 +17,40 @@ pub struct Loop {
     pub entries: Vec<EdgeId>,
 }
 
+/// The edges at each node, in one array: graphs have a hundred thousand nodes.
+#[derive(Clone, Debug)]
+pub struct Adjacency {
+    start: Vec<usize>,
+    edges: Vec<EdgeId>,
+}
+
+impl Adjacency {
+    /// Puts each kept edge at the node `at` says, in the order of their numbers.
+    fn new(graph: &Graph, at: impl Fn(&Edge) -> NodeId, keep: impl Fn(&Edge) -> bool) -> Adjacency {
+        let mut start = vec![0; graph.nodes.len() + 1];
+        for edge in graph.edges.iter().filter(|e| keep(e)) {
+            start[at(edge) + 1] += 1;
+        }
+        for v in 0..graph.nodes.len() {
+            start[v + 1] += start[v];
+        }
+        let mut free = start.clone();
+        let mut edges = vec![0; start[graph.nodes.len()]];
+        for (e, edge) in graph.edges.iter().enumerate().filter(|(_, e)| keep(e)) {
+            edges[free[at(edge)]] = e;
+            free[at(edge)] += 1;
+        }
+        Adjacency { start, edges }
+    }
+}
+
+impl Index<NodeId> for Adjacency {
+    type Output = [EdgeId];
+    fn index(&self, v: NodeId) -> &[EdgeId] {
+        &self.edges[self.start[v]..self.start[v + 1]]
+    }
+}
+
 /// What every solver needs to know of a graph. Nodes and edges that lie on no way from entry to exit are left out
 /// of all lists: they never run.
 #[derive(Clone, Debug)]
@@ -24,9 +58,9 @@ pub struct Structure {
     pub useful_node: Vec<bool>,
     pub useful_edge: Vec<bool>,
     /// Useful edges out of each node.
-    pub out: Vec<Vec<EdgeId>>,
+    pub out: Adjacency,
     /// Useful edges into each node.
-    pub into: Vec<Vec<EdgeId>>,
+    pub into: Adjacency,
     /// Useful nodes, each before its successors along edges that are no back edges (if the graph is reducible).
     pub order: Vec<NodeId>,
     /// Natural loops, an outer loop before the loops inside it. One for each header.
@@ -37,7 +71,14 @@ pub struct Structure {
     pub header_of: Vec<Option<LoopId>>,
     /// A cycle with more than one entry, if there is one: the graph is irreducible.
     pub irreducible: Option<Vec<NodeId>>,
-    dominators: Dominators<NodeIndex>,
+    dominators: Dominators,
+}
+
+/// The dominator tree, as the span of numbers a walk over the tree gives to what lies below each node.
+#[derive(Clone, Debug)]
+struct Dominators {
+    first: Vec<u32>,
+    last: Vec<u32>,
 }
 
 /// How natural loops lie in one another.
@@ -56,27 +97,27 @@ pub struct Nesting {
 pub fn check_indices(model: &Model) -> Result<(), IpetError> {
     let graph = &model.graph;
     let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
-    let node = |what: String, node: NodeId| match node < nodes {
+    let node = |what: Arguments, node: NodeId| match node < nodes {
         true => Ok(()),
-        false => Err(IpetError::NoSuchNode { what, node, nodes }),
+        false => Err(IpetError::NoSuchNode { what: what.to_string(), node, nodes }),
     };
-    node("the entry".into(), graph.entry)?;
-    node("the exit".into(), graph.exit)?;
+    node(format_args!("the entry"), graph.entry)?;
+    node(format_args!("the exit"), graph.exit)?;
     for (e, edge) in graph.edges.iter().enumerate() {
-        node(format!("edge {e}"), edge.from)?;
-        node(format!("edge {e}"), edge.to)?;
+        node(format_args!("edge {e}"), edge.from)?;
+        node(format_args!("edge {e}"), edge.to)?;
         if edge.from == graph.exit {
             let name = |n: NodeId| graph.nodes[n].name.clone();
             return Err(IpetError::EdgeOutOfExit { exit: name(edge.from), to: name(edge.to) });
         }
     }
     for bound in &model.bounds {
-        node(format!("the loop bound {}", bound.max), bound.header)?;
+        node(format_args!("the loop bound {}", bound.max), bound.header)?;
     }
     for fact in &model.facts {
         for (_, count) in &fact.terms {
             match *count {
-                Count::Node(n) => node(format!("fact `{}`", fact.name), n)?,
+                Count::Node(n) => node(format_args!("fact `{}`", fact.name), n)?,
                 Count::Edge(edge) if edge >= edges => {
                     return Err(IpetError::NoSuchEdge { what: format!("fact `{}`", fact.name), edge, edges });
                 }
@@ -88,7 +129,7 @@ pub fn check_indices(model: &Model) -> Result<(), IpetError> {
 }
 
 /// Nodes reachable from `start`, following edges forwards or backwards.
-fn reach(graph: &Graph, start: NodeId, lists: &[Vec<EdgeId>], forwards: bool) -> Vec<bool> {
+fn reach(graph: &Graph, start: NodeId, lists: &Adjacency, forwards: bool) -> Vec<bool> {
     let mut seen = vec![false; graph.nodes.len()];
     seen[start] = true;
     let mut work = vec![start];
@@ -107,7 +148,7 @@ fn reach(graph: &Graph, start: NodeId, lists: &[Vec<EdgeId>], forwards: bool) ->
 /// A depth-first walk: the nodes in reverse postorder, and the first cycle closed by an edge that `allowed` refuses.
 fn walk(
     graph: &Graph,
-    out: &[Vec<EdgeId>],
+    out: &Adjacency,
     allowed: impl Fn(EdgeId) -> bool,
 ) -> (Vec<NodeId>, Option<Vec<NodeId>>) {
     #[derive(Clone, Copy, PartialEq)]
@@ -149,9 +190,8 @@ fn walk(
 impl Structure {
     /// Looks at a graph whose indices are right (`check_indices`).
     pub fn new(graph: &Graph) -> Result<Structure, IpetError> {
-        let (all_out, all_into) = (graph.outgoing(), graph.incoming());
-        let from_entry = reach(graph, graph.entry, &all_out, true);
-        let to_exit = reach(graph, graph.exit, &all_into, false);
+        let from_entry = reach(graph, graph.entry, &Adjacency::new(graph, |e| e.from, |_| true), true);
+        let to_exit = reach(graph, graph.exit, &Adjacency::new(graph, |e| e.to, |_| true), false);
         if !from_entry[graph.exit] {
             let name = |n: NodeId| graph.nodes[n].name.clone();
             return Err(IpetError::NoWay { entry: name(graph.entry), exit: name(graph.exit) });
@@ -159,21 +199,26 @@ impl Structure {
         let useful_node: Vec<bool> = from_entry.iter().zip(&to_exit).map(|(a, b)| *a && *b).collect();
         let useful_edge: Vec<bool> =
             graph.edges.iter().map(|e| useful_node[e.from] && useful_node[e.to]).collect();
-        let keep = |lists: Vec<Vec<EdgeId>>| -> Vec<Vec<EdgeId>> {
-            lists.into_iter().map(|list| list.into_iter().filter(|&e| useful_edge[e]).collect()).collect()
+        let useful = |e: &Edge| useful_node[e.from] && useful_node[e.to];
+        let out = Adjacency::new(graph, |e| e.from, useful);
+        let into = Adjacency::new(graph, |e| e.to, useful);
+        let (order, _) = walk(graph, &out, |_| true);
+        let dominators = Dominators::new(graph, &into, &order);
+        let back: Vec<bool> = graph
+            .edges
+            .iter()
+            .zip(&useful_edge)
+            .map(|(e, useful)| *useful && dominators.covers(e.to, e.from))
+            .collect();
+        let mut place = vec![0; graph.nodes.len()];
+        for (k, &v) in order.iter().enumerate() {
+            place[v] = k;
+        }
+        let goes_back = |e: EdgeId| place[graph.edges[e].to] <= place[graph.edges[e].from];
+        let irreducible = match (0..graph.edges.len()).any(|e| useful_edge[e] && !back[e] && goes_back(e)) {
+            true => walk(graph, &out, |e| back[e]).1,
+            false => None,
         };
-        let (out, into) = (keep(all_out), keep(all_into));
-
-        let mut plain: DiGraph<(), ()> = DiGraph::with_capacity(graph.nodes.len(), graph.edges.len());
-        for _ in &graph.nodes {
-            plain.add_node(());
-        }
-        for (edge, _) in graph.edges.iter().zip(&useful_edge).filter(|(_, useful)| **useful) {
-            plain.add_edge(NodeIndex::new(edge.from), NodeIndex::new(edge.to), ());
-        }
-        let dominators = simple_fast(&plain, NodeIndex::new(graph.entry));
-        let back = dominated_sources(graph, &useful_edge, &dominators);
-        let (order, irreducible) = walk(graph, &out, |e| back[e]);
 
         let mut structure = Structure {
             back_of: vec![None; graph.edges.len()],
@@ -205,27 +250,21 @@ impl Structure {
 
     /// Whether every way from the entry to `node` passes `above`.
     pub fn dominates(&self, above: NodeId, node: NodeId) -> bool {
-        let mut chain = match self.dominators.dominators(NodeIndex::new(node)) {
-            Some(chain) => chain,
-            None => return false,
-        };
-        chain.any(|d| d.index() == above)
+        self.dominators.covers(above, node)
     }
 
     /// A cycle that stays when the edges in `cut` are gone.
     pub fn cycle_without(&self, graph: &Graph, cut: &[bool]) -> Option<Vec<NodeId>> {
-        let out: Vec<Vec<EdgeId>> =
-            self.out.iter().map(|list| list.iter().copied().filter(|&e| !cut[e]).collect()).collect();
-        // Cut edges may leave parts that only they lead to: walk from everywhere by a node in front of all.
+        let left_edges = || (0..cut.len()).filter(|&e| self.useful_edge[e] && !cut[e]);
         let mut indegree = vec![0_usize; graph.nodes.len()];
-        for &e in out.iter().flatten() {
+        for e in left_edges() {
             indegree[graph.edges[e].to] += 1;
         }
         let mut ready: Vec<NodeId> = self.order.iter().copied().filter(|&v| indegree[v] == 0).collect();
         let mut left = self.order.len();
         while let Some(v) = ready.pop() {
             left -= 1;
-            for &e in &out[v] {
+            for &e in self.out[v].iter().filter(|&&e| !cut[e]) {
                 let to = graph.edges[e].to;
                 indegree[to] -= 1;
                 if indegree[to] == 0 {
@@ -239,7 +278,7 @@ impl Structure {
         // Every node that is left has a predecessor that is left: going back must come to a node twice.
         let from: Vec<Option<NodeId>> = {
             let mut from = vec![None; graph.nodes.len()];
-            for &e in out.iter().flatten() {
+            for e in left_edges() {
                 let edge = graph.edges[e];
                 if indegree[edge.from] > 0 {
                     from[edge.to] = Some(edge.from);
@@ -308,33 +347,66 @@ impl Structure {
     }
 }
 
-/// For each edge whether its target dominates its source: intervals of a walk over the dominator tree answer it.
-fn dominated_sources(graph: &Graph, useful: &[bool], dominators: &Dominators<NodeIndex>) -> Vec<bool> {
-    let n = graph.nodes.len();
-    let mut children: Vec<Vec<NodeId>> = vec![Vec::new(); n];
-    for v in 0..n {
-        if let Some(above) = dominators.immediate_dominator(NodeIndex::new(v)) {
-            children[above.index()].push(v);
+impl Dominators {
+    /// `order` is a reverse postorder of all nodes that run. Dominators of predecessors are met until nothing changes
+    /// (Cooper, Harvey and Kennedy); for reducible graphs that is one round. Flat arrays: `petgraph` has the same
+    /// method over hash maps, which takes ten times as long.
+    fn new(graph: &Graph, into: &Adjacency, order: &[NodeId]) -> Dominators {
+        const UNKNOWN: u32 = u32::MAX;
+        let mut place = vec![UNKNOWN; graph.nodes.len()];
+        for (k, &v) in order.iter().enumerate() {
+            place[v] = k as u32;
         }
-    }
-    let (mut first, mut last) = (vec![0_usize; n], vec![0_usize; n]);
-    let mut clock = 1;
-    let mut stack = vec![(graph.entry, 0)];
-    first[graph.entry] = clock;
-    while let Some(top) = stack.last_mut() {
-        let v = top.0;
-        if let Some(&child) = children[v].get(top.1) {
-            top.1 += 1;
-            clock += 1;
-            first[child] = clock;
-            stack.push((child, 0));
-        } else {
-            last[v] = clock;
-            stack.pop();
+        // Everything below is in places: a dominator has a lower one.
+        let mut above = vec![UNKNOWN; order.len()];
+        above[0] = 0;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (k, &v) in order.iter().enumerate().skip(1) {
+                let mut meet = UNKNOWN;
+                for &e in &into[v] {
+                    let mut other = place[graph.edges[e].from];
+                    if above[other as usize] == UNKNOWN {
+                        continue;
+                    }
+                    if meet == UNKNOWN {
+                        meet = other;
+                    }
+                    while meet != other {
+                        if meet > other {
+                            meet = above[meet as usize];
+                        } else {
+                            other = above[other as usize];
+                        }
+                    }
+                }
+                changed |= above[k] != meet;
+                above[k] = meet;
+            }
         }
+        // Sizes of subtrees from the bottom, then spans from the top.
+        let mut size = vec![1_u32; order.len()];
+        for k in (1..order.len()).rev() {
+            size[above[k] as usize] += size[k];
+        }
+        let (mut first, mut last) = (vec![UNKNOWN; graph.nodes.len()], vec![0; graph.nodes.len()]);
+        let mut free = vec![0_u32; order.len()];
+        for (k, &v) in order.iter().enumerate() {
+            let up = above[k] as usize;
+            let start = free[up];
+            free[up] = start + size[k];
+            free[k] = start + 1;
+            first[v] = start;
+            last[v] = start + size[k];
+        }
+        Dominators { first, last }
     }
-    let dominates = |a: NodeId, b: NodeId| first[a] <= first[b] && first[b] <= last[a];
-    graph.edges.iter().zip(useful).map(|(e, useful)| *useful && dominates(e.to, e.from)).collect()
+
+    /// Whether `above` dominates `node`; both have to run.
+    fn covers(&self, above: NodeId, node: NodeId) -> bool {
+        self.first[above] <= self.first[node] && self.first[node] < self.last[above]
+    }
 }
 
 fn find(outermost: &mut [NodeId], start: NodeId) -> NodeId {

@@ -51,7 +51,7 @@ fn a_fact_cuts_the_long_arm() {
 #[test]
 fn a_fractional_optimum_is_a_sound_bound() {
     let mut model = diamond_in_loop(1);
-    // Twice the arm at most three times: an execution takes it once, the relaxation as well; with limit 1 never and half.
+    // An execution never takes the long arm, the relaxation takes it half a time.
     model.facts.push(Fact { name: "half".into(), terms: vec![(2, Count::Node(2))], limit: 1 });
     let found = bound(&model).expect("bound");
     // 1 + 20 + (100 + 5) / 2 + 2 + 3 = 78.5, and a time is whole.

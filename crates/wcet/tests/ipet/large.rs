@@ -1,6 +1,6 @@
 //! A hundred thousand blocks: exact, checked, and fast.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wb_wcet::ipet::{Method, bound};
 use wb_wcet::{Count, Fact, Graph, LoopBound, Model};
@@ -76,29 +76,34 @@ fn deep_graphs_do_not_overflow_the_stack() {
     wb_check::check(&found.certificate.to_json().expect("json")).expect("certificate");
 }
 
+/// The least time of ten runs: other work on the machine only adds.
+fn least<T>(what: &str, mut run: impl FnMut() -> T) -> T {
+    let mut best: Option<(Duration, T)> = None;
+    for _ in 0..10 {
+        let start = Instant::now();
+        let result = run();
+        let time = start.elapsed();
+        if best.as_ref().is_none_or(|(known, _)| time < *known) {
+            best = Some((time, result));
+        }
+    }
+    let (time, result) = best.expect("ten runs");
+    println!("{what}: {:.1} ms", time.as_secs_f64() * 1e3);
+    result
+}
+
 /// `cargo test -p wb-wcet --release --test ipet -- --ignored --nocapture` prints how long things take.
 #[test]
 #[ignore = "a measurement"]
 fn measure() {
     let (model, worst) = known(&mut Random(4), 100_000);
-    let shown =
-        |what: &str, start: Instant| println!("{what}: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
-    for _ in 0..3 {
-        let start = Instant::now();
-        let found = bound(&model).expect("bound");
-        shown("structure, 100k blocks", start);
-        assert_eq!(found.cycles, worst);
-        let start = Instant::now();
-        let json = found.certificate.to_json().expect("json");
-        shown("write the certificate", start);
-        println!("certificate: {} bytes, {} loops", json.len(), model.bounds.len());
-        let start = Instant::now();
-        wb_check::check(&json).expect("certificate");
-        shown("check it", start);
-    }
+    println!("{} blocks, {} loops", model.graph.nodes.len(), model.bounds.len());
+    let found = least("bound by structure, with certificate", || bound(&model).expect("bound"));
+    assert_eq!(found.cycles, worst);
+    let json = least("certificate as JSON", || found.certificate.to_json().expect("json"));
+    println!("certificate: {} bytes", json.len());
+    least("check it", || wb_check::check(&json).expect("certificate"));
     let (model, worst) = rationed(33_333, 99);
-    let start = Instant::now();
-    let found = bound(&model).expect("bound");
-    shown("a fact, 100k blocks", start);
-    println!("bound {} of optimum {worst}", found.cycles);
+    let found = least("bound with a fact", || bound(&model).expect("bound"));
+    println!("{} blocks, bound {} of optimum {worst}", model.graph.nodes.len(), found.cycles);
 }

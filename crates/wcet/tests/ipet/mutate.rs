@@ -1,8 +1,8 @@
 //! Damaged certificates: whatever single number is changed, the checker refuses, or what it accepts is still true.
 
 use serde_json::Value;
-use wb_wcet::Model;
 use wb_wcet::ipet::{Certificate, bound, bound_by_program, brute};
+use wb_wcet::{Count, Fact, Graph, Model};
 
 use crate::graphs::{Random, facts, model_of, structured, tangled, untangled};
 use crate::hand::diamond_in_loop;
@@ -155,7 +155,7 @@ fn changed_limits_are_refused_or_harmless() {
         // Lower all potentials a little by hand, and pay for it with limits.
         let mut certificate = found.certificate;
         for (k, y) in certificate.y.nodes.iter_mut().enumerate() {
-            y.0 -= (k as i128 * 7) % 5 << 19;
+            y.0 -= ((k as i128 * 7) % 5) << 19;
         }
         certificate.limits = vec![Some(wb_wcet::ipet::certificate::Whole(1 << 30)); certificate.edges.len()];
         let Some(limits) = lowest_limits(&mut certificate) else { continue };
@@ -174,13 +174,13 @@ type Limits = Vec<Option<wb_wcet::ipet::certificate::Whole>>;
 fn lowest_limits(certificate: &mut Certificate) -> Option<Limits> {
     certificate.bound.0 = i128::from(u64::MAX);
     let mut lowest = certificate.limits.clone();
-    for e in 0..certificate.edges.len() {
+    for (e, low) in lowest.iter_mut().enumerate() {
         let accepted = (0..200).find(|limit| {
             certificate.limits[e] = Some(wb_wcet::ipet::certificate::Whole(*limit));
             certificate.to_json().is_ok_and(|json| wb_check::check(&json).is_ok())
         })?;
         certificate.limits[e] = Some(wb_wcet::ipet::certificate::Whole(1 << 30));
-        lowest[e] = Some(wb_wcet::ipet::certificate::Whole(accepted));
+        *low = Some(wb_wcet::ipet::certificate::Whole(accepted));
     }
     Some(lowest)
 }
@@ -226,4 +226,26 @@ fn the_ways_to_cheat_are_refused_by_name() {
     );
     assert!(refused(&|c| c.version = 2).contains("version 2 is not known"));
     assert!(wb_check::check("{}").expect_err("refused").to_string().starts_with("not a certificate"));
+}
+
+/// A fact with room to spare would lower the value if its multiplier could be negative.
+#[test]
+fn a_negative_price_is_refused() {
+    let mut graph = Graph::default();
+    let (entry, exit) = (graph.node("entry", 1), graph.node("exit", 3));
+    let edge = graph.edge(entry, exit, 0);
+    graph.exit = exit;
+    let fact = Fact { name: "roomy".into(), terms: vec![(1, Count::Edge(edge))], limit: 1000 };
+    let model = Model { graph, bounds: Vec::new(), facts: vec![fact] };
+    let mut certificate = bound(&model).expect("bound").certificate;
+    assert_eq!(proven(&certificate), 4);
+    // Honest: the potential pays for the price.
+    certificate.y.facts[0].0 = 1 << 20;
+    certificate.y.nodes[0].0 -= 1 << 20;
+    certificate.bound.0 = 4 - 1 + 1000;
+    assert_eq!(proven(&certificate), 1003);
+    certificate.y.facts[0].0 = -1 << 20;
+    certificate.y.nodes[0].0 += 2 << 20;
+    let error = wb_check::check(&certificate.to_json().expect("json")).expect_err("refused");
+    assert_eq!(error.to_string(), "y.facts: not a number of the right range");
 }
