@@ -15,6 +15,9 @@ struct Way {
     first: usize,
 }
 
+/// A point with more ways through it stays.
+const MOST_WAYS: usize = 1 << 12;
+
 struct Graph {
     ways: Vec<Way>,
     into: Vec<BTreeSet<usize>>,
@@ -79,6 +82,8 @@ impl Plan {
             (0..self.regions.len()).filter(|&i| sure.contains(&self.regions[i].branch)).collect();
         let mut left: BTreeSet<usize> = (END + 1..nodes).filter(|&n| n != START).collect();
         let mut whole = BTreeSet::new();
+        // Ways that multiply least go together first: what is joined early decides what can be joined later.
+        let mut limit = 1;
         loop {
             let before = (left.len(), open.len(), headers.len(), g.ways.len());
             for n in left.clone() {
@@ -104,7 +109,7 @@ impl Plan {
                 }
                 let (ins, outs): (Vec<usize>, Vec<usize>) =
                     (g.into[n].iter().copied().collect(), g.out[n].iter().copied().collect());
-                if ins.len() == 1 || outs.len() == 1 {
+                if (ins.len() == 1 || outs.len() == 1) && ins.len() * outs.len() <= limit {
                     let pairs: Vec<(usize, usize)> =
                         ins.iter().flat_map(|&i| outs.iter().map(move |&o| (i, o))).collect();
                     g.join(&pairs);
@@ -122,7 +127,11 @@ impl Plan {
                     }
                 }
             }
-            if before == (left.len(), open.len(), headers.len(), g.ways.len()) {
+            if before != (left.len(), open.len(), headers.len(), g.ways.len()) {
+                limit = 1;
+            } else if limit < MOST_WAYS {
+                limit *= 2;
+            } else {
                 break;
             }
         }

@@ -142,6 +142,8 @@ impl Plan {
 
     fn reached(&self, times: &Times) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
+        let taken = self.edges.iter().zip(&times.edges).filter(|(_, t)| t.count > 0);
+        let arrived: BTreeSet<usize> = taken.map(|(e, _)| e.to).collect();
         for (p, piece) in self.pieces.iter().enumerate() {
             for (i, &s) in piece.succs.iter().enumerate() {
                 if times.taken[p][i] > 0 {
