@@ -10,7 +10,7 @@ use miette::{IntoDiagnostic, Report, miette};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_hw::Limit;
 use wb_isa::{NO_PC, Pc};
-use wb_program::facts::{LoopFact, Origin};
+use wb_program::facts::{Counted, LoopFact, Origin};
 use wb_sim::{Launch, RunOptions};
 use wb_wcet::kernel::{Seats, sound_kernel};
 use wb_wcet::measure::{END, Gap, Measured, Meter, Points, START, Times, Unmeasured};
@@ -75,13 +75,19 @@ pub fn analyse(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec
         let bound = wave::bound(&measured, &list).into_diagnostic()?;
         let needed = match options.all_points {
             true => Points::Divergent,
-            false => plan.needed_points(&study.times, &sure, &rounds),
+            false => plan.needed_points(&study.times, &sure, &rounds, &counted(&study.kernel)),
         };
         points.insert(study.kernel.name.clone(), needed);
         first.push(Fine { study, sure, bound, measured });
     }
     let second = measure(runs, options, progress, "measuring the points that are needed", &points)?;
     first.iter().zip(second).map(|(first, second)| conclude(first, second, options)).collect()
+}
+
+/// Places that facts count.
+fn counted(kernel: &Kernel) -> BTreeSet<Pc> {
+    let terms = kernel.facts.facts.iter().flat_map(|f| &f.terms);
+    terms.map(|&(_, Counted::Block(pc) | Counted::Rounds(pc))| pc).collect()
 }
 
 /// The model of a wave, if there is all that is needed for it.
@@ -97,7 +103,7 @@ fn model(study: &Study, rounds: &BTreeMap<Pc, u64>, options: &Options) -> Result
             kernel.place(stray.to)
         ));
     }
-    let measured = kernel.plan.model(times, rounds, options.unmeasured);
+    let measured = kernel.plan.model(times, rounds, &kernel.facts.facts, options.unmeasured);
     if options.unmeasured == Unmeasured::Error && !measured.coverage.gaps.is_empty() {
         return Err(gaps(kernel, &measured.coverage.gaps));
     }
@@ -242,7 +248,8 @@ fn conclude(first: &Fine, mut study: Study, options: &Options) -> Result<KernelB
     let rounds: BTreeMap<Pc, u64> = limits.iter().map(|l| (l.header, l.max)).collect();
     let measured = model(&study, &rounds, options)?;
     let kernel = &study.kernel;
-    let bound = wave::bound(&measured, &wave::among(&kernel.plan, &measured, &first.sure)).into_diagnostic()?;
+    let bound =
+        wave::bound(&measured, &wave::among(&kernel.plan, &measured, &first.sure)).into_diagnostic()?;
     for launch in &mut study.launches {
         let wave = PathTime { start: 0, cycles: bound.cycles };
         let composed = sound_kernel(launch.groups, launch.seats, &[wave]).into_diagnostic()?;

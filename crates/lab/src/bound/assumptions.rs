@@ -19,7 +19,8 @@ pub fn list(
         format!(
             "the longest measured time of each of {segments} segments is the longest there is, with any other waves on the machine (hybrid analysis); --all-points makes segments short"
         ),
-        "a group starts as soon as a core has room for it, and occupies it no longer than its longest wave".to_owned(),
+        "a group starts as soon as a core has room for it, and occupies it no longer than its longest wave"
+            .to_owned(),
     ];
     let mut add = |text: String| list.push(text);
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
@@ -72,9 +73,13 @@ pub fn list(
             kernel.place(pc)
         ));
     }
-    let inside = sure - kernel.plan.regions.iter().filter(|r| kernel.splitting.sure.contains(&r.branch)).count().min(sure);
+    let inside = sure
+        - kernel.plan.regions.iter().filter(|r| kernel.splitting.sure.contains(&r.branch)).count().min(sure);
     if inside > 0 {
-        add(format!("a wave whose lanes agree takes no longer than one that splits: {} measured as a whole", count(inside, "region")));
+        add(format!(
+            "a wave whose lanes agree takes no longer than one that splits: {} measured as a whole",
+            count(inside, "region")
+        ));
     }
     if kernel.machine.split.contexts > 0 && kernel.machine.divergence.mechanism != "none" {
         if kernel.splitting.unknown {

@@ -60,16 +60,24 @@ impl Plan {
     /// taken with this plan, which has a point at every block. `sure` are the branches whose split can be counted on;
     /// `rounds` the limits of loops. What is passed as a whole: loops with one way round that went round as often as
     /// their limit whenever they were entered, and regions whose both sides have one way and ran at once each time.
-    pub fn needed_points(&self, times: &Times, sure: &BTreeSet<Pc>, rounds: &BTreeMap<Pc, u64>) -> Points {
+    /// `keep` stay whatever happens.
+    pub fn needed_points(
+        &self,
+        times: &Times,
+        sure: &BTreeSet<Pc>,
+        rounds: &BTreeMap<Pc, u64>,
+        keep: &BTreeSet<Pc>,
+    ) -> Points {
         let nodes = self.nodes.len();
-        let mut g = Graph { ways: Vec::new(), into: vec![BTreeSet::new(); nodes], out: vec![BTreeSet::new(); nodes] };
+        let mut g =
+            Graph { ways: Vec::new(), into: vec![BTreeSet::new(); nodes], out: vec![BTreeSet::new(); nodes] };
         for (e, edge) in self.edges.iter().enumerate().filter(|(e, _)| times.edges[*e].count > 0) {
             g.add(Way { from: edge.from, to: edge.to, first: e });
         }
         let mut headers: BTreeMap<usize, usize> =
             self.loops.iter().enumerate().filter_map(|(i, l)| Some((l.node?, i))).collect();
         // Ends of regions whose split is counted on stay until their region is one way.
-        let mut held: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut held: BTreeMap<usize, usize> = keep.iter().filter_map(|&pc| Some((self.node_at(pc)?, 1))).collect();
         let mut seconds: BTreeMap<usize, usize> = BTreeMap::new();
         for (i, r) in self.regions.iter().enumerate().filter(|(_, r)| sure.contains(&r.branch)) {
             *held.entry(r.node).or_default() += 1;
@@ -169,9 +177,18 @@ impl Plan {
     }
 
     /// One way round, nothing else left inside, and as often as the limit says each time.
-    fn one_way_round(&self, g: &Graph, times: &Times, rounds: &BTreeMap<Pc, u64>, n: usize, l: usize) -> bool {
+    fn one_way_round(
+        &self,
+        g: &Graph,
+        times: &Times,
+        rounds: &BTreeMap<Pc, u64>,
+        n: usize,
+        l: usize,
+    ) -> bool {
         let inside = |m: usize| {
-            m != n && m > END && self.piece_at(self.nodes[m]).is_some_and(|p| self.loops[l].pieces.contains(&p))
+            m != n
+                && m > END
+                && self.piece_at(self.nodes[m]).is_some_and(|p| self.loops[l].pieces.contains(&p))
         };
         let limit = rounds.get(&self.nodes[n]);
         let same = times.rounds[l].is_none_or(|(least, most)| least == most && limit == Some(&most));

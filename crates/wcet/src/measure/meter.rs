@@ -77,7 +77,17 @@ impl<'a> Meter<'a> {
             }
         }
         let branches = plan.regions.iter().map(|r| r.branch).collect();
-        Meter { branches, plan, pieces, edges, headers, around, waves: Vec::new(), times: Times::new(plan), rows: None }
+        Meter {
+            branches,
+            plan,
+            pieces,
+            edges,
+            headers,
+            around,
+            waves: Vec::new(),
+            times: Times::new(plan),
+            rows: None,
+        }
     }
 
     /// Keeps a row for every point a path passes.

@@ -3,9 +3,10 @@
 
 use super::plan::{END, Plan, PlanEdge, START};
 use super::times::Times;
-use crate::graph::{Graph, LoopBound, Model, Region};
+use crate::graph::{Count, Fact, Graph, LoopBound, Model, Region};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::{NO_PC, Pc};
+use wb_program::facts::{Counted, LinearFact};
 
 /// What to do about ways that no run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,9 +151,7 @@ impl Plan {
                     reached.extend([p, s]);
                 }
             }
-            let ended =
-                |e: &usize| self.edges[*e].to == piece.node.unwrap_or(END) && times.edges[*e].count > 0;
-            if piece.node.is_some() && (0..self.edges.len()).any(|e| ended(&e)) {
+            if piece.node.is_some_and(|n| arrived.contains(&n)) {
                 reached.insert(p);
             }
         }
@@ -161,7 +160,14 @@ impl Plan {
 
     /// The graph of what was measured, with `rounds` as limits of loops by their header's pc. Gaps are in the
     /// coverage: whoever does not accept them must look there.
-    pub fn model(&self, times: &Times, rounds: &BTreeMap<Pc, u64>, unmeasured: Unmeasured) -> Measured {
+    /// Linear facts count blocks and loops that are points.
+    pub fn model(
+        &self,
+        times: &Times,
+        rounds: &BTreeMap<Pc, u64>,
+        facts: &[LinearFact],
+        unmeasured: Unmeasured,
+    ) -> Measured {
         let coverage = self.coverage(times);
         let mut graph = Graph { entry: START, exit: END, ..Graph::default() };
         for (n, &pc) in self.nodes.iter().enumerate() {
@@ -204,8 +210,27 @@ impl Plan {
                 bounds.push(LoopBound { header, max });
             }
         }
-        measured.model = Model { graph, bounds, facts: Vec::new() };
+        let facts = facts.iter().map(|f| self.fact(f, &graph)).collect();
+        measured.model = Model { graph, bounds, facts };
         measured
+    }
+
+    /// What is not in the graph happens zero times.
+    fn fact(&self, fact: &LinearFact, graph: &Graph) -> Fact {
+        let mut terms = Vec::new();
+        for &(factor, counted) in &fact.terms {
+            match counted {
+                Counted::Block(pc) => terms.extend(self.node_at(pc).map(|n| (factor, Count::Node(n)))),
+                Counted::Rounds(header) => {
+                    let Some(l) = self.loops.iter().find(|l| l.header == header) else { continue };
+                    let turns = graph.edges.iter().enumerate().filter(|(_, e)| {
+                        Some(e.to) == l.node && self.inside(l, e.from)
+                    });
+                    terms.extend(turns.map(|(e, _)| (factor, Count::Edge(e))));
+                }
+            }
+        }
+        Fact { name: fact.name.clone(), terms, limit: fact.limit }
     }
 
     /// A loop that goes round in the graph needs a limit: those that have none.
