@@ -61,7 +61,7 @@ pub fn figure_6_2(nb: &mut Notebook) -> Result<(), Report> {
     for s in S {
         let bench = Synthetic {
             layers: 6,
-            leaf: 16,
+            leaf: 96,
             trips: 1,
             items: 64 * 40,
             marks: marks(s),

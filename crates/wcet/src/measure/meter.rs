@@ -24,6 +24,9 @@ struct Clock {
     fresh: bool,
     /// Rounds of each loop since it was entered.
     rounds: Vec<u64>,
+    /// Points that lanes of this path passed before they merged into it between two points, with time and next piece:
+    /// their way goes on here, too, and is measured.
+    others: Vec<(usize, u64, u32)>,
 }
 
 #[derive(Default)]
@@ -98,14 +101,19 @@ impl<'a> Meter<'a> {
 
     /// The path is at `node`: an edge ends at `cycle`.
     fn pass(&mut self, clock: &mut Clock, node: usize, cycle: u64, wave: u32, path: u16) {
-        let via = if node == END && clock.via == NONE { NONE } else { clock.via };
-        let found = self.edges[clock.node].iter().find(|e| e.0 == via && e.1 == node as u32);
-        match found {
-            Some(&(_, _, edge)) => self.times.record(edge as usize, cycle.saturating_sub(clock.stamp), wave),
-            None => self.stray(self.plan.nodes[clock.node], self.plan.nodes[node], wave),
+        self.record(clock.node, clock.via, node, cycle, clock.stamp, wave);
+        for (from, stamp, via) in std::mem::take(&mut clock.others) {
+            self.record(from, via, node, cycle, stamp, wave);
         }
         (clock.node, clock.stamp, clock.via) = (node, cycle, NONE);
         self.row(wave, path, node, cycle);
+    }
+
+    fn record(&mut self, from: usize, via: u32, to: usize, cycle: u64, stamp: u64, wave: u32) {
+        match self.edges[from].iter().find(|e| e.0 == via && e.1 == to as u32) {
+            Some(&(_, _, edge)) => self.times.record(edge as usize, cycle.saturating_sub(stamp), wave),
+            None => self.stray(self.plan.nodes[from], self.plan.nodes[to], wave),
+        }
     }
 
     fn row(&mut self, wave: u32, path: u16, node: usize, cycle: u64) {
@@ -131,6 +139,9 @@ impl<'a> Meter<'a> {
         }
         if clock.via == NONE {
             clock.via = piece;
+        }
+        for other in clock.others.iter_mut().filter(|o| o.2 == NONE) {
+            other.2 = piece;
         }
         for &l in &self.headers[piece as usize] {
             let l = l as usize;
@@ -234,8 +245,20 @@ impl<'a> Meter<'a> {
                 }
             }
         }
-        let later = if (from.stamp, from.last_issue) > (to.stamp, to.last_issue) { &from } else { &to };
+        let (later, earlier) =
+            if (from.stamp, from.last_issue) > (to.stamp, to.last_issue) { (&from, &to) } else { (&to, &from) };
         let mut kept = later.clone();
+        let own = (earlier.node, earlier.stamp, earlier.via);
+        for (node, stamp, via) in std::iter::once(own).chain(earlier.others.iter().copied()) {
+            let same = |o: &&mut (usize, u64, u32)| o.0 == node && o.2 == via;
+            if (node, via) == (kept.node, kept.via) {
+                continue;
+            } else if let Some(other) = kept.others.iter_mut().find(same) {
+                other.1 = other.1.max(stamp);
+            } else {
+                kept.others.push((node, stamp, via));
+            }
+        }
         kept.last_issue = from.last_issue.max(to.last_issue);
         // It has passed the point it stands at.
         kept.fresh = true;
@@ -280,6 +303,7 @@ impl Observer for Meter<'_> {
                         last_pc: NO_PC,
                         fresh: false,
                         rounds: vec![0; self.plan.loops.len()],
+                        others: Vec::new(),
                     };
                     let wave = Wave { start: event.cycle, paths: vec![Some(clock)], ..Wave::default() };
                     let at = event.wave as usize;

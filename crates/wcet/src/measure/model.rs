@@ -168,7 +168,9 @@ impl Plan {
         facts: &[LinearFact],
         unmeasured: Unmeasured,
     ) -> Measured {
-        let coverage = self.coverage(times);
+        let mut coverage = self.coverage(times);
+        // A loop that never goes round has no way back.
+        coverage.gaps.retain(|g| !self.loops.iter().any(|l| rounds.get(&l.header) == Some(&0) && self.goes_back(l, g)));
         let mut graph = Graph { entry: START, exit: END, ..Graph::default() };
         for (n, &pc) in self.nodes.iter().enumerate() {
             let name = match n {
@@ -213,6 +215,12 @@ impl Plan {
         let facts = facts.iter().map(|f| self.fact(f, &graph)).collect();
         measured.model = Model { graph, bounds, facts };
         measured
+    }
+
+    /// The way goes back to the loop's header.
+    fn goes_back(&self, l: &super::PlanLoop, gap: &Gap) -> bool {
+        let from = self.pieces.iter().position(|p| p.last == gap.from);
+        gap.to == l.header && from.is_some_and(|p| l.pieces.contains(&p))
     }
 
     /// What is not in the graph happens zero times.

@@ -257,8 +257,6 @@ impl Plan {
                 (0..plan.edges.len()).filter(leaves).collect()
             };
             if matches!(r.kind, RegionKind::If | RegionKind::Else) {
-                let skipped = body(self, r.branch, false);
-                self.skips.extend(skipped);
                 let over = side_of(program, r.branch, false).and_then(|pc| self.piece_at(pc));
                 let branch = self.pieces.iter().position(|p| p.last == r.branch);
                 self.skip_steps.extend(branch.zip(over));
@@ -283,6 +281,12 @@ impl Plan {
                 markable: r.structured,
             });
         }
+        let skips = |e: &usize| {
+            let PlanEdge { from, via, .. } = self.edges[*e];
+            let step = self.piece_at(self.nodes[from]).zip(via);
+            step.is_some_and(|step| self.skip_steps.contains(&step))
+        };
+        self.skips = (0..self.edges.len()).filter(skips).collect();
     }
 
     /// Node of the point at `pc`.
