@@ -9,6 +9,7 @@ mod point;
 mod prove;
 mod range;
 mod round;
+mod scan;
 mod state;
 mod values;
 
@@ -67,6 +68,14 @@ impl Known<'_> {
     fn item_ids(&self, dimension: usize) -> Range {
         let size = Some(self.group[dimension]).filter(|&n| n > 0).unwrap_or(MAX_GROUP);
         Range::unsigned(0, size - 1)
+    }
+
+    /// Lanes a wave has at most.
+    fn lanes(&self) -> u32 {
+        match self.group.iter().fold(1u32, |n, &d| n.saturating_mul(d)) {
+            0 => 64,
+            n => n.min(64),
+        }
     }
 
     fn group_ids(&self, dimension: usize) -> Range {
@@ -151,8 +160,11 @@ fn one(
     if prove::never(&round) {
         return Some((fact(0, "it never goes back to its header".into()), Vec::new()));
     }
-    let (proof, ranges) = prove::prove(&mut round, &states)?;
-    Some((fact(proof.max, text(program, l, &proof, known)), ranges))
+    if let Some((proof, ranges)) = prove::prove(&mut round, &states) {
+        return Some((fact(proof.max, text(program, l, &proof, known)), ranges));
+    }
+    let (max, why) = scan::prove(&mut round, l, &states, known)?;
+    Some((fact(max, why), Vec::new()))
 }
 
 fn register(program: &Program<Gcn3>, side: Side) -> String {
@@ -192,11 +204,12 @@ fn text(program: &Program<Gcn3>, l: &crate::cfg::Loop, proof: &Proof, known: &Kn
         Step::Right(by) => format!("is shifted right by {by} each round {at}"),
     };
     let tested = match (proof.step, proof.offset) {
-        (_, 0) => name.clone(),
-        (Step::Add(..), n) if n > 0 => format!("{name} + {n}"),
-        (Step::Add(..), n) => format!("{name} - {}", -n),
-        (Step::Left(_), n) => format!("({name} << {n})"),
-        (Step::Right(_), n) => format!("({name} >> {n})"),
+        (_, (0, 0)) => name.clone(),
+        (Step::Add(..), (lo, hi)) if lo != hi => format!("{name} + ({lo} to {hi})"),
+        (Step::Add(..), (n, _)) if n > 0 => format!("{name} + {n}"),
+        (Step::Add(..), (n, _)) => format!("{name} - {}", -n),
+        (Step::Left(_), (n, _)) => format!("({name} << {n})"),
+        (Step::Right(_), (n, _)) => format!("({name} >> {n})"),
     };
     let other = register(program, proof.other);
     let limit = match (proof.other, proof.argument) {
