@@ -15,6 +15,7 @@ mod values;
 
 use super::check::{analysable_with, calls_of, code_blocks};
 use super::{LoopFact, Origin};
+use crate::codeobject::KernelArg;
 use crate::program::Program;
 use bound::Step;
 use prove::Proof;
@@ -23,7 +24,7 @@ use round::Round;
 use state::{Side, State};
 use std::collections::BTreeMap;
 use values::Values;
-use wb_isa::gcn3::isa::{FIRST_SCALAR, Gcn3};
+use wb_isa::gcn3::isa::{FIRST_SCALAR, Gcn3, Setup};
 use wb_isa::{Isa, Pc};
 
 /// What is known about a launch. The default knows nothing: proofs then rest on the code alone.
@@ -46,7 +47,14 @@ const MAX_GROUP: u32 = 1024;
 /// Times that what was proven is used to prove more.
 const PASSES: usize = 4;
 
-impl Known<'_> {
+impl<'a> Known<'a> {
+    /// What the launch of a program fixes: its argument segment, group and grid. `args` name the arguments in proofs.
+    pub fn launch(program: &Program<Gcn3>, kernarg: &'a [u8], args: &[KernelArg]) -> Known<'a> {
+        let Setup { group, grid, .. } = program.isa.setup;
+        let arguments = args.iter().map(|a| (a.offset, a.name.clone())).filter(|a| !a.1.is_empty()).collect();
+        Known { kernarg: Some(kernarg), group, grid, arguments }
+    }
+
     /// The argument dword at an offset.
     fn argument(&self, at: u32) -> Option<u32> {
         let bytes = self.kernarg?.get(at as usize..at as usize + 4)?;
