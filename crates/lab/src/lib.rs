@@ -2,6 +2,7 @@
 
 pub mod array;
 pub mod bench;
+pub mod cfg;
 pub mod fuzzing;
 pub mod job;
 pub mod launch;

@@ -3,7 +3,9 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
-use commands::{asm, bench, compile, demo, info, kernels, picture, reproduce, run, split, synthetic};
+use commands::{
+    asm, bench, cfg, compile, demo, facts, info, kernels, picture, reproduce, run, split, synthetic,
+};
 use std::process::ExitCode;
 
 /// How long GPU kernels take: simulate SIMT machines cycle by cycle and see what divergence costs.
@@ -33,6 +35,10 @@ enum Command {
     Compile(compile::CompileArgs),
     /// List the kernels of a GCN3 program: arguments, registers, occupancy
     Kernels(kernels::KernelsArgs),
+    /// Show the control-flow graph of a kernel: blocks, loops, divergent regions
+    Cfg(cfg::CfgArgs),
+    /// Write a file of flow facts for a kernel, with proven loop limits, or check one
+    Facts(facts::FactsArgs),
     /// List machines, show one, or list scheduling policies
     Machines(info::MachinesArgs),
     /// List the divergence mechanisms and their properties (THESIS Table 3.1)
@@ -57,6 +63,8 @@ fn main() -> ExitCode {
         Command::Disasm(args) => asm::disassemble(args),
         Command::Compile(args) => compile::main(args),
         Command::Kernels(args) => kernels::main(args),
+        Command::Cfg(args) => cfg::main(args),
+        Command::Facts(args) => facts::main(args),
         Command::Machines(args) => info::machines(args),
         Command::Mechanisms(args) => info::mechanisms(args),
         Command::Synthetic(args) => synthetic::main(args),

@@ -2,8 +2,10 @@
 
 pub mod asm;
 pub mod bench;
+pub mod cfg;
 pub mod compile;
 pub mod demo;
+pub mod facts;
 pub mod info;
 pub mod kernels;
 mod launches;
