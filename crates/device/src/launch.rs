@@ -42,6 +42,8 @@ pub struct Prepared {
     pub launch: Launch,
     /// The machine as this kernel finds it (PWS re-provisioning).
     pub machine: Machine,
+    /// The argument segment.
+    pub kernarg: Vec<u8>,
 }
 
 impl Device {
@@ -111,7 +113,7 @@ impl Device {
         groups.lds_region = self.alloc(groups.lds_region_bytes(&machine))?;
         groups.scratch_region = self.alloc(groups.scratch_region_bytes(&machine))?;
         program.isa.setup.scratch_region = groups.scratch_region;
-        Ok(Prepared { program, launch: Launch::Groups(groups), machine })
+        Ok(Prepared { program, launch: Launch::Groups(groups), machine, kernarg: args })
     }
 }
 

@@ -12,6 +12,7 @@ use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::{self, Guppy};
 use wb_isa::harp::{self, Arch, Harp};
 use wb_isa::{AsmError, Isa, Pc, SourceFile};
+use wb_program::codeobject::KernelArg;
 use wb_program::{Program, guppy_program, harp_program};
 use wb_sim::{DeviceMemory, Launch, Outcome, RunOptions, Runnable};
 use wb_trace::{Observer, TraceInfo};
@@ -56,6 +57,9 @@ pub struct Job {
     pub machine: Machine,
     pub launch: Launch,
     pub buffers: Vec<Buffer>,
+    /// GCN3: the argument segment, and what the arguments are.
+    pub kernarg: Vec<u8>,
+    pub args: Vec<KernelArg>,
     init: Vec<(u64, Vec<u8>)>,
 }
 
@@ -155,6 +159,8 @@ impl Job {
             machine,
             launch: Launch::Boot,
             buffers: Vec::new(),
+            kernarg: Vec::new(),
+            args: Vec::new(),
             init: Vec::new(),
         })
     }
@@ -190,6 +196,8 @@ impl Job {
             machine,
             launch: Launch::Grid { threads, group },
             buffers: views.buffers,
+            kernarg: Vec::new(),
+            args: Vec::new(),
             init: views.init,
         })
     }
@@ -200,6 +208,7 @@ impl Job {
         let file = ObjectFile::marked(name, bytes, &spec.split)?;
         let module = device.place(name, file.object, file.source)?;
         let kernel = module.kernel(&spec.kernel)?;
+        let known = kernel.args.clone();
         let names: Vec<String> = wb_device::explicit(kernel).map(|a| a.name.clone()).collect();
         let mut buffers = Vec::new();
         let mut args = Vec::new();
@@ -231,6 +240,8 @@ impl Job {
             machine: prepared.machine,
             launch: prepared.launch,
             buffers,
+            kernarg: prepared.kernarg,
+            args: known,
             init: vec![(0, image)],
         })
     }

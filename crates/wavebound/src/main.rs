@@ -4,8 +4,8 @@ mod commands;
 
 use clap::{Parser, Subcommand};
 use commands::{
-    asm, bench, campaign, check_bound, compile, demo, info, kernels, picture, reproduce, run, split,
-    synthetic, wcet,
+    asm, bench, campaign, cfg, check_bound, compile, demo, facts, info, kernels, picture, reproduce, run,
+    split, synthetic, wcet,
 };
 use std::process::ExitCode;
 
@@ -42,6 +42,10 @@ enum Command {
     CheckBound(check_bound::CheckArgs),
     /// Random kernels under every mechanism: no run may be longer than its bound
     Campaign(campaign::CampaignArgs),
+    /// Show the control-flow graph of a kernel: blocks, loops, divergent regions
+    Cfg(cfg::CfgArgs),
+    /// Write a file of flow facts for a kernel, with proven loop limits, or check one
+    Facts(facts::FactsArgs),
     /// List machines, show one, or list scheduling policies
     Machines(info::MachinesArgs),
     /// List the divergence mechanisms and their properties (THESIS Table 3.1)
@@ -69,6 +73,8 @@ fn main() -> ExitCode {
         Command::Wcet(args) => wcet::main(args),
         Command::CheckBound(args) => check_bound::main(args),
         Command::Campaign(args) => campaign::main(args),
+        Command::Cfg(args) => cfg::main(args),
+        Command::Facts(args) => facts::main(args),
         Command::Machines(args) => info::machines(args),
         Command::Mechanisms(args) => info::mechanisms(args),
         Command::Synthetic(args) => synthetic::main(args),

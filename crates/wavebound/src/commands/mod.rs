@@ -3,9 +3,11 @@
 pub mod asm;
 pub mod bench;
 pub mod campaign;
+pub mod cfg;
 pub mod check_bound;
 pub mod compile;
 pub mod demo;
+pub mod facts;
 pub mod info;
 pub mod kernels;
 mod launches;

@@ -15,12 +15,16 @@ use wb_lab::{Job, JobSpec};
 pub struct Size([u32; 3]);
 
 impl Size {
+    pub fn three(self) -> [u32; 3] {
+        self.0
+    }
+
     fn total(self) -> u32 {
         self.0.iter().fold(1, |n, &d| n.saturating_mul(d))
     }
 }
 
-fn size(text: &str) -> Result<Size, String> {
+pub fn size(text: &str) -> Result<Size, String> {
     let parts: Result<Vec<u32>, _> = text.split(['x', ',']).map(str::parse).collect();
     match parts.as_deref() {
         Ok([x]) => Ok(Size([*x, 1, 1])),

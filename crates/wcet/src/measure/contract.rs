@@ -77,7 +77,8 @@ impl Plan {
         let mut headers: BTreeMap<usize, usize> =
             self.loops.iter().enumerate().filter_map(|(i, l)| Some((l.node?, i))).collect();
         // Ends of regions whose split is counted on stay until their region is one way.
-        let mut held: BTreeMap<usize, usize> = keep.iter().filter_map(|&pc| Some((self.node_at(pc)?, 1))).collect();
+        let mut held: BTreeMap<usize, usize> =
+            keep.iter().filter_map(|&pc| Some((self.node_at(pc)?, 1))).collect();
         let mut seconds: BTreeMap<usize, usize> = BTreeMap::new();
         for (i, r) in self.regions.iter().enumerate().filter(|(_, r)| sure.contains(&r.branch)) {
             *held.entry(r.node).or_default() += 1;

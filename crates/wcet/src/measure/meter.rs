@@ -245,8 +245,11 @@ impl<'a> Meter<'a> {
                 }
             }
         }
-        let (later, earlier) =
-            if (from.stamp, from.last_issue) > (to.stamp, to.last_issue) { (&from, &to) } else { (&to, &from) };
+        let (later, earlier) = if (from.stamp, from.last_issue) > (to.stamp, to.last_issue) {
+            (&from, &to)
+        } else {
+            (&to, &from)
+        };
         let mut kept = later.clone();
         let own = (earlier.node, earlier.stamp, earlier.via);
         for (node, stamp, via) in std::iter::once(own).chain(earlier.others.iter().copied()) {

@@ -170,7 +170,9 @@ impl Plan {
     ) -> Measured {
         let mut coverage = self.coverage(times);
         // A loop that never goes round has no way back.
-        coverage.gaps.retain(|g| !self.loops.iter().any(|l| rounds.get(&l.header) == Some(&0) && self.goes_back(l, g)));
+        coverage.gaps.retain(|g| {
+            !self.loops.iter().any(|l| rounds.get(&l.header) == Some(&0) && self.goes_back(l, g))
+        });
         let mut graph = Graph { entry: START, exit: END, ..Graph::default() };
         for (n, &pc) in self.nodes.iter().enumerate() {
             let name = match n {
@@ -231,9 +233,11 @@ impl Plan {
                 Counted::Block(pc) => terms.extend(self.node_at(pc).map(|n| (factor, Count::Node(n)))),
                 Counted::Rounds(header) => {
                     let Some(l) = self.loops.iter().find(|l| l.header == header) else { continue };
-                    let turns = graph.edges.iter().enumerate().filter(|(_, e)| {
-                        Some(e.to) == l.node && self.inside(l, e.from)
-                    });
+                    let turns = graph
+                        .edges
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, e)| Some(e.to) == l.node && self.inside(l, e.from));
                     terms.extend(turns.map(|(e, _)| (factor, Count::Edge(e))));
                 }
             }

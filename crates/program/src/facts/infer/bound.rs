@@ -25,6 +25,8 @@ pub struct Test {
     pub limit: Range,
     /// The other side is the same in all rounds.
     pub fixed: bool,
+    /// The tested value is up to this much more than what moves, differently in every round.
+    pub slack: i64,
 }
 
 /// Limits beyond this are of no use: what they rest on is not known.
@@ -77,7 +79,7 @@ fn up(test: &Test, lo: i64, hi: i64) -> Option<u64> {
         _ => return None,
     };
     // The largest value that passes must not wrap in the next step.
-    if last.checked_add(hi)? > line.max {
+    if last.checked_add(hi)?.checked_add(test.slack)? > line.max {
         return None;
     }
     if line.first.0 > last {
@@ -102,7 +104,7 @@ fn down(test: &Test, lo: i64, hi: i64) -> Option<u64> {
         Rel::Ne => return meets(test, lo, hi, false),
         _ => return None,
     };
-    if last.checked_sub(hi)? < line.min {
+    if last.checked_sub(hi)?.checked_sub(test.slack)? < line.min {
         return None;
     }
     if line.first.1 < last {
@@ -113,7 +115,7 @@ fn down(test: &Test, lo: i64, hi: i64) -> Option<u64> {
 
 /// Until the value meets a fixed one: it must come towards it and cannot step over it.
 fn meets(test: &Test, lo: i64, hi: i64, rising: bool) -> Option<u64> {
-    if !test.fixed || lo != hi {
+    if !test.fixed || lo != hi || test.slack != 0 {
         return None;
     }
     [true, false]
@@ -146,9 +148,10 @@ fn right(test: &Test, by: u32) -> Option<u64> {
     }
     // A value that reads as negative fails the signed tests at once, but may pass the others.
     let signed = test.signed && test.rel != Rel::Ne;
-    // A first value below zero becomes positive by the shift: it must not have passed.
-    let largest =
-        if signed { u64::from(test.first.uhi.min(i32::MAX as u32)) } else { u64::from(test.first.uhi) };
+    if signed && test.first.shi < 0 {
+        return Some(0);
+    }
+    let largest = u64::from(if signed { test.first.uhi.min(i32::MAX as u32) } else { test.first.uhi });
     Some((0..33).take_while(|k| largest >> (k * u64::from(by)).min(63) >= least).count() as u64)
 }
 
@@ -221,7 +224,7 @@ mod tests {
             };
             let (rel, signed) = (rels[(r >> 16) as usize % 6], r >> 24 & 1 == 1);
             let one = |v| Range::exact(v);
-            let test = Test { first: one(x), step, rel, signed, limit: one(y), fixed: true };
+            let test = Test { first: one(x), step, rel, signed, limit: one(y), fixed: true, slack: 0 };
             let Some(n) = rounds(&test) else { continue };
             let go = |x: u32, _| match step {
                 Step::Add(s, _) => x.wrapping_add(s as u32),
@@ -253,7 +256,17 @@ mod tests {
             let (rel, signed, fixed) = (rels[pick(5) as usize], pick(2) == 1, pick(2) == 1);
             let span = |v: u32, d: u32| (0..=d).map(|i| Range::exact(v.wrapping_add(i))).reduce(Range::join);
             let (Some(first), Some(limit)) = (span(x0, dx), span(y0, dy)) else { continue };
-            let test = Test { first, step: Step::Add(a, a + b), rel, signed, limit, fixed };
+            let slack = pick(3) as i64;
+            // What moves starts in x0..=x0+dx and is tested with 0..=slack more; both must not wrap in the test's reading.
+            let Some(first) = [first, first.add(Range::exact(slack as u32))].into_iter().reduce(Range::join)
+            else {
+                continue;
+            };
+            let wraps = |v: u32| if signed { (v as i32) > i32::MAX - 30 } else { v > u32::MAX - 30 };
+            if wraps(x0) {
+                continue;
+            }
+            let test = Test { first, step: Step::Add(a, a + b), rel, signed, limit, fixed, slack };
             let Some(n) = rounds(&test).filter(|&n| n < 5_000) else { continue };
             found += 1;
             for _ in 0..4 {
@@ -264,7 +277,9 @@ mod tests {
                     (0..64).map(|_| y0.wrapping_add(pick(u64::from(dy) + 1) as u32)).collect();
                 let y = |k: u64| if fixed { fixed_y } else { limits[k as usize % 64] };
                 let go = |x: u32, k: u64| x.wrapping_add(steps[k as usize % 64] as u32);
-                let seen = count(x, go, |x, k| holds(rel, signed, x, y(k)), n);
+                let more: Vec<u32> = (0..64).map(|_| pick(slack as u64 + 1) as u32).collect();
+                let tested = |x: u32, k: u64| x.wrapping_add(more[k as usize % 64]);
+                let seen = count(x, go, |x, k| holds(rel, signed, tested(x, k), y(k)), n);
                 assert!(seen <= n, "{test:?} from {x}: more than {n}");
             }
         }

@@ -186,6 +186,8 @@ pub fn arithmetic(inst: &Inst, state: &State) -> Option<Range> {
         Op::VCndmaskB32 => a.join(b),
         Op::VMbcntLoU32B32 | Op::VMbcntHiU32B32 => b.add(Range::unsigned(0, 32)),
         Op::VBcntU32B32 => b.add(Range::unsigned(0, 32)),
+        Op::VFrexpExpI32F32 => Range::signed(-149, 128),
+        Op::VFrexpExpI32F64 => Range::signed(-1074, 1024),
         Op::FlatLoadUbyte | Op::DsReadU8 | Op::BufferLoadUbyte => Range::unsigned(0, 0xff),
         Op::FlatLoadUshort | Op::DsReadU16 | Op::BufferLoadUshort => Range::unsigned(0, 0xffff),
         Op::FlatLoadSbyte | Op::DsReadI8 | Op::BufferLoadSbyte => Range::signed(-0x80, 0x7f),

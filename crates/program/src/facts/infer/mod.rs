@@ -9,11 +9,13 @@ mod point;
 mod prove;
 mod range;
 mod round;
+mod scan;
 mod state;
 mod values;
 
 use super::check::{analysable_with, calls_of, code_blocks};
 use super::{LoopFact, Origin};
+use crate::codeobject::KernelArg;
 use crate::program::Program;
 use bound::Step;
 use prove::Proof;
@@ -22,7 +24,7 @@ use round::Round;
 use state::{Side, State};
 use std::collections::BTreeMap;
 use values::Values;
-use wb_isa::gcn3::isa::{FIRST_SCALAR, Gcn3};
+use wb_isa::gcn3::isa::{FIRST_SCALAR, Gcn3, Setup};
 use wb_isa::{Isa, Pc};
 
 /// What is known about a launch. The default knows nothing: proofs then rest on the code alone.
@@ -45,7 +47,14 @@ const MAX_GROUP: u32 = 1024;
 /// Times that what was proven is used to prove more.
 const PASSES: usize = 4;
 
-impl Known<'_> {
+impl<'a> Known<'a> {
+    /// What the launch of a program fixes: its argument segment, group and grid. `args` name the arguments in proofs.
+    pub fn launch(program: &Program<Gcn3>, kernarg: &'a [u8], args: &[KernelArg]) -> Known<'a> {
+        let Setup { group, grid, .. } = program.isa.setup;
+        let arguments = args.iter().map(|a| (a.offset, a.name.clone())).filter(|a| !a.1.is_empty()).collect();
+        Known { kernarg: Some(kernarg), group, grid, arguments }
+    }
+
     /// The argument dword at an offset.
     fn argument(&self, at: u32) -> Option<u32> {
         let bytes = self.kernarg?.get(at as usize..at as usize + 4)?;
@@ -67,6 +76,14 @@ impl Known<'_> {
     fn item_ids(&self, dimension: usize) -> Range {
         let size = Some(self.group[dimension]).filter(|&n| n > 0).unwrap_or(MAX_GROUP);
         Range::unsigned(0, size - 1)
+    }
+
+    /// Lanes a wave has at most.
+    fn lanes(&self) -> u32 {
+        match self.group.iter().fold(1u32, |n, &d| n.saturating_mul(d)) {
+            0 => 64,
+            n => n.min(64),
+        }
     }
 
     fn group_ids(&self, dimension: usize) -> Range {
@@ -151,8 +168,11 @@ fn one(
     if prove::never(&round) {
         return Some((fact(0, "it never goes back to its header".into()), Vec::new()));
     }
-    let (proof, ranges) = prove::prove(&mut round, &states)?;
-    Some((fact(proof.max, text(program, l, &proof, known)), ranges))
+    if let Some((proof, ranges)) = prove::prove(&mut round, &states) {
+        return Some((fact(proof.max, text(program, l, &proof, known)), ranges));
+    }
+    let (max, why) = scan::prove(&mut round, l, &states, known)?;
+    Some((fact(max, why), Vec::new()))
 }
 
 fn register(program: &Program<Gcn3>, side: Side) -> String {
@@ -192,11 +212,12 @@ fn text(program: &Program<Gcn3>, l: &crate::cfg::Loop, proof: &Proof, known: &Kn
         Step::Right(by) => format!("is shifted right by {by} each round {at}"),
     };
     let tested = match (proof.step, proof.offset) {
-        (_, 0) => name.clone(),
-        (Step::Add(..), n) if n > 0 => format!("{name} + {n}"),
-        (Step::Add(..), n) => format!("{name} - {}", -n),
-        (Step::Left(_), n) => format!("({name} << {n})"),
-        (Step::Right(_), n) => format!("({name} >> {n})"),
+        (_, (0, 0)) => name.clone(),
+        (Step::Add(..), (lo, hi)) if lo != hi => format!("{name} + ({lo} to {hi})"),
+        (Step::Add(..), (n, _)) if n > 0 => format!("{name} + {n}"),
+        (Step::Add(..), (n, _)) => format!("{name} - {}", -n),
+        (Step::Left(_), (n, _)) => format!("({name} << {n})"),
+        (Step::Right(_), (n, _)) => format!("({name} >> {n})"),
     };
     let other = register(program, proof.other);
     let limit = match (proof.other, proof.argument) {

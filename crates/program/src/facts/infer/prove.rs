@@ -24,7 +24,7 @@ pub struct Proof {
     pub signed: bool,
     pub test: Pc,
     /// What is compared is the register plus or shifted by this when the test is made.
-    pub offset: i64,
+    pub offset: (i64, i64),
     pub other: Side,
     pub limit: Range,
     pub argument: Option<u32>,
@@ -109,8 +109,9 @@ fn sides(
         let Some(step) = step(round, base, &whens) else { continue };
         let fixed = y.1.constant().is_some() || same(round, &y.0, other, &whens);
         let Some(init) = joined(entries, base) else { continue };
-        let Some((start, offset)) = first_value(init, first) else { continue };
-        let test = Test { first: start, step, rel, signed: c.signed, limit: y.1, fixed };
+        let Some((start, offset)) = first_value(init, first, c.signed) else { continue };
+        let slack = if matches!(step, Step::Add(..)) { offset.1 - offset.0 } else { 0 };
+        let test = Test { first: start, step, rel, signed: c.signed, limit: y.1, fixed, slack };
         if let Some(max) = bound::rounds(&test) {
             out.push(Proof {
                 max,
@@ -145,11 +146,19 @@ fn witnesses(
 /// The register a value is made of, and how, the same under all conditions.
 fn moving(round: &mut Round, cases: &Cases, whens: &[Fun]) -> Option<(Side, Sym)> {
     let all: BTreeSet<Sym> = whens.iter().flat_map(|&w| possible(cases, w, &mut round.bdd)).collect();
-    let (Some(&sym), 1) = (all.first(), all.len()) else { return None };
-    match sym {
-        Sym::Plus { base, lo, hi } if lo == hi => Some((base, sym)),
-        Sym::Shifted { base, .. } => Some((base, sym)),
-        _ => None,
+    let mut result: Option<Sym> = None;
+    for sym in all {
+        result = Some(match (result, sym) {
+            (None, Sym::Plus { .. } | Sym::Shifted { .. }) => sym,
+            (Some(Sym::Plus { base, lo, hi }), Sym::Plus { base: b, lo: l, hi: h }) if base == b => {
+                Sym::Plus { base, lo: lo.min(l), hi: hi.max(h) }
+            }
+            _ => return None,
+        });
+    }
+    match result? {
+        sym @ (Sym::Plus { base, .. } | Sym::Shifted { base, .. }) => Some((base, sym)),
+        Sym::Unknown => None,
     }
 }
 
@@ -184,12 +193,22 @@ fn same(round: &mut Round, cases: &Cases, side: Side, whens: &[Fun]) -> bool {
     sym == Sym::same(base) && base == side && step(round, base, whens) == Some(Step::Add(0, 0))
 }
 
-/// What the test sees in the first round.
-fn first_value(init: Range, sym: Sym) -> Option<(Range, i64)> {
+/// What the test sees in the first round, and how that differs from the register.
+fn first_value(init: Range, sym: Sym, signed: bool) -> Option<(Range, (i64, i64))> {
     match sym {
-        Sym::Plus { lo, .. } => Some((init.add(Range::exact(lo as u32)), lo)),
-        Sym::Shifted { left: true, by, .. } => Some((init.shl(Range::exact(by)), by.into())),
-        Sym::Shifted { left: false, by, .. } => Some((init.shr(Range::exact(by)), by.into())),
+        Sym::Plus { lo, hi, .. } if lo == hi => Some((init.add(Range::exact(lo as u32)), (lo, hi))),
+        Sym::Plus { lo, hi, .. } if signed => {
+            let low = i32::try_from(i64::from(init.slo) + lo).ok()?;
+            let high = i32::try_from(i64::from(init.shi) + hi).ok()?;
+            Some((Range::signed(low, high), (lo, hi)))
+        }
+        Sym::Plus { lo, hi, .. } => {
+            let low = u32::try_from(i64::from(init.ulo) + lo).ok()?;
+            let high = u32::try_from(i64::from(init.uhi) + hi).ok()?;
+            Some((Range::unsigned(low, high), (lo, hi)))
+        }
+        Sym::Shifted { left: true, by, .. } => Some((init.shl(Range::exact(by)), (by.into(), by.into()))),
+        Sym::Shifted { left: false, by, .. } => Some((init.shr(Range::exact(by)), (by.into(), by.into()))),
         Sym::Unknown => None,
     }
 }

@@ -1,0 +1,135 @@
+//! Proven limits of loops against what really happens: all fixture kernels with the launches of their own tests, whole
+//! and split, at both optimisation levels. No loop goes round more often than proven.
+
+#[path = "../../device/tests/fixtures/case.rs"]
+#[allow(dead_code)] // comparing results is the business of the fixtures' own tests
+mod case;
+#[path = "../../device/tests/fixtures/cases/mod.rs"]
+mod cases;
+mod rounds;
+
+use case::{Case, In, Launch, Step};
+use rounds::Rounds;
+use std::collections::{BTreeMap, BTreeSet};
+use wb_device::{Arg, Device, Dispatch, Module};
+use wb_program::facts::{Known, calls_of, infer_gcn3, loops};
+use wb_program::marks::{self, Request, Style, Wanted};
+use wb_sim::RunOptions;
+
+/// Machines: whole waves, and three ways of splitting.
+const MACHINES: &[&[&str]] = &[
+    &[],
+    &["divergence.mechanism=thesis", "divergence.choice=opportunistic", "split.contexts=7"],
+    &["divergence.mechanism=dws", "split.contexts=15"],
+    &["divergence.mechanism=pws", "split.contexts=3"],
+];
+
+/// Loops of one object: proven and seen to be exact.
+#[derive(Default)]
+struct Tally {
+    loops: BTreeSet<(String, u64)>,
+    proven: BTreeSet<(String, u64)>,
+    exact: BTreeSet<(String, u64)>,
+    launches: u32,
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    let path = format!("{}/../../fixtures/gcn3/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(path).expect("fixture")
+}
+
+fn launch(device: &mut Device, module: &Module, l: &Launch, buffers: &[u64], tally: &mut Tally) {
+    let arg = |a: &In| match a {
+        In::Buffer(i) => Arg::Buffer(buffers[*i]),
+        In::Value(bytes) => Arg::Value(bytes.clone()),
+        In::Local(bytes) => Arg::Local(*bytes),
+    };
+    let args = l.args.iter().map(arg).collect();
+    let dispatch = Dispatch { kernel: l.kernel.into(), grid: l.grid, group: l.group, args, dynamic_lds: 0 };
+    let prepared = device.prepare(module, &dispatch).expect("a launch");
+    let kernel = module.kernel(l.kernel).expect("kernel");
+    let program = &prepared.program;
+    let facts = infer_gcn3(program, &Known::launch(program, &prepared.kernarg, &kernel.args));
+    let code_alone = infer_gcn3(program, &Known::default());
+    // DWS puts paths together that are in different rounds: there the limit is one of lanes.
+    let by_lane = device.machine.divergence.mechanism == "dws";
+    let mut seen = Rounds::new(program, by_lane);
+    let options = RunOptions { timed: false, ..RunOptions::default() };
+    device
+        .launch(module, &dispatch, options, Some(&mut seen))
+        .unwrap_or_else(|e| panic!("{}: {e}", l.kernel));
+    let place = |pc| (format!("{} {}", module.name, l.kernel), program.linked(pc));
+    for view in loops(program, &calls_of(program)) {
+        tally.loops.insert(place(view.header));
+    }
+    for fact in facts.iter().chain(&code_alone) {
+        let most = seen.most.get(&fact.header).copied().unwrap_or(0);
+        assert!(
+            most <= fact.max,
+            "{:?}, {:x?} went round {most} times, proven {}: {}",
+            device.machine.divergence.mechanism,
+            place(fact.header),
+            fact.max,
+            fact.why
+        );
+        tally.proven.insert(place(fact.header));
+        if most == fact.max {
+            tally.exact.insert(place(fact.header));
+        }
+    }
+    tally.launches += 1;
+}
+
+fn run(case: &Case, name: &str, object: &[u8], sets: &[&str], tally: &mut Tally) {
+    let sets: Vec<_> = sets.iter().map(|s| wb_hw::parse_set(s).expect("set")).collect();
+    let machine = wb_hw::load("gcn3").expect("machine").with_overrides(&sets).expect("machine");
+    let mut device = Device::new(machine);
+    let module = device.load(name, object).expect("code object");
+    let place = |device: &mut Device, bytes: &[u8]| {
+        let addr = device.alloc(bytes.len() as u64).expect("memory");
+        device.write(addr, bytes).expect("memory");
+        addr
+    };
+    let buffers: Vec<u64> = case.buffers.iter().map(|d| place(&mut device, &d.bytes())).collect();
+    for step in &case.steps {
+        match step {
+            Step::Run(l) => launch(&mut device, &module, l, &buffers, tally),
+            Step::While { flag, launches } => loop {
+                device.write(buffers[*flag], &[0; 4]).expect("flag");
+                launches.iter().for_each(|l| launch(&mut device, &module, l, &buffers, tally));
+                if device.read(buffers[*flag], 4).expect("flag") == [0; 4] {
+                    break;
+                }
+            },
+        }
+    }
+}
+
+#[test]
+fn no_loop_goes_round_more_often_than_proven() {
+    let mut objects: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut tally = Tally::default();
+    for case in cases::all() {
+        for level in ["O2", "O3"] {
+            let name = format!("{}.{level}.co", case.file);
+            let object = objects.entry(name.clone()).or_insert_with(|| fixture(&name));
+            for (i, sets) in MACHINES.iter().enumerate() {
+                if i == 3 {
+                    let request = Request { kernel: String::new(), wanted: Wanted::All, style: Style::Pws };
+                    let marked = marks::mark(object, &request).expect("marks").bytes;
+                    run(&case, &name, &marked, sets, &mut Tally::default());
+                } else {
+                    run(&case, &name, object, sets, &mut tally);
+                }
+            }
+        }
+    }
+    let of = |set: &BTreeSet<(String, u64)>, level: &str| set.iter().filter(|p| p.0.contains(level)).count();
+    for level in ["O2", "O3"] {
+        let [all, proven, exact] = [&tally.loops, &tally.proven, &tally.exact].map(|set| of(set, level));
+        println!("{level}: {all} loops, {proven} proven, {exact} of them went round as often as proven");
+        assert!(proven * 100 >= all * 80, "{level}: only {proven} of {all} loops are proven");
+        assert!(exact * 100 >= proven * 60, "{level}: only {exact} of {proven} limits are reached");
+    }
+    println!("{} launches", tally.launches);
+}
