@@ -208,7 +208,6 @@ impl Job {
         let file = ObjectFile::marked(name, bytes, &spec.split)?;
         let module = device.place(name, file.object, file.source)?;
         let kernel = module.kernel(&spec.kernel)?;
-        let known = kernel.args.clone();
         let names: Vec<String> = wb_device::explicit(kernel).map(|a| a.name.clone()).collect();
         let mut buffers = Vec::new();
         let mut args = Vec::new();
@@ -241,7 +240,7 @@ impl Job {
             launch: prepared.launch,
             buffers,
             kernarg: prepared.kernarg,
-            args: known,
+            args: module.kernel(&dispatch.kernel)?.args.clone(),
             init: vec![(0, image)],
         })
     }
@@ -268,17 +267,6 @@ impl Job {
             AnyProgram::Gcn3(p) => p,
         };
         Ok(program.run(&self.machine, self.launch, memory, options, observer).map_err(|e| *e)?)
-    }
-
-    /// The kernel's arguments as they lie in memory, and what follows them there; empty where there are none.
-    pub fn kernarg(&self) -> Vec<u8> {
-        let AnyProgram::Gcn3(program) = &self.program else { return Vec::new() };
-        let from = program.isa.setup.kernarg;
-        let image = self.init.iter().find(|(addr, bytes)| *addr <= from && from < addr + bytes.len() as u64);
-        image.map_or(Vec::new(), |(addr, bytes)| {
-            let rest = &bytes[(from - addr) as usize..];
-            rest[..rest.len().min(crate::launch::KERNARG as usize)].to_vec()
-        })
     }
 
     pub fn trace_info(&self, timed: bool) -> TraceInfo {

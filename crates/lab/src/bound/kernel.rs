@@ -110,13 +110,7 @@ impl Kernel {
     /// Limits that follow from the code and this launch too.
     pub fn prove(&mut self, launched: &Launched) {
         let ProgramRef::Gcn3(program) = launched.program else { return };
-        let Launch::Groups(groups) = launched.launch else { return };
-        let known = Known {
-            kernarg: Some(launched.kernarg),
-            grid: groups.grid,
-            group: groups.group,
-            ..Known::default()
-        };
+        let known = Known::launch(program, launched.kernarg, launched.args);
         let found = facts::infer_gcn3(program, &known);
         self.proved = Some(match self.proved.take() {
             None => found,

@@ -5,6 +5,7 @@ use crate::launch::{Go, Session};
 use miette::Report;
 use std::path::PathBuf;
 use wb_hw::Machine;
+use wb_program::codeobject::KernelArg;
 use wb_sim::Launch;
 
 /// Where the launches come from.
@@ -21,8 +22,9 @@ pub struct Launched<'a> {
     pub program: ProgramRef<'a>,
     pub machine: &'a Machine,
     pub launch: Launch,
-    /// Bytes of the kernel's arguments and what follows them; empty where there are none.
+    /// Bytes of the kernel's arguments and what they are; empty where there are none.
     pub kernarg: &'a [u8],
+    pub args: &'a [KernelArg],
 }
 
 /// A program of one of the ISAs, borrowed.
@@ -49,7 +51,6 @@ impl Runs {
         match self {
             Runs::Jobs(jobs) => {
                 for job in jobs {
-                    let kernarg = job.kernarg();
                     let kernel = match &job.program {
                         AnyProgram::Gcn3(p) => p.kernel.as_str(),
                         AnyProgram::Harp(p) => p.name.as_str(),
@@ -60,7 +61,8 @@ impl Runs {
                         program: (&job.program).into(),
                         machine: &job.machine,
                         launch: job.launch,
-                        kernarg: &kernarg,
+                        kernarg: &job.kernarg,
+                        args: &job.args,
                     };
                     look(&launched, &mut |options, observer| job.run(options, observer))?;
                 }
@@ -69,13 +71,14 @@ impl Runs {
             Runs::File { path, spec } => {
                 let mut session = Session::open(path, spec)?;
                 while let Some(step) = session.next_step()? {
-                    session.with_prepared(&step, |prepared, kernarg, go| {
+                    session.with_prepared(&step, |prepared, args, go| {
                         let launched = Launched {
                             kernel: &step.dispatch.kernel,
                             program: ProgramRef::Gcn3(&prepared.program),
                             machine: &prepared.machine,
                             launch: prepared.launch,
-                            kernarg,
+                            kernarg: &prepared.kernarg,
+                            args,
                         };
                         look(&launched, go)
                     })?;
