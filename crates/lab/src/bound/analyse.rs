@@ -15,6 +15,7 @@ use wb_sim::{Launch, RunOptions};
 use wb_wcet::kernel::{Seats, sound_kernel};
 use wb_wcet::measure::{END, Gap, Measured, Meter, Points, START, Times, Unmeasured};
 use wb_wcet::paper::thesis::PathTime;
+use wb_wcet::split::SplitError;
 use wb_wcet::wave::{self, WaveBound};
 
 /// What the user wants to know, and what to accept.
@@ -88,6 +89,40 @@ pub fn analyse(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec
 fn counted(kernel: &Kernel) -> BTreeSet<Pc> {
     let terms = kernel.facts.facts.iter().flat_map(|f| &f.terms);
     terms.map(|&(_, Counted::Block(pc) | Counted::Rounds(pc))| pc).collect()
+}
+
+/// A kernel as measured with a segment for every block, for placing splits.
+pub struct FineModel {
+    kernel: Kernel,
+    measured: Measured,
+    pace: u64,
+}
+
+impl FineModel {
+    /// The branches to mark with `contexts` contexts, and the bound of a wave that is expected of it.
+    pub fn best_places(&self, contexts: u32) -> Result<(Vec<Place>, u64), SplitError> {
+        let split = &self.kernel.machine.split;
+        let costs = (u64::from(split.split_cycles) + self.pace, u64::from(split.merge_cycles) + self.pace);
+        let (chosen, placement) = self.kernel.plan.best_places(&self.measured, contexts, costs)?;
+        let places = chosen.iter().map(|&r| self.kernel.place(self.kernel.plan.regions[r].branch)).collect();
+        Ok((places, placement.cycles))
+    }
+}
+
+/// Models of all kernels of launches that run without splitting.
+pub fn fine_models(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec<FineModel>, Report> {
+    let studies = measure(runs, options, progress, "measuring every block", &BTreeMap::new())?;
+    studies
+        .into_iter()
+        .map(|study| {
+            let rounds: BTreeMap<Pc, u64> =
+                limits(&study, options)?.iter().map(|l| (l.header, l.max)).collect();
+            let measured = model(&study, &rounds, options)?;
+            let measured = study.kernel.plan.with_skips(measured, &study.times);
+            let pace = study.kernel.plan.pace(&study.times);
+            Ok(FineModel { kernel: study.kernel, measured, pace })
+        })
+        .collect()
 }
 
 /// The model of a wave, if there is all that is needed for it.

@@ -5,12 +5,14 @@ mod analyse;
 mod assumptions;
 pub mod campaign;
 mod kernel;
+mod optimal;
 mod paper;
 mod result;
 mod runs;
 mod text;
 
 pub use analyse::{Options, Progress, analyse};
+pub use optimal::{Best, Candidate, Marked, best_places};
 pub use result::{
     BlockRow, BranchRow, CoverageRow, KernelBound, LaunchRow, LoopRow, PaperRow, Place, Status, StepRow,
 };

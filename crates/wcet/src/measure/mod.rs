@@ -4,6 +4,7 @@
 mod contract;
 mod meter;
 mod model;
+mod placement;
 mod plan;
 mod times;
 
