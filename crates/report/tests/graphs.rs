@@ -12,8 +12,10 @@ fn next(seed: &mut u64) -> u64 {
     x ^ x >> 31
 }
 
+type Flow = (Vec<(f64, f64)>, Vec<(usize, usize)>);
+
 /// A flow graph of `n` blocks: a chain with branches forward and a few back.
-fn flow(n: usize, seed: &mut u64) -> (Vec<(f64, f64)>, Vec<(usize, usize)>) {
+fn flow(n: usize, seed: &mut u64) -> Flow {
     let sizes =
         (0..n).map(|_| (60.0 + (next(seed) % 200) as f64, 20.0 + (next(seed) % 150) as f64)).collect();
     let mut edges = Vec::new();
