@@ -5,7 +5,9 @@ use super::kernel::{Kernel, needs};
 use super::result::{
     BlockRow, BranchRow, CoverageRow, KernelBound, LaunchRow, LoopRow, Place, Status, StepRow,
 };
+use super::rows::{TraceFile, TraceWriter};
 use super::runs::{Launched, Runs};
+use super::trace::Traces;
 use miette::{IntoDiagnostic, Report, miette};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_hw::Limit;
@@ -32,29 +34,97 @@ pub struct Options {
     pub what_if: bool,
 }
 
+/// Trace files: measurements to take instead of runs, and where to write the rows of the runs.
+#[derive(Default)]
+pub struct Files<'a> {
+    pub traces: &'a [TraceFile],
+    pub write: Option<&'a mut TraceWriter>,
+}
+
+/// Where the times of a kernel come from.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Source {
+    #[default]
+    Runs,
+    /// Name and hash of each file; pairs of points with ways that cannot be told apart.
+    Trace {
+        files: Vec<(String, String)>,
+        alike: usize,
+    },
+    Table {
+        name: String,
+        hash: String,
+    },
+}
+
+impl Source {
+    fn name(&self) -> &'static str {
+        match self {
+            Source::Runs => "measured",
+            Source::Trace { .. } => "trace",
+            Source::Table { .. } => "given",
+        }
+    }
+
+    pub fn meaning(&self) -> &'static str {
+        match self {
+            Source::Runs => "longest measured of each segment",
+            Source::Trace { .. } => "longest of each segment in a trace",
+            Source::Table { .. } => "given for each basic block",
+        }
+    }
+
+    /// What it rests on, with hashes.
+    fn inputs(&self) -> Vec<(String, String)> {
+        match self {
+            Source::Runs => Vec::new(),
+            Source::Trace { files, .. } => {
+                files.iter().map(|(n, h)| (format!("trace {n}"), h.clone())).collect()
+            }
+            Source::Table { name, hash } => vec![(format!("times {name}"), hash.clone())],
+        }
+    }
+}
+
 /// Tells how far the work is: what is being done, launches so far.
 pub type Progress<'a> = &'a mut dyn FnMut(&str, usize);
 
 /// A kernel and what was measured of it.
-struct Study {
-    kernel: Kernel,
-    times: Times,
-    launches: Vec<LaunchRow>,
+pub(super) struct Study {
+    pub kernel: Kernel,
+    pub times: Times,
+    pub launches: Vec<LaunchRow>,
+    pub source: Source,
 }
 
 /// What the first measurement showed.
-struct Fine {
-    study: Study,
+pub(super) struct Fine {
+    pub study: Study,
     /// Branches whose split can be counted on.
-    sure: BTreeSet<Pc>,
+    pub sure: BTreeSet<Pc>,
     /// The wave's bound with a segment for every block, which assumes least about how times go together.
-    bound: WaveBound,
-    measured: Measured,
+    pub bound: WaveBound,
+    pub measured: Measured,
 }
 
 /// Bounds of every kernel that is launched, in the order of their first launch.
 pub fn analyse(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec<KernelBound>, Report> {
-    let studies = measure(runs, options, progress, "measuring every block", &BTreeMap::new())?;
+    analyse_with(runs, options, Files::default(), progress)
+}
+
+/// The same with trace files: if there are any to read, nothing runs. Rows are written of the first measurement, which
+/// has a point at every block: from them, both measurements can be taken again.
+pub fn analyse_with(
+    runs: &Runs,
+    options: &Options,
+    files: Files,
+    progress: Progress,
+) -> Result<Vec<KernelBound>, Report> {
+    let mut traces = (!files.traces.is_empty()).then(|| Traces::new(files.traces));
+    let studies = match &mut traces {
+        Some(traces) => traces.first(runs, options)?,
+        None => measure(runs, options, progress, "measuring every block", &BTreeMap::new(), files.write)?,
+    };
     let mut first = Vec::new();
     let mut points = BTreeMap::new();
     for study in studies {
@@ -74,14 +144,19 @@ pub fn analyse(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec
             }
         }
         let bound = wave::bound(&measured, &list).into_diagnostic()?;
-        let needed = match options.all_points {
-            true => Points::Divergent,
-            false => plan.needed_points(&study.times, &sure, &rounds, &counted(&study.kernel)),
+        let fixed = traces.as_ref().and_then(|t| t.fixed_points(&study.kernel.name));
+        let needed = match (fixed, options.all_points) {
+            (Some(points), _) => points,
+            (None, true) => Points::Divergent,
+            (None, false) => plan.needed_points(&study.times, &sure, &rounds, &counted(&study.kernel)),
         };
         points.insert(study.kernel.name.clone(), needed);
         first.push(Fine { study, sure, bound, measured });
     }
-    let second = measure(runs, options, progress, "measuring the points that are needed", &points)?;
+    let second = match &traces {
+        Some(traces) => traces.again(runs, options, &points)?,
+        None => measure(runs, options, progress, "measuring the points that are needed", &points, None)?,
+    };
     first.iter().zip(second).map(|(first, second)| conclude(first, second, options)).collect()
 }
 
@@ -111,7 +186,7 @@ impl FineModel {
 
 /// Models of all kernels of launches that run without splitting.
 pub fn fine_models(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec<FineModel>, Report> {
-    let studies = measure(runs, options, progress, "measuring every block", &BTreeMap::new())?;
+    let studies = measure(runs, options, progress, "measuring every block", &BTreeMap::new(), None)?;
     studies
         .into_iter()
         .map(|study| {
@@ -159,6 +234,7 @@ fn measure(
     progress: Progress,
     what: &str,
     points: &BTreeMap<String, Points>,
+    mut write: Option<&mut TraceWriter>,
 ) -> Result<Vec<Study>, Report> {
     let mut studies: Vec<Study> = Vec::new();
     let mut launch = 0;
@@ -171,15 +247,25 @@ fn measure(
                 let points = points.get(launched.kernel).unwrap_or(&Points::Blocks);
                 let kernel = Kernel::new(launched, points, facts_for(options, launched.kernel))?;
                 let times = Times::new(&kernel.plan);
-                studies.push(Study { kernel, times, launches: Vec::new() });
+                studies.push(Study { kernel, times, launches: Vec::new(), source: Source::Runs });
                 studies.len() - 1
             }
         };
         let study = &mut studies[at];
         study.kernel.prove(launched);
         let mut meter = Meter::new(&study.kernel.plan);
+        if write.is_some() {
+            meter = meter.with_rows(study.times.runs);
+        }
         let outcome = go(RunOptions::default(), Some(&mut meter))?;
-        let times = meter.times;
+        let (times, rows) = (meter.times, meter.rows);
+        if let (Some(write), Some(mut rows)) = (&mut write, rows) {
+            let groups = groups(launched);
+            for row in &mut rows {
+                row.group = groups.get(row.wave as usize).copied().unwrap_or(0);
+            }
+            write.add(&study.kernel, &rows)?;
+        }
         study.times.add(&times);
         study.launches.push(launch_row(launched, outcome.cycles));
         Ok(())
@@ -187,15 +273,30 @@ fn measure(
     Ok(studies)
 }
 
+/// The group of each wave.
+fn groups(launched: &Launched) -> Vec<u32> {
+    let lanes = launched.machine.core.lanes.max(1);
+    let waves: Vec<u32> = match launched.launch {
+        Launch::Groups(g) => (0..g.count).map(|i| g.threads(i).div_ceil(lanes)).collect(),
+        Launch::Grid { threads, group } => {
+            let group = group.max(1);
+            let size = |i: u32| (threads - i * group).min(group);
+            (0..threads.div_ceil(group)).map(|i| size(i).div_ceil(lanes)).collect()
+        }
+        Launch::Boot => Vec::new(),
+    };
+    waves.iter().zip(0..).flat_map(|(&n, i)| std::iter::repeat_n(i, n as usize)).collect()
+}
+
 /// The facts file for a kernel: the one that names it, or the only one.
-fn facts_for<'a>(options: &'a Options, kernel: &str) -> Option<(&'a str, &'a str)> {
+pub(super) fn facts_for<'a>(options: &'a Options, kernel: &str) -> Option<(&'a str, &'a str)> {
     let names = |text: &str| text.parse::<toml::Table>().ok()?.get("kernel")?.as_str().map(str::to_owned);
     let own = options.facts.iter().find(|(_, text)| names(text).as_deref() == Some(kernel));
     let open = || options.facts.iter().find(|(_, text)| names(text).is_none());
     own.or_else(open).map(|(name, text)| (name.as_str(), text.as_str()))
 }
 
-fn launch_row(launched: &Launched, observed: u64) -> LaunchRow {
+pub(super) fn launch_row(launched: &Launched, observed: u64) -> LaunchRow {
     let (needs, groups) = needs(launched.launch, launched.machine);
     let seats = Seats::of(launched.machine, needs);
     let at_once = seats.cores * seats.groups_per_core;
@@ -224,8 +325,9 @@ fn launch_row(launched: &Launched, observed: u64) -> LaunchRow {
 }
 
 /// The limit of every loop of the kernel that was entered, or an error that says what to write.
-fn limits(study: &Study, options: &Options) -> Result<Vec<LoopFact>, Report> {
+pub(super) fn limits(study: &Study, options: &Options) -> Result<Vec<LoopFact>, Report> {
     let kernel = &study.kernel;
+    let given = matches!(study.source, Source::Table { .. });
     let mut known = kernel.facts.clone();
     known.add(kernel.proved.clone().unwrap_or_default());
     let mut limits = Vec::new();
@@ -250,6 +352,7 @@ fn limits(study: &Study, options: &Options) -> Result<Vec<LoopFact>, Report> {
                 why: format!("seen in {} runs of {} waves; not proven", study.times.runs, study.times.waves),
             }),
             (None, Some(_)) => missing.push(l.header),
+            (None, None) if given => missing.push(l.header),
             // Never entered: its edges are a gap, or accepted.
             (None, None) => {}
         }
@@ -266,10 +369,11 @@ fn limits(study: &Study, options: &Options) -> Result<Vec<LoopFact>, Report> {
     let places: Vec<String> = missing.iter().map(|&pc| kernel.place(pc).to_string()).collect();
     Err(miette!(
         help = format!(
-            "write a facts file with\n\nkernel = \"{}\"\nchecksum = \"{}\"\n{}\n\n(`wavebound facts` writes it for you) and give it with --facts; --facts-from-trace takes what the runs do, marked observed",
+            "write a facts file with\n\nkernel = \"{}\"\nchecksum = \"{}\"\n{}\n\n(`wavebound facts` writes it for you) and give it with --facts{}",
             kernel.name,
             kernel.checksum,
-            lines.join("\n")
+            lines.join("\n"),
+            if given { "" } else { "; --facts-from-trace takes what the runs do, marked observed" }
         ),
         "kernel {}: no limit is known for the loop{} at {}",
         kernel.name,
@@ -285,12 +389,18 @@ fn conclude(first: &Fine, mut study: Study, options: &Options) -> Result<KernelB
     let kernel = &study.kernel;
     let bound =
         wave::bound(&measured, &wave::among(&kernel.plan, &measured, &first.sure)).into_diagnostic()?;
-    for launch in &mut study.launches {
+    compose(&mut study.launches, &bound)?;
+    Ok(report(first, &study, &limits, &measured, &bound, options))
+}
+
+/// Puts the waves of every launch together.
+pub(super) fn compose(launches: &mut [LaunchRow], bound: &WaveBound) -> Result<(), Report> {
+    for launch in launches {
         let wave = PathTime { start: 0, cycles: bound.cycles };
         let composed = sound_kernel(launch.groups, launch.seats, &[wave]).into_diagnostic()?;
         (launch.rounds, launch.bound) = (composed.rounds, composed.cycles);
     }
-    Ok(report(first, &study, &limits, &measured, &bound, options))
+    Ok(())
 }
 
 fn gaps(kernel: &Kernel, gaps: &[Gap]) -> Report {
@@ -320,7 +430,7 @@ fn end_or(kernel: &Kernel, pc: Pc) -> String {
     if pc == NO_PC { "the end".into() } else { kernel.place(pc).to_string() }
 }
 
-fn report(
+pub(super) fn report(
     fine: &Fine,
     study: &Study,
     limits: &[LoopFact],
@@ -374,7 +484,12 @@ fn report(
         bound: bound_sum,
         observed,
         ratio: bound_sum as f64 / observed.max(1) as f64,
-        status: if guessed { Status::Observed } else { Status::Hybrid },
+        status: match &study.source {
+            _ if guessed => Status::Observed,
+            Source::Table { .. } if limits.iter().all(|l| l.origin == Origin::Proved) => Status::Proved,
+            _ => Status::Hybrid,
+        },
+        times: study.source.name(),
         wave_bound: bound.cycles,
         wave_observed: times.longest_wave,
         wave_bound_by_blocks: fine.bound.cycles,
@@ -401,19 +516,27 @@ fn report(
             points: (first.kernel.plan.nodes.len() - 2, kernel.plan.nodes.len() - 2),
         },
         paper: super::paper::rows(study_numbers(study), &first.kernel, &fine.measured, &first.times),
-        assumptions: super::assumptions::list(kernel, measured, limits, options, fine.sure.len()),
+        assumptions: super::assumptions::list(
+            kernel,
+            measured,
+            limits,
+            options,
+            &study.source,
+            fine.sure.len(),
+        ),
         inputs: vec![
             (format!("kernel {} of {}", kernel.name, kernel.file), kernel.checksum.clone()),
             (format!("machine {}", kernel.machine.name), hash(kernel.machine.to_toml().as_bytes())),
         ]
         .into_iter()
         .chain(options.facts.iter().map(|(n, t)| (format!("facts {n}"), hash(t.as_bytes()))))
+        .chain(study.source.inputs())
         .collect(),
-        certificate: super::certificate(kernel, bound),
+        certificate: super::certificate(kernel, bound, &study.source),
     }
 }
 
-fn hash(bytes: &[u8]) -> String {
+pub(super) fn hash(bytes: &[u8]) -> String {
     format!("xxh3:{:016x}", xxhash_rust::xxh3::xxh3_64(bytes))
 }
 

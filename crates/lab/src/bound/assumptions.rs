@@ -1,6 +1,6 @@
 //! What a bound rests on, in words: every report prints the list.
 
-use super::analyse::Options;
+use super::analyse::{Options, Source};
 use super::kernel::Kernel;
 use wb_hw::SplitUnits;
 use wb_program::facts::{LoopFact, Origin};
@@ -12,18 +12,33 @@ pub fn list(
     measured: &Measured,
     limits: &[LoopFact],
     options: &Options,
+    source: &Source,
     sure: usize,
 ) -> Vec<String> {
     let segments = measured.model.graph.edges.len();
     let mut list = vec![
-        format!(
-            "the longest measured time of each of {segments} segments is the longest there is, with any other waves on the machine (hybrid analysis); --all-points makes segments short"
-        ),
+        match source {
+            Source::Table { name, .. } => format!(
+                "a basic block takes no longer than {name} says, with any other waves on the machine, whatever ran before it"
+            ),
+            _ => format!(
+                "the longest measured time of each of {segments} segments is the longest there is, with any other waves on the machine (hybrid analysis); --all-points makes segments short"
+            ),
+        },
         "a group starts as soon as a core has room for it, and occupies it no longer than its longest wave"
             .to_owned(),
     ];
     let mut add = |text: String| list.push(text);
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    if let Source::Trace { alike, .. } = source {
+        add("the trace is of this kernel on this machine, and complete: splits that are counted on happened in it".to_owned());
+        if *alike > 0 {
+            add(format!(
+                "the longest time between two points is that of any way between them: {} of points with ways that the trace cannot tell apart",
+                count(*alike, "pair")
+            ));
+        }
+    }
     let skipped = measured.coverage.never_skipped.len();
     if skipped > 0 {
         add(format!(
@@ -69,8 +84,9 @@ pub fn list(
     for &(pc, target) in &kernel.plan.calls {
         let to = target.map_or("a function".to_owned(), |t| format!("the function at pc {t}"));
         add(format!(
-            "the call at {} of {to} takes no longer than measured: its loops are not bounded",
-            kernel.place(pc)
+            "the call at {} of {to} takes no longer than {}: its loops are not bounded",
+            kernel.place(pc),
+            if matches!(source, Source::Table { .. }) { "its block is given" } else { "measured" }
         ));
     }
     let inside = sure

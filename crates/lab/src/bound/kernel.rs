@@ -37,6 +37,9 @@ pub struct Kernel {
     pub blocks: BTreeMap<usize, BlockText>,
     /// Loops that are reached, as the program's messages name them.
     pub facts: FlowFacts,
+    /// Where it begins, and its branches on the mask with where their lanes meet again (`NO_PC`: not known).
+    pub entry: Pc,
+    pub branches: Vec<(Pc, Pc)>,
     /// Limits that follow from the code and the arguments of every launch so far.
     pub proved: Option<Vec<LoopFact>>,
 }
@@ -89,6 +92,8 @@ impl Kernel {
             let succs = block.succs.clone();
             blocks.insert(b, BlockText { first: block.first, last: block.last, succs, pcs });
         }
+        let regions = program.flow.regions.iter().map(|r| (r.branch, r.reconverge));
+        let branches = regions.filter(|r| code.contains_key(&r.0)).collect();
         let facts = match facts {
             None => FlowFacts::default(),
             Some((name, text)) => FlowFacts::parse(text, name, program).map_err(|e| *e)?,
@@ -103,6 +108,8 @@ impl Kernel {
             code,
             blocks,
             facts,
+            entry: program.entry,
+            branches,
             proved: None,
         })
     }

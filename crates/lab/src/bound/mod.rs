@@ -7,22 +7,31 @@ pub mod campaign;
 mod kernel;
 mod optimal;
 mod paper;
+mod points;
 mod result;
+mod rows;
+mod rows_parquet;
 mod runs;
+mod table;
 mod text;
+mod trace;
 
-pub use analyse::{Options, Progress, analyse};
+pub use analyse::{Files, Options, Progress, analyse, analyse_with};
 pub use optimal::{Best, Candidate, Marked, best_places};
+pub use points::{KernelPoints, PointRow, list_points};
 pub use result::{
     BlockRow, BranchRow, CoverageRow, KernelBound, LaunchRow, LoopRow, PaperRow, Place, Status, StepRow,
 };
+pub use rows::{TraceFile, TraceWriter, beside};
 pub use runs::{Launched, ProgramRef, Runs};
+pub use table::{TimesTable, analyse_table, times_template};
 
+use analyse::Source;
 use kernel::Kernel;
 use wb_wcet::wave::WaveBound;
 
 /// The certificate of a wave's bound, with what it is about.
-fn certificate(kernel: &Kernel, bound: &WaveBound) -> String {
+fn certificate(kernel: &Kernel, bound: &WaveBound, source: &Source) -> String {
     let mut certificate = bound.certificate.clone();
     let about = [
         ("kernel", kernel.name.clone()),
@@ -31,7 +40,7 @@ fn certificate(kernel: &Kernel, bound: &WaveBound) -> String {
         ("machine", kernel.machine.name.clone()),
         ("mechanism", kernel.machine.divergence.mechanism.clone()),
         ("contexts", kernel.machine.split.contexts.to_string()),
-        ("times", "longest measured of each segment".to_owned()),
+        ("times", source.meaning().to_owned()),
     ];
     certificate.about.extend(about.map(|(k, v)| (k.to_owned(), v)));
     certificate.to_json().unwrap_or_default()

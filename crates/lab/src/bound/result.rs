@@ -148,6 +148,8 @@ pub struct KernelBound {
     pub observed: u64,
     pub ratio: f64,
     pub status: Status,
+    /// Where times come from: `measured`, `trace` or `given`. Nothing is observed when they are given.
+    pub times: &'static str,
     pub wave_bound: u64,
     pub wave_observed: u64,
     /// With a segment for every basic block: more maxima add up, and more ways they can go together are covered.

@@ -17,8 +17,8 @@ impl Status {
 
     pub fn meaning(self) -> &'static str {
         match self {
-            Status::Proved => "times and loop limits follow from the code and the machine",
-            Status::Hybrid => "loop limits are proven or given, times are the longest measured",
+            Status::Proved => "loop limits follow from the code, times from the machine or as given",
+            Status::Hybrid => "loop limits are proven or given, times are the longest measured or given",
             Status::Observed => {
                 "rests on loop limits that were only observed, or leaves out ways no run took"
             }
@@ -37,14 +37,21 @@ impl KernelBound {
             self.kernel, self.file, self.machine, self.mechanism
         );
         let _ = writeln!(out, "  bound      {:>12} cycles", self.bound);
-        let _ = writeln!(out, "  observed   {:>12} cycles", self.observed);
-        let _ = writeln!(out, "  ratio      {:>12.3}", self.ratio);
+        if self.given() {
+            let _ = writeln!(out, "  observed   {:>12}: times of blocks are given", "nothing");
+        } else {
+            let _ = writeln!(out, "  observed   {:>12} cycles", self.observed);
+            let _ = writeln!(out, "  ratio      {:>12.3}", self.ratio);
+        }
         let _ = writeln!(out, "  status     {:>12}: {}", self.status.name(), self.status.meaning());
-        let _ = writeln!(
-            out,
-            "  wave       {:>12} cycles, longest observed {}; {} with a segment for every block",
-            self.wave_bound, self.wave_observed, self.wave_bound_by_blocks
-        );
+        let observed = match self.given() {
+            true => String::new(),
+            false => format!(
+                ", longest observed {}; {} with a segment for every block",
+                self.wave_observed, self.wave_bound_by_blocks
+            ),
+        };
+        let _ = writeln!(out, "  wave       {:>12} cycles{observed}", self.wave_bound);
         for (i, l) in self.launches.iter().enumerate() {
             if i >= SHOWN {
                 let _ = writeln!(out, "  … {} more launches", self.launches.len() - SHOWN);
@@ -52,7 +59,7 @@ impl KernelBound {
             }
             let _ = writeln!(
                 out,
-                "  launch {:<4} {} groups of {} waves, {} at once ({}): {} rounds, bound {}, observed {}",
+                "  launch {:<4} {} groups of {} waves, {} at once ({}): {} rounds, bound {}{}",
                 i + 1,
                 l.groups,
                 l.waves_per_group,
@@ -60,7 +67,7 @@ impl KernelBound {
                 l.limit,
                 l.rounds,
                 l.bound,
-                l.observed
+                if self.given() { String::new() } else { format!(", observed {}", l.observed) }
             );
         }
         if self.splits + self.refused > 0 {
@@ -86,9 +93,13 @@ impl KernelBound {
             let _ = writeln!(out, "loops");
         }
         for l in &self.loops {
-            let seen = l.observed.map_or("never entered".into(), |n| format!("seen {n}"));
+            let seen = match l.observed {
+                Some(n) => format!(", seen {n}"),
+                None if self.given() => String::new(),
+                None => ", never entered".into(),
+            };
             let whole = if l.whole { ", measured as a whole" } else { "" };
-            let _ = writeln!(out, "  {}: at most {} rounds ({}), {seen}{whole}", l.header, l.max, l.origin);
+            let _ = writeln!(out, "  {}: at most {} rounds ({}){seen}{whole}", l.header, l.max, l.origin);
             if !l.why.is_empty() {
                 let _ = writeln!(out, "      {}", l.why);
             }
@@ -177,6 +188,24 @@ impl KernelBound {
     }
 
     fn rest_text(&self, out: &mut String) {
+        if !self.given() {
+            self.coverage_text(out);
+        }
+        let _ = writeln!(out, "assumptions");
+        for a in &self.assumptions {
+            let _ = writeln!(out, "  - {a}");
+        }
+        let _ = writeln!(out, "inputs");
+        for (name, hash) in &self.inputs {
+            let _ = writeln!(out, "  {hash}  {name}");
+        }
+    }
+    /// Times are given: nothing ran.
+    fn given(&self) -> bool {
+        self.times == "given"
+    }
+
+    fn coverage_text(&self, out: &mut String) {
         let c = &self.coverage;
         let _ = writeln!(
             out,
@@ -191,13 +220,5 @@ impl KernelBound {
             c.points.1,
             c.points.0
         );
-        let _ = writeln!(out, "assumptions");
-        for a in &self.assumptions {
-            let _ = writeln!(out, "  - {a}");
-        }
-        let _ = writeln!(out, "inputs");
-        for (name, hash) in &self.inputs {
-            let _ = writeln!(out, "  {hash}  {name}");
-        }
     }
 }

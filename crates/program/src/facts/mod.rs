@@ -16,6 +16,7 @@ pub use checksum::checksum;
 pub use error::FactsError;
 pub use infer::{Known, infer_gcn3};
 pub use loops::{LoopView, loops};
+pub use place::find_blocks;
 pub use template::template;
 
 use crate::program::Program;

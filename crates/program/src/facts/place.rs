@@ -32,6 +32,12 @@ pub(super) fn number(text: &str, octal: bool) -> Option<u64> {
     }
 }
 
+/// First instruction of the block that each place stands for, or what is wrong with it and what would be right.
+pub fn find_blocks<I: Isa>(program: &Program<I>, places: &[&str]) -> Vec<Result<Pc, (String, String)>> {
+    let all = Places { program, loops: Vec::new() };
+    places.iter().map(|place| all.find_block(place).map_err(|w| (w.what, w.hint))).collect()
+}
+
 impl<'a, I: Isa> Places<'a, I> {
     pub fn new(program: &'a Program<I>, calls: &Calls) -> Self {
         Places { program, loops: loops(program, calls) }

@@ -10,7 +10,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use wb_lab::bound::{self, KernelBound, Options, Runs};
+use wb_lab::bound::{
+    self, Files, KernelBound, KernelPoints, Options, Runs, TimesTable, TraceFile, TraceWriter, beside,
+};
 use wb_lab::launch::is_launch_file;
 use wb_wcet::measure::Unmeasured;
 
@@ -38,9 +40,32 @@ pub struct WcetArgs {
     /// Write the certificate, which `wavebound check-bound` checks; of several kernels, one file each: FILE-KERNEL
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
+    #[command(flatten)]
+    times: TimesArgs,
     /// Machine-readable output (docs/json.md)
     #[arg(long)]
     json: bool,
+}
+
+/// Where times come from, if not from runs of this simulator (docs/wcet-traces.md).
+#[derive(Args)]
+#[group(multiple = false)]
+struct TimesArgs {
+    /// Take times from a trace of instrumentation points (.csv, .parquet) instead of runs; repeatable
+    #[arg(long, value_name = "FILE")]
+    trace: Vec<PathBuf>,
+    /// Write what the runs pass, a point at every block, as .csv or .parquet; of several kernels, one file each: FILE-KERNEL
+    #[arg(long, value_name = "FILE")]
+    write_trace: Option<PathBuf>,
+    /// Take cycles of basic blocks from a table (.toml, .csv) instead of runs; repeatable, one for each kernel
+    #[arg(long, value_name = "FILE")]
+    times: Vec<PathBuf>,
+    /// Write a table for --times to be filled in, and stop; of several kernels, one file each: FILE-KERNEL
+    #[arg(long, value_name = "FILE")]
+    times_template: Option<PathBuf>,
+    /// List the instrumentation points and stop
+    #[arg(long)]
+    list_points: bool,
 }
 
 /// What the analysis may assume.
@@ -70,12 +95,6 @@ fn unmeasured(text: &str) -> Result<Unmeasured, String> {
 
 impl AnalysisArgs {
     pub fn options(&self) -> miette::Result<Options> {
-        let read = |path: &PathBuf| -> miette::Result<(String, String)> {
-            let text = std::fs::read_to_string(path)
-                .into_diagnostic()
-                .wrap_err_with(|| format!("cannot read {}", path.display()))?;
-            Ok((path.display().to_string(), text))
-        };
         Ok(Options {
             facts: self.facts.iter().map(read).collect::<miette::Result<_>>()?,
             facts_from_trace: self.facts_from_trace,
@@ -84,6 +103,20 @@ impl AnalysisArgs {
             what_if: true,
         })
     }
+}
+
+/// Name and text of a file.
+fn read(path: &PathBuf) -> miette::Result<(String, String)> {
+    let text = std::fs::read_to_string(path)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot read {}", path.display()))?;
+    Ok((path.display().to_string(), text))
+}
+
+#[derive(Serialize)]
+struct PointsJson {
+    version: u32,
+    kernels: Vec<KernelPoints>,
 }
 
 #[derive(Serialize)]
@@ -129,7 +162,18 @@ pub fn with_progress<T>(work: impl FnOnce(bound::Progress) -> T) -> T {
 pub fn main(args: WcetArgs) -> CommandResult {
     let options = args.analysis.options()?;
     let runs = runs(&args.target, args.runs)?;
-    let kernels = with_progress(|progress| bound::analyse(&runs, &options, progress))?;
+    if args.times.list_points {
+        let kernels = bound::list_points(&runs)?;
+        match args.json {
+            true => print_json(&PointsJson { version: 1, kernels })?,
+            false => kernels.iter().for_each(|k| print(&k.text())),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(path) = &args.times.times_template {
+        return template(&runs, path);
+    }
+    let kernels = kernels(&args.times, &runs, &options)?;
     let bound: u64 = kernels.iter().map(|k| k.bound).sum();
     let observed = kernels.iter().map(|k| k.observed).sum();
     let mhz = kernels.first().map_or(1, |k| k.clock_mhz.max(1));
@@ -164,10 +208,33 @@ pub fn main(args: WcetArgs) -> CommandResult {
     Ok(if met == Some(false) { ExitCode::from(LATE) } else { ExitCode::SUCCESS })
 }
 
-fn beside(path: &Path, kernel: &str) -> PathBuf {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
-    path.with_file_name(format!("{stem}-{kernel}{extension}"))
+/// The bounds, with times from where the user wants them.
+fn kernels(args: &TimesArgs, runs: &Runs, options: &Options) -> miette::Result<Vec<KernelBound>> {
+    if !args.times.is_empty() {
+        let tables = args.times.iter().map(|path| read(path).map(|(name, text)| TimesTable { name, text }));
+        return bound::analyse_table(runs, options, &tables.collect::<miette::Result<Vec<_>>>()?);
+    }
+    let traces =
+        args.trace.iter().map(|path| TraceFile::read(path)).collect::<miette::Result<Vec<TraceFile>>>()?;
+    let mut writer = args.write_trace.as_deref().map(TraceWriter::new).transpose()?;
+    let files = Files { traces: &traces, write: writer.as_mut() };
+    let kernels = with_progress(|progress| bound::analyse_with(runs, options, files, progress));
+    // What was measured is worth keeping even if no bound follows from it.
+    if let Some(writer) = writer {
+        writer.finish()?;
+    }
+    kernels
+}
+
+fn template(runs: &Runs, path: &Path) -> CommandResult {
+    let csv = path.extension().is_some_and(|e| e == "csv");
+    let templates = bound::times_template(runs, csv)?;
+    for (kernel, text) in &templates {
+        let path = if templates.len() == 1 { path.to_owned() } else { beside(path, kernel) };
+        write(&path, text)?;
+        print_line(&format!("wrote {}", path.display()));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 pub fn write(path: &Path, text: &str) -> miette::Result<()> {

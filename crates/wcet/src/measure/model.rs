@@ -226,7 +226,7 @@ impl Plan {
     }
 
     /// What is not in the graph happens zero times.
-    fn fact(&self, fact: &LinearFact, graph: &Graph) -> Fact {
+    pub(super) fn fact(&self, fact: &LinearFact, graph: &Graph) -> Fact {
         let mut terms = Vec::new();
         for &(factor, counted) in &fact.terms {
             match counted {
@@ -255,7 +255,7 @@ impl Plan {
         self.loops.iter().filter(again).filter(open).map(|l| l.header).collect()
     }
 
-    fn inside(&self, l: &super::PlanLoop, node: usize) -> bool {
+    pub(super) fn inside(&self, l: &super::PlanLoop, node: usize) -> bool {
         let pc = self.nodes[node];
         pc != NO_PC && self.piece_at(pc).is_some_and(|p| l.pieces.contains(&p))
     }

@@ -299,6 +299,12 @@ impl Plan {
         self.splits.get(&pc).copied().unwrap_or(pc)
     }
 
+    /// Piece that holds `pc`.
+    pub fn piece_of(&self, pc: Pc) -> Option<usize> {
+        let (_, &piece) = self.piece_at.range(..=pc).next_back()?;
+        (self.pieces[piece].last >= pc).then_some(piece)
+    }
+
     /// Piece that begins at `pc`.
     pub fn piece_at(&self, pc: Pc) -> Option<usize> {
         self.piece_at.get(&pc).copied()
