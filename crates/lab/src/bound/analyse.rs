@@ -170,15 +170,18 @@ fn counted(kernel: &Kernel) -> BTreeSet<Pc> {
 pub struct FineModel {
     kernel: Kernel,
     measured: Measured,
+    means: Measured,
     pace: u64,
 }
 
 impl FineModel {
-    /// The branches to mark with `contexts` contexts, and the bound of a wave that is expected of it.
-    pub fn best_places(&self, contexts: u32) -> Result<(Vec<Place>, u64), SplitError> {
+    /// The branches to mark with `contexts` contexts, and what a wave is expected to take then, by the longest times or
+    /// by mean ones.
+    pub fn best_places(&self, contexts: u32, by_means: bool) -> Result<(Vec<Place>, u64), SplitError> {
+        let measured = if by_means { &self.means } else { &self.measured };
         let split = &self.kernel.machine.split;
         let costs = (u64::from(split.split_cycles) + self.pace, u64::from(split.merge_cycles) + self.pace);
-        let (chosen, placement) = self.kernel.plan.best_places(&self.measured, contexts, costs)?;
+        let (chosen, placement) = self.kernel.plan.best_places(measured, contexts, costs)?;
         let places = chosen.iter().map(|&r| self.kernel.place(self.kernel.plan.regions[r].branch)).collect();
         Ok((places, placement.cycles))
     }
@@ -194,8 +197,9 @@ pub fn fine_models(runs: &Runs, options: &Options, progress: Progress) -> Result
                 limits(&study, options)?.iter().map(|l| (l.header, l.max)).collect();
             let measured = model(&study, &rounds, options)?;
             let measured = study.kernel.plan.with_skips(measured, &study.times);
+            let means = study.kernel.plan.with_means(measured.clone(), &study.times);
             let pace = study.kernel.plan.pace(&study.times);
-            Ok(FineModel { kernel: study.kernel, measured, pace })
+            Ok(FineModel { kernel: study.kernel, measured, means, pace })
         })
         .collect()
 }

@@ -1,5 +1,5 @@
 //! The best places to split: measured without splitting, placed by the dynamic programme for every number of contexts
-//! up to S, marked, measured again; the placement with the least bound wins, and none is one of them.
+//! up to S, by longest and by mean times, marked, measured again; the placement with the least bound wins, and none is one of them.
 
 use super::analyse::{Options, Progress, analyse, fine_models};
 use super::result::{KernelBound, Place};
@@ -48,10 +48,10 @@ pub fn best_places(
     let without = analyse(&plain, options, progress)?;
     let models = fine_models(&plain, options, progress)?;
     let mut sets: BTreeMap<Vec<u32>, (u32, Vec<Place>, u64)> = BTreeMap::new();
-    for s in 1..=contexts {
+    for (s, by_means) in (1..=contexts).flat_map(|s| [(s, false), (s, true)]) {
         let (mut places, mut expected) = (Vec::new(), 0u64);
         for m in &models {
-            let (chosen, placement) = m.best_places(s).into_diagnostic()?;
+            let (chosen, placement) = m.best_places(s, by_means).into_diagnostic()?;
             places.extend(chosen);
             expected = expected.saturating_add(placement);
         }

@@ -30,6 +30,18 @@ impl Plan {
         measured
     }
 
+    /// The same with mean times: on a full machine the longest time of a segment is mostly that of a wave that had to let
+    /// others go first, and says little about which side of a branch is the longer one.
+    pub fn with_means(&self, mut measured: Measured, times: &Times) -> Measured {
+        for (edge, &e) in measured.model.graph.edges.iter_mut().zip(&measured.edge_of) {
+            let time = &times.edges[e];
+            if time.count > 0 {
+                edge.cost = time.sum.div_ceil(time.count);
+            }
+        }
+        measured
+    }
+
     /// The best places for splits with `slots` contexts among the regions that can be marked, as numbers of
     /// [`Plan::regions`]. Split and merge instructions cost what the machine says and their own issue.
     pub fn best_places(
