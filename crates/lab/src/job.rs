@@ -208,7 +208,6 @@ impl Job {
         let file = ObjectFile::marked(name, bytes, &spec.split)?;
         let module = device.place(name, file.object, file.source)?;
         let kernel = module.kernel(&spec.kernel)?;
-        let known = kernel.args.clone();
         let names: Vec<String> = wb_device::explicit(kernel).map(|a| a.name.clone()).collect();
         let mut buffers = Vec::new();
         let mut args = Vec::new();
@@ -241,7 +240,7 @@ impl Job {
             launch: prepared.launch,
             buffers,
             kernarg: prepared.kernarg,
-            args: known,
+            args: module.kernel(&dispatch.kernel)?.args.clone(),
             init: vec![(0, image)],
         })
     }
