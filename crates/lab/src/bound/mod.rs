@@ -3,16 +3,23 @@
 
 mod analyse;
 mod assumptions;
+mod best;
 pub mod campaign;
+mod html;
 mod kernel;
 mod paper;
+mod parts;
 mod result;
 mod runs;
 mod text;
+mod what_if;
 
 pub use analyse::{Options, Progress, analyse};
+pub use best::{Best, best_splits};
+pub use html::{About, html, shown_command};
 pub use result::{
-    BlockRow, BranchRow, CoverageRow, KernelBound, LaunchRow, LoopRow, PaperRow, Place, Status, StepRow,
+    BlockRow, BranchRow, CoverageRow, FlowRow, KernelBound, LaunchRow, LoopRow, PaperRow, Place, SourceLine,
+    SourceRow, Status, StepRow,
 };
 pub use runs::{Launched, ProgramRef, Runs};
 
@@ -33,10 +40,4 @@ fn certificate(kernel: &Kernel, bound: &WaveBound) -> String {
     ];
     certificate.about.extend(about.map(|(k, v)| (k.to_owned(), v)));
     certificate.to_json().unwrap_or_default()
-}
-
-/// The report as one HTML page.
-pub fn html(kernels: &[KernelBound]) -> String {
-    let _ = kernels;
-    String::new()
 }

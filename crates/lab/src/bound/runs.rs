@@ -3,7 +3,7 @@
 use crate::job::{AnyProgram, Job, JobSpec};
 use crate::launch::{Go, Session};
 use miette::Report;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wb_hw::Machine;
 use wb_sim::Launch;
 
@@ -43,6 +43,11 @@ impl<'a> From<&'a AnyProgram> for ProgramRef<'a> {
     }
 }
 
+/// A program that is its own kernel is called like its file.
+pub(super) fn last_part(path: &str) -> &str {
+    Path::new(path).file_name().and_then(|n| n.to_str()).unwrap_or(path)
+}
+
 impl Runs {
     /// Shows every launch in order; whoever looks may run it, and must if later ones need what it leaves in memory.
     pub fn each(&self, look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), Report>) -> Result<(), Report> {
@@ -52,8 +57,8 @@ impl Runs {
                     let kernarg = job.kernarg();
                     let kernel = match &job.program {
                         AnyProgram::Gcn3(p) => p.kernel.as_str(),
-                        AnyProgram::Harp(p) => p.name.as_str(),
-                        AnyProgram::Guppy(p) => p.name.as_str(),
+                        AnyProgram::Harp(p) => last_part(&p.name),
+                        AnyProgram::Guppy(p) => last_part(&p.name),
                     };
                     let launched = Launched {
                         kernel,

@@ -82,6 +82,7 @@ impl AnalysisArgs {
             unmeasured: self.unmeasured,
             all_points: self.all_points,
             what_if: true,
+            sources: Vec::new(),
         })
     }
 }
@@ -142,7 +143,8 @@ pub fn main(args: WcetArgs) -> CommandResult {
         }
     }
     if let Some(path) = &args.html {
-        write(path, &bound::html(&kernels))?;
+        let command = bound::shown_command(std::env::args().skip(1));
+        write(path, &bound::html(&kernels, &bound::About { command, deadline }))?;
     }
     let microseconds = bound as f64 / f64::from(mhz);
     if args.json {
