@@ -101,8 +101,8 @@ impl Kernel {
         };
         Ok(Kernel {
             name: launched.kernel.to_owned(),
-            file: last_part(&program.name).to_owned(),
-            path: PathBuf::from(&program.name),
+            file: last_part(launched.file).to_owned(),
+            path: PathBuf::from(launched.file),
             text: program.source.as_ref().map(|s| (last_part(&s.name).to_owned(), s.text.to_string())),
             checksum: facts::checksum(program, &facts::calls_of(program)),
             machine: launched.machine.clone(),

@@ -18,6 +18,8 @@ pub enum Runs {
 /// One launch, before it runs.
 pub struct Launched<'a> {
     pub kernel: &'a str,
+    /// The program's file.
+    pub file: &'a str,
     pub program: ProgramRef<'a>,
     pub machine: &'a Machine,
     pub launch: Launch,
@@ -62,6 +64,7 @@ impl Runs {
                     };
                     let launched = Launched {
                         kernel,
+                        file: &job.file,
                         program: (&job.program).into(),
                         machine: &job.machine,
                         launch: job.launch,
@@ -73,10 +76,12 @@ impl Runs {
             }
             Runs::File { path, spec } => {
                 let mut session = Session::open(path, spec)?;
+                let file = session.program_file().to_owned();
                 while let Some(step) = session.next_step()? {
                     session.with_prepared(&step, |prepared, kernarg, go| {
                         let launched = Launched {
                             kernel: &step.dispatch.kernel,
+                            file: &file,
                             program: ProgramRef::Gcn3(&prepared.program),
                             machine: &prepared.machine,
                             launch: prepared.launch,
