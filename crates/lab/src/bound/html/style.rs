@@ -62,6 +62,7 @@ svg .limit { stroke: var(--bad); stroke-width: 2; stroke-dasharray: 5 3; }
   :root { --fg: #000; --soft: #444; --bg: #fff; --card: #fff; --line: #bbb; --worst: #b3261e; --bar1: #1f5fbf; --bar2: #7aa7e6; --bar3: #9aa4af;
     --h0: #fff; --h1: #fff3e0; --h2: #ffe7c7; --h3: #ffd9ab; --h4: #ffc890; --h5: #ffb576; --h6: #ffa060; --h7: #ff8b50; --h8: #ff7443; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  details::details-content { content-visibility: visible; display: block; height: auto; }
   body { font-size: 10pt; } header, main, footer { max-width: none; padding: 0; }
   .graph { max-height: none; overflow: visible; border: 0; } .graph svg { max-width: 100%; max-height: 24cm; }
   .scroll { overflow: visible; } tr, .card, figure { break-inside: avoid; } h2, summary { break-after: avoid; }
