@@ -174,14 +174,16 @@ impl KernelBound {
     fn paper_text(&self, out: &mut String) {
         let _ = writeln!(out, "as published (not repaired: docs/wcet.md says what is wrong with each)");
         for p in &self.paper {
+            let computed = p.note.is_empty();
+            let cycles = |n: u64| if computed { n.to_string() } else { "-".to_owned() };
+            let note = if computed { String::new() } else { format!("; {}", p.note) };
             let _ = writeln!(
                 out,
-                "  {:<24} {:>12} cycles, wave {:>10}  {}{}",
+                "  {:<24} {:>12} cycles, wave {:>10}  {}{note}",
                 p.rule,
-                p.kernel,
-                p.wave,
-                p.source,
-                if p.note.is_empty() { String::new() } else { format!("; {}", p.note) }
+                cycles(p.kernel),
+                cycles(p.wave),
+                p.source
             );
         }
     }
