@@ -28,9 +28,11 @@ fn no_run_is_longer_than_its_bound() {
         assert_eq!(split > 0, mechanism != "none", "{mechanism}");
     }
     // The interesting part: splits that the bound relies on.
-    let relied = |m: &str| found.iter().filter(|c| c.mechanism == m && c.counted_on > 0 && c.splits > 0).count();
+    let relied =
+        |m: &str| found.iter().filter(|c| c.mechanism == m && c.counted_on > 0 && c.splits > 0).count();
     assert!(relied("pws") >= 20 && relied("thesis") >= 5, "{} and {}", relied("pws"), relied("thesis"));
     // A bound that is far too large would hold as well.
-    let mean = found.iter().map(|c| (c.bound as f64 / c.observed as f64).ln()).sum::<f64>() / found.len() as f64;
+    let mean =
+        found.iter().map(|c| (c.bound as f64 / c.observed as f64).ln()).sum::<f64>() / found.len() as f64;
     assert!(mean.exp() < 2.0, "bound / observed {}", mean.exp());
 }

@@ -28,7 +28,8 @@ impl Observer for Residents {
             let group = e.wave / self.waves_per_group;
             match e.kind {
                 Kind::WaveStart { .. } => {
-                    let others: usize = self.now.values().map(|g| g.keys().filter(|&&k| k != group).count()).sum();
+                    let others: usize =
+                        self.now.values().map(|g| g.keys().filter(|&&k| k != group).count()).sum();
                     if self.started.insert(group) && self.started.len() > self.places {
                         self.at_start = Some(self.at_start.map_or(others, |n| n.min(others)));
                     }
@@ -73,7 +74,10 @@ fn rounds_are_what_the_dispatcher_does() {
         if fits && waits && full {
             Ok(())
         } else {
-            Err(format!("case {n} on {setup}: {per_core} groups per core, seen {:?} of {}", seen.most, g.count))
+            Err(format!(
+                "case {n} on {setup}: {per_core} groups per core, seen {:?} of {}",
+                seen.most, g.count
+            ))
         }
     });
 }
