@@ -285,7 +285,8 @@ impl<'a> Round<'a> {
                         // Lanes that are off keep what they had.
                         let side = Side::Vector(n.saturating_add(i));
                         let old = point.get(side);
-                        let new = select(exec, vec![(TRUE, Sym::Unknown)], old, &mut self.bdd);
+                        let on = if inst.op == Op::VWritelaneB32 { TRUE } else { exec };
+                        let new = select(on, vec![(TRUE, Sym::Unknown)], old, &mut self.bdd);
                         point.set(side, new);
                     }
                     Operand::Sgpr(n) => {
