@@ -504,7 +504,7 @@ pub(super) fn report(
         contexts: kernel.machine.split.contexts,
         bound: bound_sum,
         observed,
-        ratio: bound_sum as f64 / observed.max(1) as f64,
+        ratio: if observed == 0 { 0.0 } else { bound_sum as f64 / observed as f64 },
         status: match &study.source {
             _ if guessed => Status::Observed,
             Source::Table { .. } if limits.iter().all(|l| l.origin == Origin::Proved) => Status::Proved,

@@ -242,10 +242,10 @@ impl<'a> Reader<'a> {
         if paths.rows.iter().all(|list| ends(list)) {
             return Ok(());
         }
-        // Rows from which a path goes on, by point, in the order in which they are left.
+        // By point, in the order in which paths leave it. Where one ends it may become part of another, too, at once.
         let mut left: BTreeMap<At, Vec<(u64, usize, usize)>> = BTreeMap::new();
         for (p, list) in paths.rows.iter().enumerate() {
-            for &row in &list[..list.len() - 1] {
+            for &row in *list {
                 left.entry(self.rows[row].at).or_default().push((self.rows[row].leave, p, row));
             }
         }
@@ -261,7 +261,11 @@ impl<'a> Reader<'a> {
                 &rows[from..]
             });
             let fits = |&&(_, q, r): &&(u64, usize, usize)| {
-                q != p && row.into.is_none_or(|into| self.rows[r].path == into)
+                q != p
+                    && match row.into {
+                        Some(into) => self.rows[r].path == into,
+                        None => last(paths.rows[q]) != r,
+                    }
             };
             match there.iter().find(fits) {
                 Some(&(_, q, at)) => {
