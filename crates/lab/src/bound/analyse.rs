@@ -10,7 +10,7 @@ use super::trace::Traces;
 use super::what_if;
 use miette::{IntoDiagnostic, Report, miette};
 use std::collections::{BTreeMap, BTreeSet};
-use wb_hw::Limit;
+use wb_hw::{Limit, Machine, Reconverge};
 use wb_isa::{NO_PC, Pc};
 use wb_program::facts::{Counted, LoopFact, Origin};
 use wb_sim::{Launch, RunOptions};
@@ -215,6 +215,17 @@ pub fn fine_models(runs: &Runs, options: &Options, progress: Progress) -> Result
         .collect()
 }
 
+/// A path of a wave can go round a loop more often than any of its lanes: paths in different rounds become one.
+fn merges_across_rounds(machine: &Machine) -> bool {
+    let usual = matches!(machine.divergence.reconverge, Reconverge::Default | Reconverge::Never);
+    machine.split.contexts > 0
+        && match machine.divergence.mechanism.as_str() {
+            "dws" => true,
+            "thesis" => !usual,
+            _ => false,
+        }
+}
+
 /// The model of a wave, if there is all that is needed for it.
 fn model(study: &Study, rounds: &BTreeMap<Pc, u64>, options: &Options) -> Result<Measured, Report> {
     let (kernel, times) = (&study.kernel, &study.times);
@@ -349,6 +360,17 @@ pub(super) fn limits(study: &Study, options: &Options) -> Result<Vec<LoopFact>, 
     let mut missing = Vec::new();
     for (l, seen) in kernel.plan.loops.iter().zip(&study.times.rounds) {
         match (known.bound(l.header), seen) {
+            (Some(fact), Some((_, most))) if fact.origin == Origin::Proved && merges_across_rounds(&kernel.machine) => {
+                limits.push(LoopFact {
+                    max: fact.max.max(*most),
+                    origin: Origin::Observed,
+                    why: format!(
+                        "{}; but that is for each lane, and paths in different rounds can merge: seen {most}, not proven",
+                        fact.why
+                    ),
+                    ..fact.clone()
+                });
+            }
             (Some(fact), Some((_, most))) if *most > fact.max => {
                 return Err(miette!(
                     help = "correct the limit; the loop is counted by how often it goes back to its header",
