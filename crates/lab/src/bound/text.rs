@@ -123,7 +123,7 @@ impl KernelBound {
         let _ = writeln!(out, "       times    cycles      mean  samples       total  share  from → to");
         let mut steps: Vec<_> = self.worst.iter().collect();
         if steps.len() > SHOWN {
-            steps.sort_by(|a, b| b.total.cmp(&a.total));
+            steps.sort_by_key(|s| std::cmp::Reverse(s.total));
         }
         let name = |p: &Option<Place>, end: &str| p.as_ref().map_or(end.to_owned(), Place::to_string);
         for s in steps.iter().take(SHOWN) {
