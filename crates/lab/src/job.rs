@@ -53,6 +53,8 @@ pub enum AnyProgram {
 }
 
 pub struct Job {
+    /// The file it came from, or what stands for one.
+    pub file: String,
     pub program: AnyProgram,
     pub machine: Machine,
     pub launch: Launch,
@@ -155,6 +157,7 @@ impl Job {
         };
         let program = harp_program(&image, name, source).into_diagnostic()?;
         Ok(Job {
+            file: name.to_owned(),
             program: AnyProgram::Harp(program),
             machine,
             launch: Launch::Boot,
@@ -192,6 +195,7 @@ impl Job {
         let program =
             guppy_program(module, Guppy::new(registers, views.bindings), name, source).into_diagnostic()?;
         Ok(Job {
+            file: name.to_owned(),
             program: AnyProgram::Guppy(program),
             machine,
             launch: Launch::Grid { threads, group },
@@ -235,6 +239,7 @@ impl Job {
         let prepared = device.prepare(module, dispatch)?;
         let image = device.read(0, device.used())?.to_vec();
         Ok(Job {
+            file: module.name.clone(),
             program: AnyProgram::Gcn3(prepared.program),
             machine: prepared.machine,
             launch: prepared.launch,

@@ -344,6 +344,10 @@ fn what_does_not_follow_is_not_proven() {
         // Lanes that left are switched on again each round.
         "again:\n  s_mov_b64 exec, s[6:7]\n  v_add_u32 v1, vcc, 1, v1\n  v_cmp_gt_u32 vcc, s4, v1\n  \
          s_and_b64 exec, exec, vcc\n  s_cbranch_execnz again\n",
+        // A lane that is off is set back from outside.
+        "again:\n  v_add_u32 v1, vcc, 1, v1\n  v_cmp_ne_u32 vcc, 0, v0\n  s_and_saveexec_b64 s[10:11], vcc\n  \
+         v_writelane_b32 v1, s8, 0\n  s_or_b64 exec, exec, s[10:11]\n  v_cmp_gt_u32 vcc, s4, v1\n  \
+         s_and_b64 exec, exec, vcc\n  s_cbranch_execnz again\n",
         // The limit moves with the counter.
         "again:\n  s_add_i32 s5, s5, 1\n  s_add_i32 s4, s4, 1\n  s_cmp_lt_i32 s5, s4\n  s_cbranch_scc1 again\n",
         // The counter is set back.

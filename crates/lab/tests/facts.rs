@@ -1,5 +1,6 @@
 //! Proven limits of loops against what really happens: all fixture kernels with the launches of their own tests, whole
-//! and split, at both optimisation levels. No loop goes round more often than proven.
+//! and split, at both optimisation levels; and random kernels under every mechanism. No loop goes round more often than
+//! proven.
 
 #[path = "../../device/tests/fixtures/case.rs"]
 #[allow(dead_code)] // comparing results is the business of the fixtures' own tests
@@ -12,6 +13,9 @@ use case::{Case, In, Launch, Step};
 use rounds::Rounds;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_device::{Arg, Device, Dispatch, Module};
+use wb_hw::Reconverge;
+use wb_lab::object::ObjectFile;
+use wb_lab::random::gcn3::{Setup, generate, source};
 use wb_program::facts::{Known, calls_of, infer_gcn3, loops};
 use wb_program::marks::{self, Request, Style, Wanted};
 use wb_sim::RunOptions;
@@ -51,8 +55,14 @@ fn launch(device: &mut Device, module: &Module, l: &Launch, buffers: &[u64], tal
     let program = &prepared.program;
     let facts = infer_gcn3(program, &Known::launch(program, &prepared.kernarg, &kernel.args));
     let code_alone = infer_gcn3(program, &Known::default());
-    // DWS puts paths together that are in different rounds: there the limit is one of lanes.
-    let by_lane = device.machine.divergence.mechanism == "dws";
+    // Some mechanisms put paths together that are in different rounds: there the limit is one of lanes.
+    let divergence = &device.machine.divergence;
+    let same_round = match divergence.mechanism.as_str() {
+        "dws" => false,
+        "thesis" => matches!(divergence.reconverge, Reconverge::Default | Reconverge::Never),
+        _ => true,
+    };
+    let by_lane = !same_round;
     let mut seen = Rounds::new(program, by_lane);
     let options = RunOptions { timed: false, ..RunOptions::default() };
     device
@@ -132,4 +142,33 @@ fn no_loop_goes_round_more_often_than_proven() {
         assert!(exact * 100 >= proven * 60, "{level}: only {exact} of {proven} limits are reached");
     }
     println!("{} launches", tally.launches);
+}
+
+/// Nested loops, breaks and divergent branches in the shapes LLVM gives them, on every machine.
+#[test]
+fn random_kernels_keep_to_what_is_proven() {
+    let mut tally = Tally::default();
+    for n in 0..Setup::COUNT {
+        let mut noise = case::Noise(n);
+        let numbers = noise.many(200, |n| n.u32() as u16);
+        let setup = Setup::number(n);
+        let text = source(&generate(&numbers), setup.group(), setup.marking);
+        let file = ObjectFile::from_bytes("random.s", text.as_bytes()).expect("assembles");
+        let mut machine = setup.machine();
+        machine.limits.memory = 16 << 20;
+        let mut device = Device::new(machine);
+        let module = device.place(&format!("random {n}"), file.object, file.source).expect("a module");
+        let kernel: &'static str = module.object.kernels[0].name.clone().leak();
+        let mut buffer = |bytes: u64| device.alloc(bytes).expect("memory");
+        let buffers = [buffer(1 << 16), buffer(4096 * u64::from(setup.threads())), buffer(64)];
+        let words: Vec<u8> = noise.many(1 << 14, |n| n.u32().to_le_bytes()).concat();
+        device.write(buffers[0], &words).expect("memory");
+        let threads = case::value(setup.threads());
+        let args = vec![case::buffer(0), case::buffer(1), case::buffer(2), threads];
+        let l = case::line(kernel, setup.threads(), setup.group(), args);
+        launch(&mut device, &module, &l, &buffers, &mut tally);
+    }
+    let [all, proven, exact] = [&tally.loops, &tally.proven, &tally.exact].map(BTreeSet::len);
+    println!("{} kernels: {all} loops, {proven} proven, {exact} exact", tally.launches);
+    assert!(all > 300 && proven * 2 > all, "{proven} of {all} loops are proven");
 }

@@ -46,14 +46,9 @@ pub(crate) fn find(program: &Program<Gcn3>) -> BTreeMap<Pc, Pc> {
     if !program.flow.kind.iter().any(|k| matches!(k, FlowKind::Call { .. })) {
         return BTreeMap::new();
     }
-    let mut before: Vec<Option<State>> = vec![None; blocks.len()];
-    let mut work: Vec<usize> = Vec::new();
-    for b in 0..blocks.len() {
-        if program.cfg.idom[b].is_none() {
-            before[b] = Some(State::default());
-            work.push(b);
-        }
-    }
+    let roots = program.cfg.idom.iter().map(Option::is_none);
+    let mut before: Vec<Option<State>> = roots.map(|root| root.then(State::default)).collect();
+    let mut work: Vec<usize> = (0..blocks.len()).filter(|&b| before[b].is_some()).collect();
     let mut found = BTreeMap::new();
     while let Some(b) = work.pop() {
         let Some(mut state) = before[b].clone() else { continue };

@@ -10,6 +10,6 @@ mod picture;
 
 pub use chart::{Axis, Chart, bars, lines};
 pub use error::ReportError;
-pub use graph::{GraphEdge, GraphNode, graph_svg};
+pub use graph::{GraphEdge, GraphNode, graph_inline, graph_svg};
 pub use history::{Access, Busy, Cell, History, Resident, Span};
 pub use picture::{PictureOptions, draw, pixels, svg};

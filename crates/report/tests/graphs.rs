@@ -2,7 +2,7 @@
 //! the same graph gives the same bytes.
 
 use wb_report::graph::{Place, layout};
-use wb_report::{GraphEdge, GraphNode, graph_svg};
+use wb_report::{GraphEdge, GraphNode, graph_inline, graph_svg};
 
 /// Splitmix64.
 fn next(seed: &mut u64) -> u64 {
@@ -12,8 +12,10 @@ fn next(seed: &mut u64) -> u64 {
     x ^ x >> 31
 }
 
+type Flow = (Vec<(f64, f64)>, Vec<(usize, usize)>);
+
 /// A flow graph of `n` blocks: a chain with branches forward and a few back.
-fn flow(n: usize, seed: &mut u64) -> (Vec<(f64, f64)>, Vec<(usize, usize)>) {
+fn flow(n: usize, seed: &mut u64) -> Flow {
     let sizes =
         (0..n).map(|_| (60.0 + (next(seed) % 200) as f64, 20.0 + (next(seed) % 150) as f64)).collect();
     let mut edges = Vec::new();
@@ -80,6 +82,8 @@ fn documents_are_well_formed() {
         lines: vec!["v_cmp_lt_i32 vcc, 0, v1 & <x> \u{1}".into()],
         fill: "#ffe".into(),
         bold: title == "b",
+        class: "h3\" onload=\"x".into(),
+        tip: "<script>".into(),
     };
     let edge = |from, to| GraphEdge {
         from,
@@ -88,11 +92,14 @@ fn documents_are_well_formed() {
         colour: "red\" onload=\"x".into(),
         bold: true,
         dashed: from == 0,
+        ..GraphEdge::default()
     };
     let svg = graph_svg(&[node("a<b>"), node("b")], &[edge(0, 1), edge(1, 0), edge(0, 9)]);
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     assert!(svg.contains("a&lt;b&gt;") && svg.contains("&amp; &lt;x&gt; \u{25a1}"), "{svg}");
-    assert!(!svg.contains("onload"), "colours cannot break out");
+    assert!(!svg.contains("onload=\""), "colours and classes cannot break out");
+    assert!(svg.contains("<title>&lt;script&gt;</title>") && svg.contains("class=\"node h3 "));
+    assert!(svg.contains("xmlns=") && !graph_inline(&[node("a")], &[]).contains("http"));
     // Every tag that is opened is closed.
     let opened = svg.matches('<').count() - svg.matches("</").count() - svg.matches("/>").count();
     assert_eq!(opened, svg.matches("</").count());

@@ -263,6 +263,7 @@ fn repair_4_blocks_take_longer_with_another_path_beside_them() {
     let execution = end[0].max(end[1]);
     assert_eq!(end, [beside[0].1, beside[1].1], "the table is that of the port");
     assert!(paper < execution && execution <= sound, "{paper} {execution} {sound}");
+    assert_eq!((paper, execution, sound), (40, 76, 76));
 }
 
 #[test]
@@ -330,7 +331,7 @@ fn repair_6_groups_cannot_span_cores() {
     assert_eq!(sound.groups_at_once, 4);
     let execution = play(&[100; 5], 4, 4, 3);
     assert!(pws.cycles < execution && execution <= sound.cycles);
-    assert_eq!(sound.cycles, 200);
+    assert_eq!((execution, sound.cycles), (200, 200));
     // Half a wave is a wave: groups of 96 lanes take two slots, not one and a half.
     let half = Launch { group_lanes: 96, groups: 10, ..launch };
     assert_eq!(compose(Composition::Pws, &half).expect("a bound").groups_at_once, 10);
@@ -352,6 +353,7 @@ fn repair_7_the_wave_bound_must_hold_beside_others() {
     let sound = bound(beside).cycles;
     let execution = play(&[2 + beside; 8], 4, 1, 1);
     assert!(paper < execution && execution <= sound, "{paper} {execution} {sound}");
+    assert_eq!((paper, execution, sound), (204, 284, 284));
     assert!(bound(beside).assumptions.iter().any(|a| a.contains("whatever runs beside it")));
 }
 

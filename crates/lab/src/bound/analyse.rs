@@ -2,12 +2,12 @@
 //! those, build the model of a wave, bound it, and put the waves of every launch together (wcet.md, pipeline).
 
 use super::kernel::{Kernel, needs};
-use super::result::{
-    BlockRow, BranchRow, CoverageRow, KernelBound, LaunchRow, LoopRow, Place, Status, StepRow,
-};
+use super::parts;
+use super::result::{CoverageRow, KernelBound, LaunchRow, LoopRow, Place, Status, StepRow};
 use super::rows::{TraceFile, TraceWriter};
-use super::runs::{Launched, Runs};
+use super::runs::{Launched, Runs, last_part};
 use super::trace::Traces;
+use super::what_if;
 use miette::{IntoDiagnostic, Report, miette};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_hw::Limit;
@@ -17,6 +17,7 @@ use wb_sim::{Launch, RunOptions};
 use wb_wcet::kernel::{Seats, sound_kernel};
 use wb_wcet::measure::{END, Gap, Measured, Meter, Points, START, Times, Unmeasured};
 use wb_wcet::paper::thesis::PathTime;
+use wb_wcet::split::SplitError;
 use wb_wcet::wave::{self, WaveBound};
 
 /// What the user wants to know, and what to accept.
@@ -31,6 +32,8 @@ pub struct Options {
     pub all_points: bool,
     /// Find out what each split brings.
     pub what_if: bool,
+    /// Source files that are not beside the program: name and text.
+    pub sources: Vec<(String, String)>,
 }
 
 /// Trace files: measurements to take instead of runs, and where to write the rows of the runs.
@@ -124,8 +127,22 @@ pub fn analyse_with(
         Some(traces) => traces.first(runs, options)?,
         None => measure(runs, options, progress, "measuring every block", &BTreeMap::new(), files.write)?,
     };
-    let mut first = Vec::new();
-    let mut points = BTreeMap::new();
+    let first = conclude_first(studies, options, traces.as_ref())?;
+    let points = first.iter().map(|(f, points)| (f.study.kernel.name.clone(), points.clone())).collect();
+    let second = match &traces {
+        Some(traces) => traces.again(runs, options, &points)?,
+        None => measure(runs, options, progress, "measuring the points that are needed", &points, None)?,
+    };
+    first.iter().zip(second).map(|((first, _), second)| conclude(first, second, options)).collect()
+}
+
+/// What the first measurement of every kernel shows, and the points that the second one needs.
+fn conclude_first(
+    studies: Vec<Study>,
+    options: &Options,
+    traces: Option<&Traces>,
+) -> Result<Vec<(Fine, Points)>, Report> {
+    let mut found = Vec::new();
     for study in studies {
         let rounds: BTreeMap<Pc, u64> = limits(&study, options)?.iter().map(|l| (l.header, l.max)).collect();
         let measured = model(&study, &rounds, options)?;
@@ -143,26 +160,59 @@ pub fn analyse_with(
             }
         }
         let bound = wave::bound(&measured, &list).into_diagnostic()?;
-        let fixed = traces.as_ref().and_then(|t| t.fixed_points(&study.kernel.name));
+        let fixed = traces.and_then(|t| t.fixed_points(&study.kernel.name));
         let needed = match (fixed, options.all_points) {
             (Some(points), _) => points,
             (None, true) => Points::Divergent,
             (None, false) => plan.needed_points(&study.times, &sure, &rounds, &counted(&study.kernel)),
         };
-        points.insert(study.kernel.name.clone(), needed);
-        first.push(Fine { study, sure, bound, measured });
+        found.push((Fine { study, sure, bound, measured }, needed));
     }
-    let second = match &traces {
-        Some(traces) => traces.again(runs, options, &points)?,
-        None => measure(runs, options, progress, "measuring the points that are needed", &points, None)?,
-    };
-    first.iter().zip(second).map(|(first, second)| conclude(first, second, options)).collect()
+    Ok(found)
 }
 
 /// Places that facts count.
 fn counted(kernel: &Kernel) -> BTreeSet<Pc> {
     let terms = kernel.facts.facts.iter().flat_map(|f| &f.terms);
     terms.map(|&(_, Counted::Block(pc) | Counted::Rounds(pc))| pc).collect()
+}
+
+/// A kernel as measured with a segment for every block, for placing splits.
+pub struct FineModel {
+    kernel: Kernel,
+    measured: Measured,
+    means: Measured,
+    pace: u64,
+}
+
+impl FineModel {
+    /// The branches to mark with `contexts` contexts, and what a wave is expected to take then, by the longest times or
+    /// by mean ones.
+    pub fn best_places(&self, contexts: u32, by_means: bool) -> Result<(Vec<Place>, u64), SplitError> {
+        let measured = if by_means { &self.means } else { &self.measured };
+        let split = &self.kernel.machine.split;
+        let costs = (u64::from(split.split_cycles) + self.pace, u64::from(split.merge_cycles) + self.pace);
+        let (chosen, placement) = self.kernel.plan.best_places(measured, contexts, costs)?;
+        let places = chosen.iter().map(|&r| self.kernel.place(self.kernel.plan.regions[r].branch)).collect();
+        Ok((places, placement.cycles))
+    }
+}
+
+/// Models of all kernels of launches that run without splitting.
+pub fn fine_models(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec<FineModel>, Report> {
+    let studies = measure(runs, options, progress, "measuring every block", &BTreeMap::new(), None)?;
+    studies
+        .into_iter()
+        .map(|study| {
+            let rounds: BTreeMap<Pc, u64> =
+                limits(&study, options)?.iter().map(|l| (l.header, l.max)).collect();
+            let measured = model(&study, &rounds, options)?;
+            let measured = study.kernel.plan.with_skips(measured, &study.times);
+            let means = study.kernel.plan.with_means(measured.clone(), &study.times);
+            let pace = study.kernel.plan.pace(&study.times);
+            Ok(FineModel { kernel: study.kernel, measured, means, pace })
+        })
+        .collect()
 }
 
 /// The model of a wave, if there is all that is needed for it.
@@ -354,18 +404,22 @@ fn conclude(first: &Fine, mut study: Study, options: &Options) -> Result<KernelB
     let kernel = &study.kernel;
     let bound =
         wave::bound(&measured, &wave::among(&kernel.plan, &measured, &first.sure)).into_diagnostic()?;
+    let by_blocks = compose(&mut study.launches, &first.bound)?;
     compose(&mut study.launches, &bound)?;
-    Ok(report(first, &study, &limits, &measured, &bound, options))
+    let report = report(first, &study, &limits, &measured, &bound, options);
+    Ok(KernelBound { bound_by_blocks: by_blocks, ..report })
 }
 
-/// Puts the waves of every launch together.
-pub(super) fn compose(launches: &mut [LaunchRow], bound: &WaveBound) -> Result<(), Report> {
+/// Puts the waves of every launch together; returns the sum.
+pub(super) fn compose(launches: &mut [LaunchRow], bound: &WaveBound) -> Result<u64, Report> {
+    let mut sum = 0u64;
     for launch in launches {
         let wave = PathTime { start: 0, cycles: bound.cycles };
         let composed = sound_kernel(launch.groups, launch.seats, &[wave]).into_diagnostic()?;
         (launch.rounds, launch.bound) = (composed.rounds, composed.cycles);
+        sum = sum.saturating_add(composed.cycles);
     }
-    Ok(())
+    Ok(sum)
 }
 
 fn gaps(kernel: &Kernel, gaps: &[Gap]) -> Report {
@@ -426,6 +480,7 @@ pub(super) fn report(
     let whole = |pc: Pc| kernel.plan.loops.iter().any(|l| l.header == pc && l.node.is_none());
     let seen: BTreeMap<Pc, u64> =
         kernel.plan.loops.iter().zip(&times.rounds).filter_map(|(l, r)| Some((l.header, (*r)?.1))).collect();
+    let rounds: BTreeMap<Pc, u64> = limits.iter().map(|l| (l.header, l.max)).collect();
     let loops = limits.iter().map(|l| LoopRow {
         header: kernel.place(l.header),
         max: l.max,
@@ -439,6 +494,7 @@ pub(super) fn report(
     let guessed = limits.iter().any(|l| l.origin == Origin::Observed)
         || !measured.coverage.gaps.is_empty() && options.unmeasured == Unmeasured::Exclude;
     let coverage = &measured.coverage;
+    let blocks = parts::blocks(first, study, &worst, &ways, bound);
     KernelBound {
         kernel: kernel.name.clone(),
         file: kernel.file.clone(),
@@ -458,12 +514,15 @@ pub(super) fn report(
         wave_bound: bound.cycles,
         wave_observed: times.longest_wave,
         wave_bound_by_blocks: fine.bound.cycles,
+        bound_by_blocks: 0,
         start_delay: times.start_delay,
         launches: study.launches.clone(),
         loops: loops.collect(),
-        blocks: blocks(first, study, &worst, &ways, bound),
+        edges: parts::edges(first, study, &rounds, bound),
+        sources: parts::sources(kernel, &blocks, &options.sources),
+        blocks,
         worst,
-        branches: branches(fine, options),
+        branches: what_if::branches(fine, options),
         splits: times.splits,
         refused: times.refused.values().sum(),
         most_paths: times.most_paths.max(1),
@@ -494,7 +553,7 @@ pub(super) fn report(
             (format!("machine {}", kernel.machine.name), hash(kernel.machine.to_toml().as_bytes())),
         ]
         .into_iter()
-        .chain(options.facts.iter().map(|(n, t)| (format!("facts {n}"), hash(t.as_bytes()))))
+        .chain(options.facts.iter().map(|(n, t)| (format!("facts {}", last_part(n)), hash(t.as_bytes()))))
         .chain(study.source.inputs())
         .collect(),
         certificate: super::certificate(kernel, bound, &study.source),
@@ -509,85 +568,6 @@ pub(super) fn hash(bytes: &[u8]) -> String {
 fn study_numbers(study: &Study) -> &LaunchRow {
     let longest = study.launches.iter().max_by_key(|l| (l.rounds, l.groups));
     longest.expect("a study has at least the launch it began with")
-}
-
-/// What each block adds: the time of a segment is divided among its blocks as the first measurement saw them.
-fn blocks(
-    first: &Study,
-    study: &Study,
-    worst: &[StepRow],
-    ways: &[Vec<usize>],
-    bound: &WaveBound,
-) -> Vec<BlockRow> {
-    let kernel = &study.kernel;
-    let mut weight: BTreeMap<usize, f64> = BTreeMap::new();
-    for (edge, time) in first.kernel.plan.edges.iter().zip(&first.times.edges) {
-        let at = first.kernel.plan.nodes[edge.from];
-        if let Some(piece) = first.kernel.plan.piece_at(at) {
-            *weight.entry(first.kernel.plan.pieces[piece].block).or_default() += time.sum as f64;
-        }
-    }
-    let mut cycles: BTreeMap<usize, f64> = BTreeMap::new();
-    let mut on: BTreeSet<usize> = BTreeSet::new();
-    for (step, share) in worst.iter().zip(&bound.shares) {
-        let way = &ways[share.edge];
-        let sum: f64 = way.iter().map(|b| weight.get(b).copied().unwrap_or(0.0)).sum();
-        for b in way {
-            let part = match sum {
-                0.0 => 1.0 / way.len() as f64,
-                sum => weight.get(b).copied().unwrap_or(0.0) / sum,
-            };
-            *cycles.entry(*b).or_default() += part * step.total as f64;
-            if part > 0.0 {
-                on.insert(*b);
-            }
-        }
-    }
-    let total = bound.cycles.max(1) as f64;
-    kernel
-        .blocks
-        .iter()
-        .map(|(&block, text)| {
-            let own = cycles.get(&block).copied().unwrap_or(0.0);
-            BlockRow {
-                block,
-                first: kernel.place(text.first),
-                last: kernel.place(text.last),
-                instructions: text.pcs.len() as u32,
-                succs: text.succs.clone(),
-                worst: on.contains(&block),
-                cycles: own,
-                percent: 100.0 * own / total,
-                code: text.pcs.iter().map(|pc| kernel.code[pc].clone()).collect(),
-            }
-        })
-        .collect()
-}
-
-/// Divergent branches: marked or not, counted on or not, and what the bound (with a segment for every block) would be
-/// otherwise.
-fn branches(fine: &Fine, options: &Options) -> Vec<BranchRow> {
-    let (kernel, measured) = (&fine.study.kernel, &fine.measured);
-    let sure = wave::among(&kernel.plan, measured, &fine.sure);
-    let mut rows = Vec::new();
-    for (i, (r, _)) in measured.regions.iter().enumerate() {
-        let region = &kernel.plan.regions[*r];
-        let is_sure = sure.contains(&i);
-        let without = (options.what_if && is_sure).then(|| {
-            let rest: Vec<usize> = sure.iter().copied().filter(|&s| s != i).collect();
-            wave::bound(measured, &rest).ok().map(|b| b.cycles)
-        });
-        rows.push(BranchRow {
-            branch: kernel.place(region.branch),
-            markable: region.markable,
-            marked: kernel.splitting.sure.contains(&region.branch),
-            sure: is_sure,
-            with: is_sure.then_some(fine.bound.cycles),
-            without: without.flatten(),
-            note: String::new(),
-        });
-    }
-    rows
 }
 
 impl Place {

@@ -1,9 +1,10 @@
 //! A kernel while it is analysed: what its program says about places, blocks, marks and loops, kept beyond the launch.
 
 use super::result::Place;
-use super::runs::{Launched, ProgramRef};
+use super::runs::{Launched, ProgramRef, last_part};
 use miette::{IntoDiagnostic, Report, miette};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use wb_hw::{Machine, Needs, Reconverge, SplitChoice};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::{FlowKind, Isa, Pc};
@@ -26,7 +27,12 @@ pub struct BlockText {
 /// What the analysis needs to know of a program once the launch is over.
 pub struct Kernel {
     pub name: String,
+    /// Name of the program's file without folders: reports are the same wherever it lies.
     pub file: String,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The text it was assembled from, if it was.
+    pub text: Option<(String, String)>,
     pub checksum: String,
     pub machine: Machine,
     pub plan: Plan,
@@ -100,7 +106,9 @@ impl Kernel {
         };
         Ok(Kernel {
             name: launched.kernel.to_owned(),
-            file: program.name.clone(),
+            file: last_part(launched.file).to_owned(),
+            path: PathBuf::from(launched.file),
+            text: program.source.as_ref().map(|s| (last_part(&s.name).to_owned(), s.text.to_string())),
             checksum: facts::checksum(program, &facts::calls_of(program)),
             machine: launched.machine.clone(),
             plan,
@@ -138,7 +146,8 @@ impl Kernel {
 }
 
 fn place<I: Isa>(program: &Program<I>, pc: Pc) -> Place {
-    let source = program.source_line(pc).map_or(String::new(), |(file, line)| format!("{file}:{line}"));
+    let line = program.source_line(pc);
+    let source = line.map_or(String::new(), |(file, line)| format!("{}:{line}", last_part(file)));
     Place { pc, addr: program.linked(pc), source }
 }
 

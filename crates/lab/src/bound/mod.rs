@@ -4,8 +4,11 @@
 mod analyse;
 mod assumptions;
 pub mod campaign;
+mod html;
 mod kernel;
+mod optimal;
 mod paper;
+mod parts;
 mod points;
 mod result;
 mod rows;
@@ -14,11 +17,15 @@ mod runs;
 mod table;
 mod text;
 mod trace;
+mod what_if;
 
 pub use analyse::{Files, Options, Progress, analyse, analyse_with};
+pub use html::{About, html, shown_command};
+pub use optimal::{Best, Candidate, Marked, best_places};
 pub use points::{KernelPoints, PointRow, list_points};
 pub use result::{
-    BlockRow, BranchRow, CoverageRow, KernelBound, LaunchRow, LoopRow, PaperRow, Place, Status, StepRow,
+    BlockRow, BranchRow, CoverageRow, FlowRow, KernelBound, LaunchRow, LoopRow, PaperRow, Place, SourceLine,
+    SourceRow, Status, StepRow,
 };
 pub use rows::{TraceFile, TraceWriter, beside};
 pub use runs::{Launched, ProgramRef, Runs};
@@ -42,10 +49,4 @@ fn certificate(kernel: &Kernel, bound: &WaveBound, source: &Source) -> String {
     ];
     certificate.about.extend(about.map(|(k, v)| (k.to_owned(), v)));
     certificate.to_json().unwrap_or_default()
-}
-
-/// The report as one HTML page.
-pub fn html(kernels: &[KernelBound]) -> String {
-    let _ = kernels;
-    String::new()
 }

@@ -14,12 +14,12 @@ pub fn rows(launch: &LaunchRow, kernel: &Kernel, measured: &Measured, times: &Ti
     let machine = &kernel.machine;
     let contexts = u64::from(machine.split.contexts);
     let costs = (u64::from(machine.split.split_cycles), u64::from(machine.split.merge_cycles));
-    let regions: Vec<Region> = measured.regions.iter().map(|r| r.1.clone()).collect();
-    let marked: Vec<bool> = measured
-        .regions
-        .iter()
-        .map(|(r, _)| kernel.splitting.sure.contains(&kernel.plan.regions[*r].branch))
-        .collect();
+    let is_marked = |r: usize| kernel.splitting.sure.contains(&kernel.plan.regions[r].branch);
+    // Branches that cannot be marked have no part in the formulas, and need not be nested in the others.
+    let kept: Vec<&(usize, Region)> =
+        measured.regions.iter().filter(|(r, _)| kernel.plan.regions[*r].markable || is_marked(*r)).collect();
+    let regions: Vec<Region> = kept.iter().map(|r| r.1.clone()).collect();
+    let marked: Vec<bool> = kept.iter().map(|r| is_marked(r.0)).collect();
     // The start delay is a term of its own in the documents.
     let graph = &measured.model.graph;
     let delay = graph.edges.iter().filter(|e| e.from == START).map(|e| e.cost).max().unwrap_or(0);
@@ -50,7 +50,7 @@ pub fn rows(launch: &LaunchRow, kernel: &Kernel, measured: &Measured, times: &Ti
         let path = |p: &paper::thesis::ThesisPath| match p.from {
             None => PathTime { start: delay, cycles: p.cycles.saturating_sub(delay) },
             Some(region) => {
-                let branch = kernel.plan.regions[measured.regions[region].0].branch;
+                let branch = kernel.plan.regions[kept[region].0].branch;
                 PathTime { start: times.child_start.get(&branch).copied().unwrap_or(delay), cycles: p.cycles }
             }
         };

@@ -78,6 +78,38 @@ pub struct BlockRow {
     pub code: Vec<(Place, String)>,
 }
 
+/// A step from one block to another.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowRow {
+    pub from: usize,
+    pub to: usize,
+    /// Times waves and paths took it in the runs.
+    pub taken: u64,
+    /// On the worst way, and how often at most.
+    pub worst: bool,
+    pub count: u64,
+}
+
+/// A source file and what its lines add to the bound. Only lines near code of the kernel are kept.
+#[derive(Clone, Debug, Serialize)]
+pub struct SourceRow {
+    pub file: String,
+    /// Its text was found beside the program.
+    pub found: bool,
+    pub lines: Vec<SourceLine>,
+}
+
+/// A line of source. The cycles of a block are divided among its instructions equally.
+#[derive(Clone, Debug, Serialize)]
+pub struct SourceLine {
+    pub line: u32,
+    pub text: String,
+    pub instructions: u32,
+    pub cycles: f64,
+    pub percent: f64,
+    pub worst: bool,
+}
+
 /// A divergent branch and what splitting there does to the bound of a wave.
 #[derive(Clone, Debug, Serialize)]
 pub struct BranchRow {
@@ -86,7 +118,8 @@ pub struct BranchRow {
     pub marked: bool,
     /// Sure to split whenever lanes disagree.
     pub sure: bool,
-    /// Bound of a wave if only this split is added or taken away.
+    /// Bound of a wave with a segment for every block, with this split and without it. Where the runs did not split
+    /// here, `with` is an estimate.
     pub with: Option<u64>,
     pub without: Option<u64>,
     pub note: String,
@@ -154,11 +187,15 @@ pub struct KernelBound {
     pub wave_observed: u64,
     /// With a segment for every basic block: more maxima add up, and more ways they can go together are covered.
     pub wave_bound_by_blocks: u64,
+    /// The same for all launches together.
+    pub bound_by_blocks: u64,
     pub start_delay: u64,
     pub launches: Vec<LaunchRow>,
     pub loops: Vec<LoopRow>,
     pub worst: Vec<StepRow>,
     pub blocks: Vec<BlockRow>,
+    pub edges: Vec<FlowRow>,
+    pub sources: Vec<SourceRow>,
     pub branches: Vec<BranchRow>,
     pub splits: u64,
     pub refused: u64,

@@ -1,6 +1,6 @@
 //! The report of a bound as text: first what a user asked for, then what it rests on.
 
-use super::result::{KernelBound, Place, Status};
+use super::result::{BranchRow, KernelBound, Place, Status};
 use std::fmt::Write;
 
 /// Steps and blocks that are shown.
@@ -22,6 +22,18 @@ impl Status {
             Status::Observed => {
                 "rests on loop limits that were only observed, or leaves out ways no run took"
             }
+        }
+    }
+}
+
+impl BranchRow {
+    /// What is known about its split, in a few words.
+    pub fn state(&self) -> &'static str {
+        match (self.sure, self.marked, self.markable) {
+            (true, ..) => "splits, counted on",
+            (_, true, _) => "marked, not counted on",
+            (_, _, true) => "not marked",
+            _ => "cannot be marked",
         }
     }
 }
@@ -155,16 +167,14 @@ impl KernelBound {
         }
         let _ = writeln!(out, "divergent branches");
         for b in &self.branches {
-            let state = match (b.sure, b.marked, b.markable) {
-                (true, ..) => "splits, counted on",
-                (_, true, _) => "marked, not counted on",
-                (_, _, true) => "not marked",
-                _ => "cannot be marked",
-            };
+            let state = b.state();
             let other = match (b.with, b.without) {
-                (Some(with), Some(without)) => format!("; wave bound {with} with it, {without} without"),
-                (None, Some(without)) => format!("; wave bound {without} without it"),
-                (Some(with), None) if !b.sure => format!("; wave bound {with} with a split here"),
+                (Some(with), Some(without)) if b.sure => {
+                    format!("; by blocks, wave bound {with} with it, {without} without")
+                }
+                (Some(with), Some(without)) => {
+                    format!("; by blocks, wave bound {with} with a split here, {without} now")
+                }
                 _ => String::new(),
             };
             let note = if b.note.is_empty() { String::new() } else { format!(" ({})", b.note) };
@@ -175,14 +185,16 @@ impl KernelBound {
     fn paper_text(&self, out: &mut String) {
         let _ = writeln!(out, "as published (not repaired: docs/wcet.md says what is wrong with each)");
         for p in &self.paper {
+            let computed = p.note.is_empty();
+            let cycles = |n: u64| if computed { n.to_string() } else { "-".to_owned() };
+            let note = if computed { String::new() } else { format!("; {}", p.note) };
             let _ = writeln!(
                 out,
-                "  {:<24} {:>12} cycles, wave {:>10}  {}{}",
+                "  {:<24} {:>12} cycles, wave {:>10}  {}{note}",
                 p.rule,
-                p.kernel,
-                p.wave,
-                p.source,
-                if p.note.is_empty() { String::new() } else { format!("; {}", p.note) }
+                cycles(p.kernel),
+                cycles(p.wave),
+                p.source
             );
         }
     }

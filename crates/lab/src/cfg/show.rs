@@ -213,7 +213,7 @@ pub fn svg(g: &KernelGraph) -> String {
         .map(|&n| {
             let b = &g.blocks[n];
             let (title, lines) = face(b);
-            GraphNode { title, lines, fill: fill(g, b).into(), bold: n == g.entry }
+            GraphNode { title, lines, fill: fill(g, b).into(), bold: n == g.entry, ..GraphNode::default() }
         })
         .collect();
     let edges: Vec<GraphEdge> = g
@@ -226,6 +226,7 @@ pub fn svg(g: &KernelGraph) -> String {
             colour: colour(e).into(),
             bold: false,
             dashed: e.way == "taken" && e.on != "always",
+            ..GraphEdge::default()
         })
         .collect();
     graph_svg(&nodes, &edges)

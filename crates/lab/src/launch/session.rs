@@ -96,6 +96,11 @@ impl Session {
         Ok(session)
     }
 
+    /// The program's file.
+    pub fn program_file(&self) -> &str {
+        &self.module.name
+    }
+
     pub fn machine(&self) -> &Machine {
         &self.device.machine
     }

@@ -50,7 +50,7 @@ pub const FIGURE_6_2: &[Published] = &[
 
 /// Six layers of branches on the lane number, every slot of the core taken, THESIS splitting.
 pub fn figure_6_2(nb: &mut Notebook) -> Result<(), Report> {
-    const S: [u32; 7] = [0, 1, 3, 7, 15, 31, 63];
+    const S: [u32; 6] = [0, 1, 3, 7, 15, 31];
     let mut rows = Vec::new();
     let mut series: Vec<(String, Vec<f64>)> =
         ["observed", "observed, shared units", "eq. 5.4", "eq. 5.5", "sound"]
@@ -61,7 +61,7 @@ pub fn figure_6_2(nb: &mut Notebook) -> Result<(), Report> {
     for s in S {
         let bench = Synthetic {
             layers: 6,
-            leaf: 96,
+            leaf: 48,
             trips: 1,
             items: 64 * 40,
             marks: marks(s),

@@ -15,6 +15,9 @@ pub struct GraphNode {
     /// CSS colour of the box.
     pub fill: String,
     pub bold: bool,
+    /// Class of the box for a page's own style, and text that is shown when the mouse rests on it; may be empty.
+    pub class: String,
+    pub tip: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +29,9 @@ pub struct GraphEdge {
     pub colour: String,
     pub bold: bool,
     pub dashed: bool,
+    /// As for [`GraphNode`].
+    pub class: String,
+    pub tip: String,
 }
 
 const FONT: f64 = 11.0;
@@ -44,6 +50,11 @@ pub fn node_size(node: &GraphNode) -> (f64, f64) {
 
 /// The graph as an SVG document. Node 0 is at the top; edges that name nodes that do not exist are left out.
 pub fn graph_svg(nodes: &[GraphNode], edges: &[GraphEdge]) -> String {
+    graph_inline(nodes, edges).replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1)
+}
+
+/// The same as part of an HTML page. Backgrounds have the class `page`, so that a dark page can change them.
+pub fn graph_inline(nodes: &[GraphNode], edges: &[GraphEdge]) -> String {
     let edges: Vec<&GraphEdge> =
         edges.iter().filter(|e| e.from < nodes.len() && e.to < nodes.len()).collect();
     let sizes: Vec<(f64, f64)> = nodes.iter().map(node_size).collect();
@@ -53,11 +64,12 @@ pub fn graph_svg(nodes: &[GraphNode], edges: &[GraphEdge]) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+        "<svg width=\"{width:.0}\" height=\"{height:.0}\" \
          viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" \
          font-size=\"{FONT}\">"
     );
-    let _ = writeln!(out, "<rect width=\"{width:.0}\" height=\"{height:.0}\" fill=\"white\"/>");
+    let _ =
+        writeln!(out, "<rect class=\"page\" width=\"{width:.0}\" height=\"{height:.0}\" fill=\"white\"/>");
     let _ = writeln!(out, "<g transform=\"translate({MARGIN} {MARGIN})\">");
     for (edge, route) in edges.iter().zip(&plan.routes) {
         write_edge(&mut out, edge, route);
@@ -72,8 +84,8 @@ pub fn graph_svg(nodes: &[GraphNode], edges: &[GraphEdge]) -> String {
         let half = edge.label.chars().count() as f64 * CHARACTER * 0.9 / 2.0 + 2.0;
         let _ = writeln!(
             out,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"12\" fill=\"white\" fill-opacity=\"0.85\"/>\
-             <text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"10\" text-anchor=\"middle\" fill=\"{}\">{text}</text>",
+            "<rect class=\"page\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"12\" fill=\"white\" fill-opacity=\"0.85\"/>\
+             <text class=\"label\" x=\"{x:.1}\" y=\"{:.1}\" font-size=\"10\" text-anchor=\"middle\" fill=\"{}\">{text}</text>",
             x - half,
             y - 9.0,
             2.0 * half,
@@ -90,6 +102,17 @@ fn colour<'a>(given: &'a str, otherwise: &'a str) -> &'a str {
     let plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '#' | '(' | ')' | ',' | '.' | ' ' | '%' | '-');
     if given.is_empty() || !given.chars().all(plain) { otherwise } else { given }
+}
+
+/// Opens a group with a class and a tip.
+fn open(out: &mut String, kind: &str, class: &str, tip: &str) {
+    let class: String =
+        class.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | ' ')).collect();
+    let _ = write!(out, "<g class=\"{}\">", format!("{kind} {class}").trim_end());
+    if !tip.is_empty() {
+        let _ = write!(out, "<title>{}</title>", escape(tip));
+    }
+    out.push('\n');
 }
 
 /// Text in XML; characters XML does not have become a box.
@@ -111,6 +134,7 @@ fn escape(text: &str) -> String {
 
 fn write_node(out: &mut String, node: &GraphNode, place: &Place) {
     let stroke = if node.bold { 2.2 } else { 1.0 };
+    open(out, "node", &node.class, &node.tip);
     let _ = writeln!(
         out,
         "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\" fill=\"{}\" stroke=\"#333\" \
@@ -130,12 +154,14 @@ fn write_node(out: &mut String, node: &GraphNode, place: &Place) {
         let _ =
             writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" xml:space=\"preserve\">{}</text>", escape(line));
     }
+    out.push_str("</g>\n");
 }
 
 fn write_edge(out: &mut String, edge: &GraphEdge, route: &Route) {
     let colour = colour(&edge.colour, "#444");
     let width = if edge.bold { 2.4 } else { 1.2 };
     let dashes = if edge.dashed { " stroke-dasharray=\"5 3\"" } else { "" };
+    open(out, "edge", &edge.class, &edge.tip);
     let _ = writeln!(
         out,
         "<path d=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"{dashes}/>",
@@ -145,7 +171,7 @@ fn write_edge(out: &mut String, edge: &GraphEdge, route: &Route) {
     let size = if edge.bold { 5.0 } else { 4.0 };
     let _ = writeln!(
         out,
-        "<path d=\"M{x:.1} {y:.1} l{:.1} {:.1} h{:.1} z\" fill=\"{colour}\"/>",
+        "<path class=\"tip\" d=\"M{x:.1} {y:.1} l{:.1} {:.1} h{:.1} z\" fill=\"{colour}\"/>\n</g>",
         -size,
         -1.8 * size,
         2.0 * size

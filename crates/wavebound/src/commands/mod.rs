@@ -12,6 +12,7 @@ pub mod info;
 pub mod kernels;
 mod launches;
 pub mod picture;
+mod place;
 mod record;
 pub mod reproduce;
 pub mod run;

@@ -15,6 +15,10 @@ use wb_lab::{Job, JobSpec};
 pub struct Size([u32; 3]);
 
 impl Size {
+    pub fn dimensions(self) -> [u32; 3] {
+        self.0
+    }
+
     pub fn three(self) -> [u32; 3] {
         self.0
     }

@@ -101,6 +101,7 @@ impl AnalysisArgs {
             unmeasured: self.unmeasured,
             all_points: self.all_points,
             what_if: true,
+            sources: Vec::new(),
         })
     }
 }
@@ -186,7 +187,8 @@ pub fn main(args: WcetArgs) -> CommandResult {
         }
     }
     if let Some(path) = &args.html {
-        write(path, &bound::html(&kernels))?;
+        let command = bound::shown_command(std::env::args().skip(1));
+        write(path, &bound::html(&kernels, &bound::About { command, deadline }))?;
     }
     let microseconds = bound as f64 / f64::from(mhz);
     if args.json {

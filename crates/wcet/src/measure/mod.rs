@@ -5,6 +5,7 @@ mod contract;
 mod given;
 mod meter;
 mod model;
+mod placement;
 mod plan;
 mod rows;
 mod times;

@@ -113,8 +113,39 @@ impl Plan {
 
     /// Blocks that a way of this edge can pass, that of its first point included.
     pub fn blocks_of(&self, edge: usize) -> Vec<usize> {
+        let own = self.piece_at(self.nodes[self.edges[edge].from]);
+        let pieces = self.pieces_of(edge).into_iter().chain(own);
+        let blocks: BTreeSet<usize> = pieces.map(|p| self.pieces[p].block).collect();
+        blocks.into_iter().collect()
+    }
+
+    /// Steps from block to block that a way of this edge can take, the one to its last point included.
+    pub fn steps_of(&self, edge: usize) -> BTreeSet<(usize, usize)> {
         let PlanEdge { from, via, to } = self.edges[edge];
-        let own = self.piece_at(self.nodes[from]);
+        let between = self.pieces_of(edge);
+        let mut steps = BTreeSet::new();
+        let mut step = |p: usize, s: usize| {
+            // Within a block pieces follow each other; a step to another block, or round, begins at its end.
+            if s != p + 1 || self.pieces[p].block != self.pieces[s].block {
+                steps.insert((self.pieces[p].block, self.pieces[s].block));
+            }
+        };
+        if let (Some(own), Some(via)) = (self.piece_at(self.nodes[from]), via) {
+            step(own, via);
+        }
+        for &p in &between {
+            for &s in &self.pieces[p].succs {
+                if between.contains(&s) || self.pieces[s].node == Some(to) {
+                    step(p, s);
+                }
+            }
+        }
+        steps
+    }
+
+    /// Pieces between the two points of an edge.
+    fn pieces_of(&self, edge: usize) -> BTreeSet<usize> {
+        let PlanEdge { via, to, .. } = self.edges[edge];
         let mut seen: BTreeSet<usize> = BTreeSet::new();
         let mut work: Vec<usize> = via.into_iter().collect();
         while let Some(p) = work.pop() {
@@ -134,11 +165,9 @@ impl Plan {
                 }
             }
             if useful.len() == size {
-                break;
+                return useful;
             }
         }
-        let blocks: BTreeSet<usize> = useful.into_iter().chain(own).map(|p| self.pieces[p].block).collect();
-        blocks.into_iter().collect()
     }
 
     fn reached(&self, times: &Times) -> BTreeSet<usize> {

@@ -10,8 +10,9 @@ pub struct Fun(u32);
 pub const FALSE: Fun = Fun(0);
 pub const TRUE: Fun = Fun(1);
 
-/// Diagrams larger than this are given up.
+/// Diagrams larger than this are given up, and so are more variables: the depth of a diagram is the depth of a recursion.
 const LIMIT: usize = 1 << 17;
+const VARIABLES: u32 = 3000;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Node {
@@ -38,6 +39,10 @@ impl Bdd {
 
     /// A new variable.
     pub fn fresh(&mut self) -> Fun {
+        if self.variables >= VARIABLES {
+            self.overflow = true;
+            return FALSE;
+        }
         self.variables += 1;
         self.node(self.variables - 1, FALSE, TRUE)
     }
@@ -158,5 +163,16 @@ mod tests {
             }
         }
         assert!(!bdd.overflow);
+    }
+
+    #[test]
+    fn too_many_variables_are_given_up() {
+        let mut bdd = Bdd::new();
+        let mut all = TRUE;
+        for _ in 0..=VARIABLES {
+            let f = bdd.fresh();
+            all = bdd.and(all, f);
+        }
+        assert!(bdd.overflow && !bdd.implies(FALSE, TRUE), "nothing is claimed any more");
     }
 }

@@ -396,6 +396,10 @@ pub fn step(inst: &Inst, state: &mut State, known: &Known) {
                 for i in 0..used.dwords {
                     state.set_vector(n.saturating_add(i), Range::FULL);
                 }
+                // It writes its lane even if that is off.
+                if inst.op == Op::VWritelaneB32 {
+                    state.off[usize::from(n)] = Some(Range::FULL);
+                }
             }
             Operand::Sgpr(n) => {
                 for i in 0..used.dwords {

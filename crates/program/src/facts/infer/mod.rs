@@ -231,7 +231,8 @@ fn text(program: &Program<Gcn3>, l: &crate::cfg::Loop, proof: &Proof, known: &Kn
         _ => " unsigned",
     };
     format!(
-        "{name} starts in {}, {moves}, the loop goes on while {tested} {} {other}{sign} (pc {}){limit}",
+        "{name} starts {} {}, {moves}, the loop goes on while {tested} {} {other}{sign} (pc {}){limit}",
+        if proof.init.constant().is_some() { "at" } else { "in" },
         proof.init.show(),
         proof.rel.sign(),
         proof.test

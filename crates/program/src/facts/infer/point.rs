@@ -84,7 +84,8 @@ pub struct Point {
     /// Each holds for some lane.
     pub exists: BTreeSet<Fun>,
     pub scc: Scc,
-    masks: BTreeMap<u8, Fun>,
+    /// None: unknown, a new variable when somebody asks.
+    masks: BTreeMap<u8, Option<Fun>>,
     registers: BTreeMap<Side, Cases>,
     /// After a call: what is not listed is unknown.
     lost: bool,
@@ -102,17 +103,27 @@ impl Point {
         }
     }
 
-    pub fn mask(&mut self, pair: u8, header: &mut Header, bdd: &mut Bdd) -> Fun {
-        if let Some(&f) = self.masks.get(&pair) {
-            return f;
+    /// The mask in a pair, none if it is unknown.
+    fn known_mask(&self, pair: u8, header: &mut Header, bdd: &mut Bdd) -> Option<Fun> {
+        match self.masks.get(&pair) {
+            Some(known) => *known,
+            None if self.lost => None,
+            None => Some(header.mask(pair, bdd)),
         }
-        let f = if self.lost { bdd.fresh() } else { header.mask(pair, bdd) };
-        self.masks.insert(pair, f);
+    }
+
+    pub fn mask(&mut self, pair: u8, header: &mut Header, bdd: &mut Bdd) -> Fun {
+        let f = self.known_mask(pair, header, bdd).unwrap_or_else(|| bdd.fresh());
+        self.masks.insert(pair, Some(f));
         f
     }
 
     pub fn set_mask(&mut self, pair: u8, f: Fun) {
-        self.masks.insert(pair, f);
+        self.masks.insert(pair, Some(f));
+    }
+
+    pub fn forget_mask(&mut self, pair: u8) {
+        self.masks.insert(pair, None);
     }
 
     pub fn get(&self, side: Side) -> Cases {
@@ -146,13 +157,13 @@ impl Point {
     }
 
     /// Two ways come together.
-    pub fn join(mut self, mut other: Point, header: &mut Header, bdd: &mut Bdd) -> Point {
+    pub fn join(self, other: Point, header: &mut Header, bdd: &mut Bdd) -> Point {
         let which = bdd.fresh();
         let pairs: BTreeSet<u8> = self.masks.keys().chain(other.masks.keys()).copied().collect();
         let mut masks = BTreeMap::new();
         for pair in pairs {
-            let (a, b) = (self.mask(pair, header, bdd), other.mask(pair, header, bdd));
-            masks.insert(pair, bdd.ite(which, a, b));
+            let both = self.known_mask(pair, header, bdd).zip(other.known_mask(pair, header, bdd));
+            masks.insert(pair, both.map(|(a, b)| bdd.ite(which, a, b)));
         }
         let sides: BTreeSet<Side> = self.registers.keys().chain(other.registers.keys()).copied().collect();
         let registers = sides

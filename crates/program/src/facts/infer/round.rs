@@ -62,7 +62,8 @@ impl<'a> Round<'a> {
         (!round.bdd.overflow).then_some(round)
     }
 
-    /// Registers and mask pairs that instructions of a loop write; none for calls, which write everything.
+    /// Registers that instructions of a loop write, pairs that they write as a whole, which may be masks, and whether there
+    /// are calls, which write everything.
     fn writes(&self, l: &Loop) -> (BTreeSet<Side>, BTreeSet<u8>, bool) {
         let (mut sides, mut pairs, mut calls) = (BTreeSet::new(), BTreeSet::new(), false);
         let program = self.values.program;
@@ -75,7 +76,9 @@ impl<'a> Round<'a> {
                         Operand::Vgpr(n) => _ = sides.insert(Side::Vector(n.saturating_add(i))),
                         Operand::Sgpr(n) => {
                             sides.insert(Side::Scalar((n + i) & 127));
-                            pairs.insert((n + i) & 126);
+                            if used.dwords == 2 {
+                                pairs.insert((n + i) & 126);
+                            }
                         }
                         _ => {}
                     }
@@ -147,6 +150,9 @@ impl<'a> Round<'a> {
             }
             for &side in &sides {
                 start.set(side, vec![(TRUE, Sym::Unknown)]);
+                if let Side::Scalar(n) = side {
+                    start.forget_mask(n & 126);
+                }
             }
             for &pair in &pairs {
                 let any = self.bdd.fresh();
@@ -279,13 +285,13 @@ impl<'a> Round<'a> {
                         // Lanes that are off keep what they had.
                         let side = Side::Vector(n.saturating_add(i));
                         let old = point.get(side);
-                        let new = select(exec, vec![(TRUE, Sym::Unknown)], old, &mut self.bdd);
+                        let on = if inst.op == Op::VWritelaneB32 { TRUE } else { exec };
+                        let new = select(on, vec![(TRUE, Sym::Unknown)], old, &mut self.bdd);
                         point.set(side, new);
                     }
                     Operand::Sgpr(n) => {
                         point.set(Side::Scalar((n + i) & 127), vec![(TRUE, Sym::Unknown)]);
-                        let fresh = self.bdd.fresh();
-                        point.set_mask((n + i) & 126, fresh);
+                        point.forget_mask((n + i) & 126);
                     }
                     _ => {}
                 }
