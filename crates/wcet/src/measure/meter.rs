@@ -23,6 +23,8 @@ pub(super) struct Clock {
     last_pc: Pc,
     /// Has not issued anything since it was born.
     pub fresh: bool,
+    /// The branch it was split off at, until it enters a piece: its parent has passed that for both.
+    born: Pc,
     /// Rounds of each loop since it was entered.
     pub rounds: Vec<u64>,
     /// Points that lanes of this path passed before they merged into it between two points, with time and next piece:
@@ -44,6 +46,7 @@ impl Clock {
             last_issue: cycle,
             last_pc: NO_PC,
             fresh: false,
+            born: NO_PC,
             rounds: vec![0; plan.loops.len()],
             others: Vec::new(),
             name: 0,
@@ -260,7 +263,8 @@ impl<'a> Meter<'a> {
         if piece == NONE || fresh && clock.piece == piece {
             return;
         }
-        if !fresh && self.branches.contains(&event.pc) {
+        let again = std::mem::replace(&mut clock.born, NO_PC) == event.pc;
+        if !fresh && !again && self.branches.contains(&event.pc) {
             *self.times.passed.entry(event.pc).or_default() += 1;
         }
         if let Some(mut clock) = self.take(event.wave, event.path) {
@@ -288,10 +292,10 @@ impl<'a> Meter<'a> {
         let Some(Some(wave)) = self.waves.get_mut(event.wave as usize) else { return };
         let Some(Some(parent)) = wave.paths.get(usize::from(wave.last)) else { return };
         wave.names += 1;
-        let mut clock = Clock { fresh: true, name: wave.names, ..parent.clone() };
+        let branch = self.plan.branch_at(parent.last_pc);
+        let mut clock = Clock { fresh: true, born: branch, name: wave.names, ..parent.clone() };
         let paths = wave.paths.iter().flatten().count() as u32 + 1;
         let start = event.cycle - wave.start;
-        let branch = self.plan.branch_at(parent.last_pc);
         let latest = self.times.child_start.entry(branch).or_default();
         *latest = (*latest).max(start);
         *self.times.split_at.entry(branch).or_default() += 1;
