@@ -67,7 +67,7 @@ fn rounds_are_what_the_dispatcher_does() {
         let mut seen = Residents { waves_per_group, places, ..Residents::default() };
         job.run(RunOptions::default(), Some(&mut seen)).map_err(|e| format!("{e:?}"))?;
         // Groups whose last waves are still there may share a core with one that already took their slots.
-        let fits = seen.most.values().all(|&m| m <= per_core + waves_per_group as usize - 1);
+        let fits = seen.most.values().all(|&m| m < per_core + waves_per_group as usize);
         // When a later group starts, at least one place has become free: fewer than all places are taken by others.
         let waits = seen.at_start.is_none_or(|others| others < places + waves_per_group as usize - 1);
         let full = g.count as usize <= places || seen.most.values().sum::<usize>() >= places;

@@ -360,7 +360,9 @@ pub(super) fn limits(study: &Study, options: &Options) -> Result<Vec<LoopFact>, 
     let mut missing = Vec::new();
     for (l, seen) in kernel.plan.loops.iter().zip(&study.times.rounds) {
         match (known.bound(l.header), seen) {
-            (Some(fact), Some((_, most))) if fact.origin == Origin::Proved && merges_across_rounds(&kernel.machine) => {
+            (Some(fact), Some((_, most)))
+                if fact.origin == Origin::Proved && merges_across_rounds(&kernel.machine) =>
+            {
                 limits.push(LoopFact {
                     max: fact.max.max(*most),
                     origin: Origin::Observed,

@@ -104,7 +104,7 @@ impl<'a> Traces<'a> {
     /// The runs of the trace are the launches, in order; of several traces, the launches come again.
     fn with_launches(&self, mut study: Study, geometry: &[LaunchRow]) -> Result<Study, Report> {
         let times = run_times(&self.read(&study.kernel.name)?.rows.rows);
-        if times.len() % geometry.len() != 0 {
+        if !times.len().is_multiple_of(geometry.len()) {
             return Err(miette!(
                 help = "a trace has a run for each launch of the kernel, numbered in order",
                 "kernel {} is launched {} times, the trace has {} runs",
