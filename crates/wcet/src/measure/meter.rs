@@ -62,9 +62,9 @@ impl Clock {
             true => (from, self),
             false => (self, from),
         };
-        // Lanes that have gone round less often stay longer, if the others were in another round.
+        // Both ways go on here: the limit of a loop must hold for the one that went round more often.
         for (rounds, other) in kept.rounds.iter_mut().zip(&earlier.rounds) {
-            *rounds = (*rounds).min(*other);
+            *rounds = (*rounds).max(*other);
         }
         let own = (earlier.node, earlier.stamp, earlier.via);
         for (node, stamp, via) in std::iter::once(own).chain(earlier.others) {
