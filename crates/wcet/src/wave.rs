@@ -1,7 +1,7 @@
 //! Bound of one wave: which splits are sure to happen, the graph in which they take one side only, its longest way
 //! with a certificate, and what each edge of the plan adds to it.
 
-use crate::graph::{NodeId, Region};
+use crate::graph::{Model, NodeId, Region};
 use crate::ipet::{self, Certificate, IpetError};
 use crate::measure::{Measured, Plan};
 use crate::split::{self, Guarantee, Mode, Reconvergence, SplitError, Tree};
@@ -58,6 +58,8 @@ pub struct WaveBound {
     /// Regions of the plan that are sure to split.
     pub split: Vec<usize>,
     pub certificate: Certificate,
+    /// The graph that was bounded, splits written out.
+    pub model: Model,
 }
 
 /// Regions (of [`Measured::regions`]) whose split can be counted on.
@@ -140,5 +142,6 @@ pub fn bound(measured: &Measured, sure: &[usize]) -> Result<WaveBound, WaveError
         shares: shares.collect(),
         split: sure.iter().map(|&i| measured.regions[i].0).collect(),
         certificate: solved.certificate,
+        model: expanded.model,
     })
 }

@@ -187,11 +187,17 @@ pub struct FineModel {
 
 impl FineModel {
     /// The branches to mark with `contexts` contexts, and what a wave is expected to take then, by the longest times or
-    /// by mean ones.
-    pub fn best_places(&self, contexts: u32, by_means: bool) -> Result<(Vec<Place>, u64), SplitError> {
+    /// by mean ones. `priced`: the two instructions of a mark cost time, too, which other paths may hide.
+    pub fn best_places(
+        &self,
+        contexts: u32,
+        by_means: bool,
+        priced: bool,
+    ) -> Result<(Vec<Place>, u64), SplitError> {
+        let issue = if priced { self.pace } else { 0 };
         let measured = if by_means { &self.means } else { &self.measured };
         let split = &self.kernel.machine.split;
-        let costs = (u64::from(split.split_cycles) + self.pace, u64::from(split.merge_cycles) + self.pace);
+        let costs = (u64::from(split.split_cycles) + issue, u64::from(split.merge_cycles) + issue);
         let (chosen, placement) = self.kernel.plan.best_places(measured, contexts, costs)?;
         let places = chosen.iter().map(|&r| self.kernel.place(self.kernel.plan.regions[r].branch)).collect();
         Ok((places, placement.cycles))
@@ -581,6 +587,7 @@ pub(super) fn report(
         .chain(study.source.inputs())
         .collect(),
         certificate: super::certificate(kernel, bound, &study.source),
+        lp: wb_wcet::ipet::lp_text(&bound.model).unwrap_or_default(),
     }
 }
 

@@ -48,10 +48,11 @@ pub fn best_places(
     let without = analyse(&plain, options, progress)?;
     let models = fine_models(&plain, options, progress)?;
     let mut sets: BTreeMap<Vec<u32>, (u32, Vec<Place>, u64)> = BTreeMap::new();
-    for (s, by_means) in (1..=contexts).flat_map(|s| [(s, false), (s, true)]) {
+    let kinds = [(false, true), (true, true), (false, false), (true, false)];
+    for (s, (by_means, priced)) in (1..=contexts).flat_map(|s| kinds.map(|k| (s, k))) {
         let (mut places, mut expected) = (Vec::new(), 0u64);
         for m in &models {
-            let (chosen, placement) = m.best_places(s, by_means).into_diagnostic()?;
+            let (chosen, placement) = m.best_places(s, by_means, priced).into_diagnostic()?;
             places.extend(chosen);
             expected = expected.saturating_add(placement);
         }

@@ -207,4 +207,7 @@ pub struct KernelBound {
     pub inputs: Vec<(String, String)>,
     #[serde(skip)]
     pub certificate: String,
+    /// The linear program of a wave's bound, as text.
+    #[serde(skip)]
+    pub lp: String,
 }

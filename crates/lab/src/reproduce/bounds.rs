@@ -7,7 +7,7 @@ use crate::bound::{KernelBound, Options, Runs, analyse};
 use crate::job::JobSpec;
 use crate::synthetic::{MarkWith, Marks, Synthetic};
 use miette::{Report, miette};
-use wb_report::{Axis, Chart, lines};
+use wb_report::{Axis, Chart, bars, lines};
 
 const CONTEXTS: [u32; 3] = [1, 3, 7];
 
@@ -203,6 +203,22 @@ pub fn table_3(nb: &mut Notebook) -> Result<(), Report> {
     nb.text("PWS analytical falls with S", yes(falls));
     nb.text("DWS analytical rises with S", yes(rises));
     let head = "s none_observed none_analytical dws_observed dws_analytical dws_sound pws_observed pws_analytical pws_sound reduction_percent";
+    let column =
+        |c: usize| rows.iter().map(|r: &Vec<String>| r[c].parse().unwrap_or(f64::NAN)).collect::<Vec<f64>>();
+    let chart = Chart {
+        title: "PWS table 3: synthetic benchmark, observed and computed".into(),
+        x_label: "S".into(),
+        y_label: "cycles".into(),
+        x: Axis::Categories(CONTEXTS.map(|s| s.to_string()).into()),
+        series: vec![
+            ("no splitting, observed".into(), column(1)),
+            ("no splitting, analytical".into(), column(2)),
+            ("PWS, observed".into(), column(6)),
+            ("PWS, analytical".into(), column(7)),
+            ("PWS, sound".into(), column(8)),
+        ],
+    };
+    nb.chart("", &chart, bars)?;
     nb.csv(".csv", &columns(head), rows)?;
     nb.note("machine gcn3, one core, 40 waves of 64 lanes, three layers of branches; analytical = the paper's formulas with our times");
     nb.note("the paper's DWS column uses pruned block sums although its text says unpruned, and its observed speed-ups (3.3, 16.7, 33) are more than S + 1 units can give");

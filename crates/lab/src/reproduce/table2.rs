@@ -3,6 +3,7 @@
 use super::finding::{Published, Want};
 use super::notebook::{Notebook, columns};
 use miette::{IntoDiagnostic, Report};
+use wb_report::{Axis, Chart, bars};
 use wb_wcet::paper::{figure8, prune, select};
 use wb_wcet::split::{self, Reconvergence};
 
@@ -55,6 +56,21 @@ pub fn table_2(nb: &mut Notebook) -> Result<(), Report> {
         &columns("s none pws dws sound best printed_none printed_pws printed_dws best_places"),
         rows,
     )?;
+    let numbers = |list: &[String]| list.iter().map(|n| n.parse().unwrap_or(f64::NAN)).collect::<Vec<f64>>();
+    let chart = Chart {
+        title: "PWS table 2: bounds of the example".into(),
+        x_label: "S".into(),
+        y_label: "cycles".into(),
+        x: Axis::Categories(figure8::PRINTED.map(|p| p.0.to_string()).into()),
+        series: vec![
+            ("no splitting".into(), numbers(&none)),
+            ("DWS".into(), numbers(&dws)),
+            ("DWS, printed".into(), figure8::PRINTED.map(|p| p.2 as f64).into()),
+            ("PWS".into(), numbers(&pws)),
+            ("PWS, printed".into(), figure8::PRINTED.map(|p| p.3 as f64).into()),
+        ],
+    };
+    nb.chart("", &chart, bars)?;
     nb.note("47 at S = 3 is impossible by the paper's own rules: node 13 lies behind an edge that pruning removes");
     nb.note("the printed DWS column satisfies lemma 5.7 for no block times: 127, 192 and 245 are not 1 + (S + 1)(L + 2 S) for one L");
     nb.note(

@@ -37,6 +37,9 @@ pub struct WcetArgs {
     /// Write the report as one HTML file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Write the linear program of a wave's bound as text (CPLEX LP format), for other solvers; of several kernels, one each
+    #[arg(long, value_name = "FILE")]
+    lp: Option<PathBuf>,
     /// Write the certificate, which `wavebound check-bound` checks; of several kernels, one file each: FILE-KERNEL
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
@@ -184,6 +187,12 @@ pub fn main(args: WcetArgs) -> CommandResult {
         for k in &kernels {
             let path = if kernels.len() == 1 { path.clone() } else { beside(path, &k.kernel) };
             write(&path, &k.certificate)?;
+        }
+    }
+    if let Some(path) = &args.lp {
+        for k in &kernels {
+            let path = if kernels.len() == 1 { path.clone() } else { beside(path, &k.kernel) };
+            write(&path, &k.lp)?;
         }
     }
     if let Some(path) = &args.html {

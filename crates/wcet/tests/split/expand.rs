@@ -141,7 +141,6 @@ fn ill_formed_regions_are_named() {
     assert!(matches!(with(&|r| r.join = r.branch), SplitError::Leaves { .. }));
     assert!(matches!(with(&|r| r.join = 99), SplitError::NoSuch { what: "node", index: 99, .. }));
     assert!(matches!(with(&|r| r.second = vec![99]), SplitError::NoSuch { what: "edge", .. }));
-    assert!(matches!(with(&|r| r.second = vec![3, 4]), SplitError::NoSide { side: "first", .. }));
     assert!(matches!(error(&model, &[region.clone(), region.clone()]), SplitError::SameBranch { .. }));
     let mut inner = region.clone();
     (inner.branch, inner.first, inner.second) = (2, vec![3], vec![]);
