@@ -4,10 +4,10 @@
 use crate::kernarg::{self, Arg};
 use crate::{Device, DeviceError, Module};
 use wb_hw::{Machine, SplitUnits};
-use wb_isa::gcn3::isa::{Gcn3, Setup, UserSgprs};
+use wb_isa::gcn3::isa::{Gcn3, Setup};
 use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
 use wb_isa::{FlowKind, Pc};
-use wb_program::{Program, gcn3_program};
+use wb_program::{Program, gcn3_program, gcn3_setup};
 use wb_sim::{Groups, Launch};
 
 /// More private memory per work-item is taken for damage.
@@ -42,6 +42,8 @@ pub struct Prepared {
     pub launch: Launch,
     /// The machine as this kernel finds it (PWS re-provisioning).
     pub machine: Machine,
+    /// The argument segment.
+    pub kernarg: Vec<u8>,
 }
 
 impl Device {
@@ -93,22 +95,14 @@ impl Device {
             scratch_region: 0,
         };
         let setup = Setup {
-            vgprs: descriptor.vgprs(),
-            mode: descriptor.mode(),
-            user: UserSgprs::from(descriptor.user_sgpr_flags()),
-            user_sgprs: descriptor.user_sgprs(),
-            workgroup: descriptor.workgroup_ids(),
-            scratch_wave_offset: descriptor.scratch_enabled(),
-            work_item_dimensions: descriptor.work_item_dimensions(),
             grid: dispatch.grid,
             group: dispatch.group,
             kernarg,
             packet,
             queue,
-            dispatch_id: 0,
             lds_bytes,
             scratch_per_lane,
-            scratch_region: 0,
+            ..gcn3_setup(&kernel)
         };
         let isa = Gcn3 { setup, ..Gcn3::default() };
         let mut program =
@@ -119,7 +113,7 @@ impl Device {
         groups.lds_region = self.alloc(groups.lds_region_bytes(&machine))?;
         groups.scratch_region = self.alloc(groups.scratch_region_bytes(&machine))?;
         program.isa.setup.scratch_region = groups.scratch_region;
-        Ok(Prepared { program, launch: Launch::Groups(groups), machine })
+        Ok(Prepared { program, launch: Launch::Groups(groups), machine, kernarg: args })
     }
 }
 

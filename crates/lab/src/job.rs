@@ -6,13 +6,14 @@ use crate::views::{Buffer, Element, Views, fill_buffer};
 use miette::{Diagnostic, IntoDiagnostic, Report, miette};
 use std::path::Path;
 use thiserror::Error;
-use wb_device::{Arg, Device, Dispatch};
+use wb_device::{Arg, Device, Dispatch, Module};
 use wb_hw::Machine;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::{self, Guppy};
 use wb_isa::harp::{self, Arch, Harp};
 use wb_isa::vortex::Vortex;
 use wb_isa::{AsmError, Isa, Pc, SourceFile};
+use wb_program::codeobject::KernelArg;
 use wb_program::{Program, Segment, guppy_program, harp_program};
 use wb_sim::{DeviceMemory, Launch, Outcome, RunOptions, Runnable};
 use wb_trace::{Observer, TraceInfo};
@@ -54,10 +55,15 @@ pub enum AnyProgram {
 }
 
 pub struct Job {
+    /// The file it came from, or what stands for one.
+    pub file: String,
     pub program: AnyProgram,
     pub machine: Machine,
     pub launch: Launch,
     pub buffers: Vec<Buffer>,
+    /// GCN3: the argument segment, and what the arguments are.
+    pub kernarg: Vec<u8>,
+    pub args: Vec<KernelArg>,
     init: Vec<(u64, Vec<u8>)>,
 }
 
@@ -159,10 +165,13 @@ impl Job {
         };
         let program = harp_program(&image, name, source).into_diagnostic()?;
         Ok(Job {
+            file: name.to_owned(),
             program: AnyProgram::Harp(program),
             machine,
             launch: Launch::Boot,
             buffers: Vec::new(),
+            kernarg: Vec::new(),
+            args: Vec::new(),
             init: Vec::new(),
         })
     }
@@ -194,10 +203,13 @@ impl Job {
         let program =
             guppy_program(module, Guppy::new(registers, views.bindings), name, source).into_diagnostic()?;
         Ok(Job {
+            file: name.to_owned(),
             program: AnyProgram::Guppy(program),
             machine,
             launch: Launch::Grid { threads, group },
             buffers: views.buffers,
+            kernarg: Vec::new(),
+            args: Vec::new(),
             init: views.init,
         })
     }
@@ -222,13 +234,26 @@ impl Job {
             args,
             dynamic_lds: spec.dynamic_lds,
         };
-        let prepared = device.prepare(&module, &dispatch)?;
+        Job::from_device(&mut device, &module, &dispatch, buffers)
+    }
+
+    /// A launch of a kernel that is in place, with the device's memory as it is now.
+    pub fn from_device(
+        device: &mut Device,
+        module: &Module,
+        dispatch: &Dispatch,
+        buffers: Vec<Buffer>,
+    ) -> Result<Job, Report> {
+        let prepared = device.prepare(module, dispatch)?;
         let image = device.read(0, device.used())?.to_vec();
         Ok(Job {
+            file: module.name.clone(),
             program: AnyProgram::Gcn3(prepared.program),
             machine: prepared.machine,
             launch: prepared.launch,
             buffers,
+            kernarg: prepared.kernarg,
+            args: module.kernel(&dispatch.kernel)?.args.clone(),
             init: vec![(0, image)],
         })
     }
@@ -237,10 +262,13 @@ impl Job {
         let machine = Job::machine(spec)?;
         let prepared = crate::vortex::prepare(name, bytes, &spec.args, &machine)?;
         Ok(Job {
+            file: name.to_owned(),
             program: AnyProgram::Vortex(prepared.program),
             launch: Launch::Cores { count: machine.cores },
             machine,
             buffers: prepared.buffers,
+            kernarg: Vec::new(),
+            args: Vec::new(),
             init: prepared.init,
         })
     }
@@ -271,17 +299,6 @@ impl Job {
             AnyProgram::Vortex(p) => p,
         };
         Ok(program.run(&self.machine, self.launch, memory, options, observer).map_err(|e| *e)?)
-    }
-
-    /// The kernel's arguments as they lie in memory, and what follows them there; empty where there are none.
-    pub fn kernarg(&self) -> Vec<u8> {
-        let AnyProgram::Gcn3(program) = &self.program else { return Vec::new() };
-        let from = program.isa.setup.kernarg;
-        let image = self.init.iter().find(|(addr, bytes)| *addr <= from && from < addr + bytes.len() as u64);
-        image.map_or(Vec::new(), |(addr, bytes)| {
-            let rest = &bytes[(from - addr) as usize..];
-            rest[..rest.len().min(crate::launch::KERNARG as usize)].to_vec()
-        })
     }
 
     pub fn trace_info(&self, timed: bool) -> TraceInfo {

@@ -3,6 +3,7 @@
 pub mod array;
 pub mod bench;
 pub mod bound;
+pub mod cfg;
 pub mod fuzzing;
 pub mod job;
 pub mod kernels;

@@ -102,6 +102,12 @@ experiments! {
     thesis_t4_1 "thesis-t4.1"
     pws_fig2 "pws-fig2"
     pws_fig5 "pws-fig5"
+    thesis_6_2 "thesis-6.2"
+    pws_t2 "pws-t2"
+    pws_t3 "pws-t3"
+    pws_10a "pws-10a"
+    pws_10b "pws-10b"
+    pws_10c "pws-10c"
     pws_12 "pws-12"
 }
 

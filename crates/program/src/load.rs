@@ -1,9 +1,13 @@
 //! From assembled or linked modules to a [`Program`].
 
+use crate::calls;
 use crate::codeobject::{CodeObject, Kernel};
 use crate::program::{Parts, Program, Segment};
 use thiserror::Error;
-use wb_isa::gcn3::{self, isa::Gcn3};
+use wb_isa::gcn3::{
+    self,
+    isa::{Gcn3, Setup, UserSgprs},
+};
 use wb_isa::guppy::{Guppy, Module};
 use wb_isa::harp::{Harp, Image};
 use wb_isa::{NO_PC, Pc, SourceFile};
@@ -123,10 +127,13 @@ pub fn gcn3_program(
     };
     let entry = pc_of(kernel.entry).ok_or(LoadError::Entry(kernel.entry))?;
     let mut lines = vec![0; words.len()];
-    for (i, &(addr, _, line)) in object.lines.iter().enumerate() {
+    let mut line_files = vec![0; words.len()];
+    for (i, &(addr, file, line)) in object.lines.iter().enumerate() {
         let to = object.lines.get(i + 1).and_then(|next| pc_of(next.0)).map_or(lines.len(), |pc| pc as usize);
-        if let Some(part) = pc_of(addr).and_then(|from| lines.get_mut(from as usize..to)) {
+        let Some(range) = pc_of(addr).map(|from| from as usize..to) else { continue };
+        if let (Some(part), Some(files)) = (lines.get_mut(range.clone()), line_files.get_mut(range)) {
             part.fill(line);
+            files.fill(file as u16);
         }
     }
     let labels = object.symbols.iter().filter_map(|(n, a)| Some((n.clone(), pc_of(*a)?))).collect();
@@ -144,7 +151,26 @@ pub fn gcn3_program(
         isa,
     });
     program.kernel.clone_from(&kernel.name);
+    program.files.clone_from(&object.files);
+    program.line_files = line_files;
+    program.base = base;
+    program.calls = calls::find(&program);
     Ok(program)
+}
+
+/// What the kernel's descriptor says about the registers it starts with; sizes and addresses are the launch's.
+pub fn gcn3_setup(kernel: &Kernel) -> Setup {
+    let d = kernel.descriptor;
+    Setup {
+        vgprs: d.vgprs(),
+        mode: d.mode(),
+        user: UserSgprs::from(d.user_sgpr_flags()),
+        user_sgprs: d.user_sgprs(),
+        workgroup: d.workgroup_ids(),
+        scratch_wave_offset: d.scratch_enabled(),
+        work_item_dimensions: d.work_item_dimensions(),
+        ..Setup::default()
+    }
 }
 
 /// A GUPPY module; its code lives outside data memory, a pc is an instruction number.

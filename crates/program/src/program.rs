@@ -4,6 +4,7 @@
 use crate::cfg::Cfg;
 use crate::liveness;
 use crate::regions::{self, Region, Step};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 use wb_isa::{Facts, FlowKind, Isa, LaneEffect, NO_PC, Needed, Pc, SourceFile, Waits};
@@ -69,7 +70,14 @@ pub struct Program<I: Isa> {
     pub symbols: Vec<(String, u64)>,
     /// Source line per pc, 0 = unknown.
     pub lines: Vec<u32>,
+    /// Source files, and which of them each pc came from; empty where there is only one, [`Program::source`] or `name`.
+    pub files: Vec<String>,
+    pub line_files: Vec<u16>,
     pub source: Option<SourceFile>,
+    /// What the loader added to the addresses as linked.
+    pub base: u64,
+    /// Functions that calls through registers go to, by pc of the call, where the loader could tell.
+    pub calls: BTreeMap<Pc, Pc>,
     /// The kernel that is launched, for ISAs whose programs have several; empty otherwise.
     pub kernel: String,
     pub flow: FlowMap,
@@ -160,7 +168,11 @@ impl<I: Isa> Program<I> {
             labels: parts.labels,
             symbols: parts.symbols,
             lines: parts.lines,
+            files: Vec::new(),
+            line_files: Vec::new(),
             source: parts.source,
+            base: 0,
+            calls: BTreeMap::new(),
             kernel: String::new(),
             flow,
             cfg,
@@ -201,6 +213,19 @@ impl<I: Isa> Program<I> {
 
     pub fn line_of(&self, pc: Pc) -> u32 {
         self.lines.get(pc as usize).copied().unwrap_or(0)
+    }
+
+    /// Source file and line of an instruction, where known.
+    pub fn source_line(&self, pc: Pc) -> Option<(&str, u32)> {
+        let line = self.line_of(pc);
+        let named = self.line_files.get(pc as usize).and_then(|&f| self.files.get(usize::from(f)));
+        let only = || self.source.as_ref().map_or(self.name.as_str(), |s| s.name.as_str());
+        (line > 0).then(|| (named.map_or_else(only, String::as_str), line))
+    }
+
+    /// Address as linked, whatever the loader added.
+    pub fn linked(&self, pc: Pc) -> u64 {
+        self.isa.addr_of(pc).wrapping_sub(self.base)
     }
 
     /// Disassembly of one instruction.

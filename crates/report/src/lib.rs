@@ -3,11 +3,13 @@
 mod canvas;
 mod chart;
 mod error;
+pub mod graph;
 mod history;
 mod layout;
 mod picture;
 
 pub use chart::{Axis, Chart, bars, lines};
 pub use error::ReportError;
+pub use graph::{GraphEdge, GraphNode, graph_inline, graph_svg};
 pub use history::{Access, Busy, Cell, History, Resident, Span};
 pub use picture::{PictureOptions, draw, pixels, svg};

@@ -3,14 +3,17 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
-use commands::{asm, bench, compile, demo, info, kernels, picture, reproduce, run, split, synthetic};
+use commands::{
+    asm, bench, campaign, cfg, check_bound, compile, demo, facts, info, kernels, picture, reproduce, run,
+    split, synthetic, wcet,
+};
 use std::process::ExitCode;
 
 /// How long GPU kernels take: simulate SIMT machines cycle by cycle and see what divergence costs.
 #[derive(Parser)]
 #[command(name = "wavebound", version, about, max_term_width = 110)]
 #[command(
-    after_help = "Start with `wavebound demo`. Exit codes: 0 success, 1 a run or experiment failed, 2 wrong usage."
+    after_help = "Start with `wavebound demo`. Exit codes: 0 success, 1 a run or experiment failed, 2 wrong usage, 3 a bound is over its deadline."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -33,6 +36,16 @@ enum Command {
     Compile(compile::CompileArgs),
     /// List the kernels of a GCN3 program: arguments, registers, occupancy
     Kernels(kernels::KernelsArgs),
+    /// Bound how long a kernel takes in the worst case, with a certificate and what it rests on
+    Wcet(wcet::WcetArgs),
+    /// Check certificates of bounds with the independent checker
+    CheckBound(check_bound::CheckArgs),
+    /// Random kernels under every mechanism: no run may be longer than its bound
+    Campaign(campaign::CampaignArgs),
+    /// Show the control-flow graph of a kernel: blocks, loops, divergent regions
+    Cfg(cfg::CfgArgs),
+    /// Write a file of flow facts for a kernel, with proven loop limits, or check one
+    Facts(facts::FactsArgs),
     /// List machines, show one, or list scheduling policies
     Machines(info::MachinesArgs),
     /// List the divergence mechanisms and their properties (THESIS Table 3.1)
@@ -57,6 +70,11 @@ fn main() -> ExitCode {
         Command::Disasm(args) => asm::disassemble(args),
         Command::Compile(args) => compile::main(args),
         Command::Kernels(args) => kernels::main(args),
+        Command::Wcet(args) => wcet::main(args),
+        Command::CheckBound(args) => check_bound::main(args),
+        Command::Campaign(args) => campaign::main(args),
+        Command::Cfg(args) => cfg::main(args),
+        Command::Facts(args) => facts::main(args),
         Command::Machines(args) => info::machines(args),
         Command::Mechanisms(args) => info::mechanisms(args),
         Command::Synthetic(args) => synthetic::main(args),

@@ -193,9 +193,35 @@ fn bench_json_has_the_documented_fields() {
 }
 
 #[test]
-fn demo_runs() {
+fn demo_tells_the_whole_story() {
     let dir = folder("demo");
-    let text = stdout(&wavebound(&["demo", "--out", &dir.display().to_string()]));
+    let out = dir.display().to_string();
+    let text = stdout(&wavebound(&["demo", "--out", &out]));
+    // Bound and observed of each row of the table.
+    let row = |name: &str| -> (u64, u64) {
+        let line = text.lines().find(|l| l.trim_start().starts_with(name)).expect(name);
+        let numbers: Vec<u64> = line.replace(name, "").split_whitespace().flat_map(str::parse).collect();
+        (numbers[0], numbers[1])
+    };
+    let rows = ["not split", "best, S = 1", "best, S = 3"].map(row);
+    for (bound, observed) in rows {
+        assert!(bound >= observed && observed > 0, "{bound} {observed}\n{text}");
+    }
+    assert!(rows[0].0 > rows[1].0 && rows[1].0 > rows[2].0, "splitting makes the bound shorter\n{text}");
+    assert!(text.contains("All 3 compute the same 256 results") && text.contains("lanes 0 to 63"), "{text}");
+    let certificate = dir.join("certificate.json").display().to_string();
+    let checked = stdout(&wavebound(&["check-bound", &certificate]));
+    assert!(checked.contains(&format!("more than {} cycles", rows[2].0)), "{checked}");
+    let page = std::fs::read_to_string(dir.join("report.html")).expect("report");
+    assert!(page.contains("switch (code &amp; 15)"), "the source is in the report");
+    assert!(dir.join("lanes.png").exists());
+    assert_eq!(text, stdout(&wavebound(&["demo", "--out", &out])), "same demo, same bytes");
+}
+
+#[test]
+fn teaching_demo_runs() {
+    let dir = folder("teaching");
+    let text = stdout(&wavebound(&["demo", "--teaching", "--out", &dir.display().to_string()]));
     assert!(text.contains("times as long as sorted"));
     assert!(!text.contains("unexpected"));
     assert!(dir.join("random.png").exists() && dir.join("simt-stack.png").exists());

@@ -2,7 +2,11 @@
 //! descriptions, programs and traces, never on the simulator (docs/ARCHITECTURE.md, invariant 1).
 
 pub mod graph;
+pub mod ipet;
+pub mod kernel;
 pub mod measure;
+pub mod paper;
 pub mod split;
+pub mod wave;
 
 pub use graph::{Count, Edge, EdgeId, Fact, Graph, LoopBound, Model, Node, NodeId, Region};

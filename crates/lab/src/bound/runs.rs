@@ -3,8 +3,9 @@
 use crate::job::{AnyProgram, Job, JobSpec};
 use crate::launch::{Go, Session};
 use miette::Report;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wb_hw::Machine;
+use wb_program::codeobject::KernelArg;
 use wb_sim::Launch;
 
 /// Where the launches come from.
@@ -18,11 +19,14 @@ pub enum Runs {
 /// One launch, before it runs.
 pub struct Launched<'a> {
     pub kernel: &'a str,
+    /// The program's file.
+    pub file: &'a str,
     pub program: ProgramRef<'a>,
     pub machine: &'a Machine,
     pub launch: Launch,
-    /// Bytes of the kernel's arguments and what follows them; empty where there are none.
+    /// Bytes of the kernel's arguments and what they are; empty where there are none.
     pub kernarg: &'a [u8],
+    pub args: &'a [KernelArg],
 }
 
 /// A program of one of the ISAs, borrowed.
@@ -45,25 +49,31 @@ impl<'a> From<&'a AnyProgram> for ProgramRef<'a> {
     }
 }
 
+/// A program that is its own kernel is called like its file.
+pub(super) fn last_part(path: &str) -> &str {
+    Path::new(path).file_name().and_then(|n| n.to_str()).unwrap_or(path)
+}
+
 impl Runs {
     /// Shows every launch in order; whoever looks may run it, and must if later ones need what it leaves in memory.
     pub fn each(&self, look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), Report>) -> Result<(), Report> {
         match self {
             Runs::Jobs(jobs) => {
                 for job in jobs {
-                    let kernarg = job.kernarg();
                     let kernel = match &job.program {
                         AnyProgram::Gcn3(p) => p.kernel.as_str(),
-                        AnyProgram::Harp(p) => p.name.as_str(),
-                        AnyProgram::Guppy(p) => p.name.as_str(),
-                        AnyProgram::Vortex(p) => p.name.as_str(),
+                        AnyProgram::Harp(p) => last_part(&p.name),
+                        AnyProgram::Guppy(p) => last_part(&p.name),
+                        AnyProgram::Vortex(p) => last_part(&p.name),
                     };
                     let launched = Launched {
                         kernel,
+                        file: &job.file,
                         program: (&job.program).into(),
                         machine: &job.machine,
                         launch: job.launch,
-                        kernarg: &kernarg,
+                        kernarg: &job.kernarg,
+                        args: &job.args,
                     };
                     look(&launched, &mut |options, observer| job.run(options, observer))?;
                 }
@@ -71,14 +81,17 @@ impl Runs {
             }
             Runs::File { path, spec } => {
                 let mut session = Session::open(path, spec)?;
+                let file = session.program_file().to_owned();
                 while let Some(step) = session.next_step()? {
-                    session.with_prepared(&step, |prepared, kernarg, go| {
+                    session.with_prepared(&step, |prepared, args, go| {
                         let launched = Launched {
                             kernel: &step.dispatch.kernel,
+                            file: &file,
                             program: ProgramRef::Gcn3(&prepared.program),
                             machine: &prepared.machine,
                             launch: prepared.launch,
-                            kernarg,
+                            kernarg: &prepared.kernarg,
+                            args,
                         };
                         look(&launched, go)
                     })?;

@@ -11,7 +11,6 @@ pub use compare::{Difference, Tolerance, compare};
 pub use error::LaunchError;
 pub use plan::Plan;
 pub use schema::LaunchFile;
-pub(crate) use session::KERNARG;
 pub use session::{Go, Session, Step, Verdict};
 
 use std::path::Path;

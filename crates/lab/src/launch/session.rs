@@ -16,11 +16,9 @@ use toml::Spanned;
 use wb_device::{Arg, Device, DeviceError, Dispatch, Module, Prepared};
 use wb_hw::Machine;
 use wb_isa::SourceFile;
+use wb_program::codeobject::KernelArg;
 use wb_sim::{Outcome, RunOptions};
 use wb_trace::Observer;
-
-/// More of a kernel's arguments than this nobody needs to know.
-pub(crate) const KERNARG: u64 = 4096;
 
 /// Runs a launch that was prepared.
 pub type Go<'a> = dyn FnMut(RunOptions, Option<&mut dyn Observer>) -> Result<Outcome, Report> + 'a;
@@ -96,6 +94,11 @@ impl Session {
         };
         session.fill()?;
         Ok(session)
+    }
+
+    /// The program's file.
+    pub fn program_file(&self) -> &str {
+        &self.module.name
     }
 
     pub fn machine(&self) -> &Machine {
@@ -281,18 +284,16 @@ impl Session {
     pub fn with_prepared<T>(
         &mut self,
         step: &Step,
-        go: impl FnOnce(&Prepared, &[u8], &mut Go) -> Result<T, Report>,
+        go: impl FnOnce(&Prepared, &[KernelArg], &mut Go) -> Result<T, Report>,
     ) -> Result<T, Report> {
         let mark = self.device.used();
         let prepared = self.device.prepare(&self.module, &step.dispatch).map_err(|e| self.failed(step, e))?;
-        let from = prepared.program.isa.setup.kernarg;
-        let size = KERNARG.min(self.device.used().saturating_sub(from));
-        let kernarg = self.device.read(from, size)?.to_vec();
+        let args = self.module.kernel(&step.dispatch.kernel)?.args.clone();
         let device = &mut self.device;
         let mut run = |options: RunOptions, observer: Option<&mut dyn Observer>| {
             Ok(device.run(&prepared, mark, options, observer)?)
         };
-        go(&prepared, &kernarg, &mut run).map_err(|e| e.wrap_err(format!("launch {}", step.number)))
+        go(&prepared, &args, &mut run).map_err(|e| e.wrap_err(format!("launch {}", step.number)))
     }
 
     fn failed(&self, step: &Step, e: DeviceError) -> Report {

@@ -11,7 +11,7 @@ mod generate;
 mod guppy;
 mod harp;
 mod interpret;
-mod setup;
+pub(crate) mod setup;
 
 pub use ast::{Ast, Cond, Expr, Form, Op, Simple, Stmt, Value};
 pub use differential::{Checked, Failure, Thorough, check};

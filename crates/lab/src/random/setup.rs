@@ -70,7 +70,7 @@ pub struct Setup {
 }
 
 /// A pseudo-random number for each number (splitmix64).
-pub(super) fn mix(n: u64) -> u64 {
+pub(crate) fn mix(n: u64) -> u64 {
     let mut z = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

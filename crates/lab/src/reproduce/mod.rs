@@ -3,6 +3,7 @@
 //! each experiment; the runs only measure.
 
 mod blocks;
+mod bounds;
 mod branch;
 mod dispatch;
 mod finding;
@@ -10,6 +11,7 @@ mod masks;
 mod notebook;
 mod pdom;
 mod reuse;
+mod table2;
 mod width;
 
 pub use finding::{Finding, Published, Row, Value, Want, judge};
@@ -126,6 +128,48 @@ const EXPERIMENTS: &[Experiment] = &[
         source: "\"Predictable Wavefront Splitting\" (PWS), figure 5",
         published: masks::FIGURE_5,
         run: masks::figure_5,
+    },
+    Experiment {
+        name: "thesis-6.2",
+        title: "bounds of the synthetic benchmark under THESIS splitting",
+        source: "\"GPU Wavefront Splitting for Safety-Critical Systems\" (THESIS), figure 6.2",
+        published: bounds::FIGURE_6_2,
+        run: bounds::figure_6_2,
+    },
+    Experiment {
+        name: "pws-t2",
+        title: "bounds of the example of figure 8",
+        source: "\"Predictable Wavefront Splitting\" (PWS), table 2",
+        published: table2::TABLE_2,
+        run: table2::table_2,
+    },
+    Experiment {
+        name: "pws-t3",
+        title: "bounds of the synthetic benchmark",
+        source: "\"Predictable Wavefront Splitting\" (PWS), table 3",
+        published: bounds::TABLE_3,
+        run: bounds::table_3,
+    },
+    Experiment {
+        name: "pws-10a",
+        title: "reduction of the bound by divergence",
+        source: "\"Predictable Wavefront Splitting\" (PWS), figure 10a",
+        published: bounds::FIGURE_10A,
+        run: bounds::figure_10a,
+    },
+    Experiment {
+        name: "pws-10b",
+        title: "reduction of the bound by memory instructions",
+        source: "\"Predictable Wavefront Splitting\" (PWS), figure 10b",
+        published: bounds::FIGURE_10B,
+        run: bounds::figure_10b,
+    },
+    Experiment {
+        name: "pws-10c",
+        title: "reduction of the bound with the same number of SIMDs",
+        source: "\"Predictable Wavefront Splitting\" (PWS), figure 10c",
+        published: bounds::FIGURE_10C,
+        run: bounds::figure_10c,
     },
     Experiment {
         name: "pws-12",

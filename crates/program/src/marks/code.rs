@@ -203,6 +203,14 @@ pub(super) fn mode_bit(inst: &Inst) -> Option<bool> {
     writes.then_some(value & 1 == 1)
 }
 
+/// Writes a part of MODE that holds the bit.
+pub(super) fn may_write_mode_bit(inst: &Inst) -> bool {
+    let (register, from, size) = hwreg_fields(inst.imm);
+    matches!(inst.op, Op::SSetregImm32B32 | Op::SSetregB32)
+        && register == MODE
+        && (from..from + size).contains(&SPLIT_BIT)
+}
+
 /// From a function to the next one; all of .text without a name.
 fn scope(object: &CodeObject, kernel: &str) -> Result<Range<Pc>, MarkError> {
     let pc = |addr: u64| ((addr - object.text.start) / 4) as Pc;

@@ -91,16 +91,35 @@ pub fn sites(bytes: &[u8], kernel: &str) -> Result<Vec<Site>, MarkError> {
     Ok(Code::read(bytes, kernel)?.sites)
 }
 
-/// Branches of a program that are marked already, in either style.
+/// Branches of a program that are marked already, in either style: a `split` behind the instruction that switched the
+/// lanes off, or the MODE bit set right before the branch.
 pub fn marked_branches(program: &Program<Gcn3>, style: Style) -> BTreeSet<Pc> {
-    let branches: BTreeSet<Pc> = program.flow.regions.iter().map(|r| r.branch).collect();
-    let marks = program.ops.iter().filter(|op| {
-        op.inst.as_ref().is_some_and(|inst| match style {
+    let is_mark = |pc: Pc| {
+        let inst = program.ops.get(pc as usize).and_then(|op| op.inst.as_ref());
+        inst.is_some_and(|inst| match style {
             Style::Pws => inst.op == Op::Split,
             Style::Thesis => code::mode_bit(inst) == Some(true),
         })
-    });
-    marks.map(|op| op.next).filter(|next| branches.contains(next)).collect()
+    };
+    let marked = |branch: Pc, narrow: Pc| {
+        let Some(block) = program.cfg.block_at(branch) else { return false };
+        let pcs = program.cfg.pcs(block, &program.flow);
+        match style {
+            Style::Pws => pcs.iter().skip_while(|&&pc| pc != narrow).any(|&pc| is_mark(pc)),
+            Style::Thesis => pcs.len() > 1 && is_mark(pcs[pcs.len() - 2]),
+        }
+    };
+    program.flow.regions.iter().filter(|r| marked(r.branch, r.narrow)).map(|r| r.branch).collect()
+}
+
+/// The MODE bit that asks for splits is set, or may be, other than right before a branch on the mask.
+pub fn sets_mode_elsewhere(program: &Program<Gcn3>) -> bool {
+    program.ops.iter().any(|op| {
+        op.inst.as_ref().is_some_and(|inst| match code::mode_bit(inst) {
+            Some(on) => on && program.flow.region(op.next).is_none(),
+            None => code::may_write_mode_bit(inst),
+        })
+    })
 }
 
 /// Whether the source put marks there.

@@ -271,7 +271,7 @@ mod tests {
             std::array::from_fn(|k| std::array::from_fn(|lane| (lane * 1000 + k) as u32));
         let rows: [&Row<u32>; K] = std::array::from_fn(|k| &data[k]);
         let mut out = [[9; 64]; K];
-        let mut console = Vec::new();
+        let mut console = crate::console::Console::default();
         let mut bus =
             MemBus::<true> { memory: &mut memory, console: &mut console, lines: &mut lines, wrote: false };
         let (result, wrote) = if together {

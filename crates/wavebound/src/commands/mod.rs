@@ -2,18 +2,24 @@
 
 pub mod asm;
 pub mod bench;
+pub mod campaign;
+pub mod cfg;
+pub mod check_bound;
 pub mod compile;
 pub mod demo;
+pub mod facts;
 pub mod info;
 pub mod kernels;
 mod launches;
 pub mod picture;
+mod place;
 mod record;
 pub mod reproduce;
 pub mod run;
 pub mod split;
 pub mod synthetic;
 mod target;
+pub mod wcet;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

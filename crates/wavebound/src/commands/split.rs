@@ -1,5 +1,6 @@
 //! `wavebound split`: marks divergent branches of a GCN3 program for splitting, or lists them (docs/splitting.md).
 
+use super::place::{self, Launch, PlacingArgs};
 use super::{CommandResult, print_json, print_line};
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -11,7 +12,7 @@ use wb_program::RegionKind;
 use wb_program::marks::{self, Request, Site, Style, Wanted};
 
 #[derive(Args)]
-#[command(group = clap::ArgGroup::new("which").args(["at", "all", "marks", "list"]))]
+#[command(group = clap::ArgGroup::new("which").args(["at", "all", "marks", "list", "optimal"]))]
 pub struct SplitArgs {
     /// Code object, assembly, or source: .co .hsaco .bundle .s .cl .hip
     file: PathBuf,
@@ -30,6 +31,11 @@ pub struct SplitArgs {
     /// List the branches: address, pc, source line, kind, where its lanes come together, markable or why not
     #[arg(long)]
     list: bool,
+    /// Mark where splitting lowers the bound most: measures the launch given with --launch, or --grid, --group and --arg
+    #[arg(long)]
+    optimal: bool,
+    #[command(flatten)]
+    placing: PlacingArgs,
     /// How to mark
     #[arg(long, value_enum, default_value_t)]
     style: StyleArg,
@@ -100,6 +106,10 @@ pub fn main(args: SplitArgs) -> CommandResult {
     if args.list {
         let sites = marks::sites(&bytes, &args.kernel).map_err(report)?;
         return list(&args, name, &sites).map(|()| ExitCode::SUCCESS);
+    }
+    if args.optimal {
+        let launch = Launch { file: &args.file, kernel: &args.kernel, style: args.style.into() };
+        return place::main(&args.placing, &launch, args.output.as_deref(), args.json);
     }
     let wanted = match (args.all, args.at.is_empty()) {
         (true, _) => Wanted::All,

@@ -15,12 +15,20 @@ use wb_lab::{Job, JobSpec};
 pub struct Size([u32; 3]);
 
 impl Size {
+    pub fn dimensions(self) -> [u32; 3] {
+        self.0
+    }
+
+    pub fn three(self) -> [u32; 3] {
+        self.0
+    }
+
     fn total(self) -> u32 {
         self.0.iter().fold(1, |n, &d| n.saturating_mul(d))
     }
 }
 
-fn size(text: &str) -> Result<Size, String> {
+pub fn size(text: &str) -> Result<Size, String> {
     let parts: Result<Vec<u32>, _> = text.split(['x', ',']).map(str::parse).collect();
     match parts.as_deref() {
         Ok([x]) => Ok(Size([*x, 1, 1])),
@@ -157,6 +165,15 @@ impl Target {
         Job::from_file(&self.file, &self.spec())
     }
 
+    /// The same with other random numbers in its buffers.
+    pub fn job_with_seed(&self, run: u32) -> miette::Result<Job> {
+        let mut spec = self.spec();
+        for text in spec.args.iter_mut().chain(&mut spec.views) {
+            *text = reseeded(text, run);
+        }
+        Job::from_file(&self.file, &spec)
+    }
+
     fn spec(&self) -> JobSpec {
         JobSpec {
             isa: self.isa.clone().unwrap_or_default(),
@@ -179,6 +196,23 @@ impl Target {
             ..self.machine.spec()
         }
     }
+}
+
+/// `buf:u32:64:random=5` in run 2 is `buf:u32:64:random=7`.
+fn reseeded(text: &str, run: u32) -> String {
+    let add = |seed: &str| seed.parse::<u64>().ok().map(|n| n.wrapping_add(run.into()));
+    if let Some((head, seed)) = text.rsplit_once("random=")
+        && let Some(seed) = add(seed)
+    {
+        return format!("{head}random={seed}");
+    }
+    if let Some((head, range)) = text.rsplit_once("uniform=") {
+        let (range, seed) = range.split_once(',').unwrap_or((range, "0"));
+        if let Some(seed) = add(seed) {
+            return format!("{head}uniform={range},{seed}");
+        }
+    }
+    text.to_owned()
 }
 
 /// A line on the terminal for long runs; nothing when standard error is not a terminal.

@@ -3,26 +3,83 @@
 //! is kept. So a wave's time is exactly a sum of edges, along the path that was last each time.
 
 use super::plan::{END, Plan, START};
-use super::times::{Row, Stray, Times};
+use super::rows::{At, Row};
+use super::times::{Stray, Times};
+use std::collections::BTreeSet;
 use wb_isa::{NO_PC, Pc};
-use wb_trace::{Event, Kind, NO_PATH, Observer, TraceInfo};
+use wb_trace::{Event, Kind, NO_PATH, Observer, RefusedReason, TraceInfo};
 
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// One path of a wave.
 #[derive(Clone, Debug)]
-struct Clock {
+pub(super) struct Clock {
     /// The point it passed last, when it left it, and the piece it entered next.
-    node: usize,
-    stamp: u64,
-    via: u32,
-    piece: u32,
-    last_issue: u64,
+    pub node: usize,
+    pub stamp: u64,
+    pub via: u32,
+    pub piece: u32,
+    pub last_issue: u64,
     last_pc: Pc,
     /// Has not issued anything since it was born.
-    fresh: bool,
+    pub fresh: bool,
+    /// The branch it was split off at, until it enters a piece: its parent has passed that for both.
+    born: Pc,
     /// Rounds of each loop since it was entered.
-    rounds: Vec<u64>,
+    pub rounds: Vec<u64>,
+    /// Points that lanes of this path passed before they merged into it between two points, with time and next piece:
+    /// their way goes on here, too, and is measured.
+    others: Vec<(usize, u64, u32)>,
+    /// Its number in trace files, where none is used twice in a wave, and its last row.
+    name: u32,
+    row: usize,
+}
+
+impl Clock {
+    /// The wave took its slot.
+    pub fn start(plan: &Plan, cycle: u64) -> Clock {
+        Clock {
+            node: START,
+            stamp: cycle,
+            via: NONE,
+            piece: NONE,
+            last_issue: cycle,
+            last_pc: NO_PC,
+            fresh: false,
+            born: NO_PC,
+            rounds: vec![0; plan.loops.len()],
+            others: Vec::new(),
+            name: 0,
+            row: 0,
+        }
+    }
+
+    /// Both go on as one, under the name of this: what either passed last is measured to the next point.
+    pub fn join(self, from: Clock) -> Clock {
+        let (name, row) = (self.name, self.row);
+        let last_issue = self.last_issue.max(from.last_issue);
+        let (mut kept, earlier) = match (from.stamp, from.last_issue) > (self.stamp, self.last_issue) {
+            true => (from, self),
+            false => (self, from),
+        };
+        // Both ways go on here: the limit of a loop must hold for the one that went round more often.
+        for (rounds, other) in kept.rounds.iter_mut().zip(&earlier.rounds) {
+            *rounds = (*rounds).max(*other);
+        }
+        let own = (earlier.node, earlier.stamp, earlier.via);
+        for (node, stamp, via) in std::iter::once(own).chain(earlier.others) {
+            let same = |o: &&mut (usize, u64, u32)| o.0 == node && o.2 == via;
+            if (node, via) == (kept.node, kept.via) {
+                kept.stamp = kept.stamp.max(stamp);
+            } else if let Some(other) = kept.others.iter_mut().find(same) {
+                other.1 = other.1.max(stamp);
+            } else {
+                kept.others.push((node, stamp, via));
+            }
+        }
+        // It has passed the point it stands at.
+        Clock { name, row, last_issue, fresh: true, ..kept }
+    }
 }
 
 #[derive(Default)]
@@ -34,22 +91,30 @@ struct Wave {
     last: u16,
     /// Paths that ended without merging; the wave ends later.
     ended: Vec<(u16, Clock)>,
+    /// Paths it has had.
+    names: u32,
 }
 
 /// An observer that fills [`Times`].
 pub struct Meter<'a> {
     plan: &'a Plan,
     /// Piece that begins at each pc.
-    pieces: Vec<u32>,
+    pub(super) pieces: Vec<u32>,
     /// Edges by node they leave: (via, to, edge).
     edges: Vec<Vec<(u32, u32, u32)>>,
     /// Loops by header piece, and by every piece in them.
-    headers: Vec<Vec<u32>>,
-    around: Vec<Vec<u32>>,
+    pub(super) headers: Vec<Vec<u32>>,
+    pub(super) around: Vec<Vec<u32>>,
+    /// Divergent branches that are points.
+    pub(super) branches: BTreeSet<Pc>,
     waves: Vec<Option<Box<Wave>>>,
     pub times: Times,
     /// Filled when rows are kept.
     pub rows: Option<Vec<Row>>,
+    /// Number of the first run in the rows.
+    first_run: u32,
+    /// The run that is measured, counted from the first of [`Meter::times`].
+    pub(super) run: u32,
 }
 
 impl<'a> Meter<'a> {
@@ -73,31 +138,61 @@ impl<'a> Meter<'a> {
                 headers[p].push(i as u32);
             }
         }
-        Meter { plan, pieces, edges, headers, around, waves: Vec::new(), times: Times::new(plan), rows: None }
+        let branches = plan.regions.iter().map(|r| r.branch).collect();
+        Meter {
+            branches,
+            plan,
+            pieces,
+            edges,
+            headers,
+            around,
+            waves: Vec::new(),
+            times: Times::new(plan),
+            rows: None,
+            first_run: 0,
+            run: 0,
+        }
     }
 
-    /// Keeps a row for every point a path passes.
-    pub fn with_rows(mut self) -> Self {
+    /// Keeps a row for every point a path passes; runs are numbered from `first_run`. With a point at every block, the
+    /// rows say all there is to know ([`Times::from_rows`]).
+    pub fn with_rows(mut self, first_run: u32) -> Self {
         self.rows = Some(Vec::new());
+        self.first_run = first_run;
         self
     }
 
     /// The path is at `node`: an edge ends at `cycle`.
-    fn pass(&mut self, clock: &mut Clock, node: usize, cycle: u64, wave: u32, path: u16) {
-        let via = if node == END && clock.via == NONE { NONE } else { clock.via };
-        let found = self.edges[clock.node].iter().find(|e| e.0 == via && e.1 == node as u32);
-        match found {
-            Some(&(_, _, edge)) => self.times.record(edge as usize, cycle.saturating_sub(clock.stamp), wave),
-            None => self.stray(self.plan.nodes[clock.node], self.plan.nodes[node], wave),
+    fn pass(&mut self, clock: &mut Clock, node: usize, cycle: u64, wave: u32) {
+        self.record(clock.node, clock.via, node, cycle, clock.stamp, wave);
+        for (from, stamp, via) in std::mem::take(&mut clock.others) {
+            self.record(from, via, node, cycle, stamp, wave);
         }
         (clock.node, clock.stamp, clock.via) = (node, cycle, NONE);
-        self.row(wave, path, node, cycle);
+        self.row(clock, wave);
     }
 
-    fn row(&mut self, wave: u32, path: u16, node: usize, cycle: u64) {
-        if let Some(rows) = &mut self.rows {
-            rows.push(Row { run: 0, wave, path, node, cycle, leave: cycle });
+    fn record(&mut self, from: usize, via: u32, to: usize, cycle: u64, stamp: u64, wave: u32) {
+        match self.edges[from].iter().find(|e| e.0 == via && e.1 == to as u32) {
+            Some(&(_, _, edge)) => {
+                let cycles = cycle.saturating_sub(stamp);
+                self.times.record(edge as usize, cycles, self.run, wave)
+            }
+            None => self.stray(self.plan.nodes[from], self.plan.nodes[to], wave),
         }
+    }
+
+    /// Notes the point that the path passed last.
+    fn row(&mut self, clock: &mut Clock, wave: u32) {
+        let Some(rows) = &mut self.rows else { return };
+        let at = match clock.node {
+            START => At::Start,
+            END => At::End,
+            node => At::Pc(self.plan.nodes[node]),
+        };
+        let (run, cycle) = (self.first_run + self.times.runs.saturating_sub(1), clock.stamp);
+        clock.row = rows.len();
+        rows.push(Row { run, group: 0, wave, path: clock.name, at, cycle, leave: cycle, into: None });
     }
 
     fn stray(&mut self, from: Pc, to: Pc, wave: u32) {
@@ -105,18 +200,21 @@ impl<'a> Meter<'a> {
     }
 
     /// The path issues the first instruction of a piece.
-    fn enter(&mut self, clock: &mut Clock, piece: u32, event: &Event) {
+    pub(super) fn enter(&mut self, clock: &mut Clock, piece: u32, cycle: u64, wave: u32) {
         let before = std::mem::replace(&mut clock.piece, piece);
         if before != NONE {
             let from = &self.plan.pieces[before as usize];
             match from.succs.iter().position(|&s| s == piece as usize) {
                 Some(i) => self.times.taken[before as usize][i] += 1,
-                None => self.stray(from.last, event.pc, event.wave),
+                None => self.stray(from.last, self.plan.pieces[piece as usize].first, wave),
             }
             self.leave(clock, before as usize, Some(piece as usize));
         }
         if clock.via == NONE {
             clock.via = piece;
+        }
+        for other in clock.others.iter_mut().filter(|o| o.2 == NONE) {
+            other.2 = piece;
         }
         for &l in &self.headers[piece as usize] {
             let l = l as usize;
@@ -124,12 +222,12 @@ impl<'a> Meter<'a> {
             clock.rounds[l] = if again { clock.rounds[l] + 1 } else { 0 };
         }
         if let Some(node) = self.plan.pieces[piece as usize].node {
-            self.pass(clock, node, event.cycle, event.wave, event.path);
+            self.pass(clock, node, cycle, wave);
         }
     }
 
     /// Notes how often the loops that end with this step went round.
-    fn leave(&mut self, clock: &Clock, from: usize, to: Option<usize>) {
+    pub(super) fn leave(&mut self, clock: &Clock, from: usize, to: Option<usize>) {
         for &l in &self.around[from] {
             let l = l as usize;
             if to.is_none_or(|to| !self.plan.loops[l].pieces.contains(&to)) {
@@ -141,11 +239,11 @@ impl<'a> Meter<'a> {
     }
 
     /// The path ends.
-    fn finish(&mut self, mut clock: Clock, cycle: u64, wave: u32, path: u16) {
+    pub(super) fn finish(&mut self, mut clock: Clock, cycle: u64, wave: u32) {
         if clock.piece != NONE {
             self.leave(&clock, clock.piece as usize, None);
         }
-        self.pass(&mut clock, END, cycle, wave, path);
+        self.pass(&mut clock, END, cycle, wave);
     }
 
     fn issue(&mut self, event: &Event) {
@@ -154,6 +252,7 @@ impl<'a> Meter<'a> {
         if !wave.issued {
             wave.issued = true;
             self.times.start_delay = self.times.start_delay.max(event.cycle - wave.start);
+            self.times.last_start = self.times.last_start.max(event.cycle);
         }
         wave.last = event.path;
         let Some(Some(clock)) = wave.paths.get_mut(usize::from(event.path)) else { return };
@@ -164,8 +263,12 @@ impl<'a> Meter<'a> {
         if piece == NONE || fresh && clock.piece == piece {
             return;
         }
+        let again = std::mem::replace(&mut clock.born, NO_PC) == event.pc;
+        if !fresh && !again && self.branches.contains(&event.pc) {
+            *self.times.passed.entry(event.pc).or_default() += 1;
+        }
         if let Some(mut clock) = self.take(event.wave, event.path) {
-            self.enter(&mut clock, piece, event);
+            self.enter(&mut clock, piece, event.cycle, event.wave);
             self.put(event.wave, event.path, clock);
         }
     }
@@ -186,12 +289,19 @@ impl<'a> Meter<'a> {
 
     /// A path is born of the one that issued last in its wave.
     fn born(&mut self, event: &Event) {
-        let Some(Some(wave)) = self.waves.get(event.wave as usize) else { return };
+        let Some(Some(wave)) = self.waves.get_mut(event.wave as usize) else { return };
         let Some(Some(parent)) = wave.paths.get(usize::from(wave.last)) else { return };
-        let clock = Clock { fresh: true, ..parent.clone() };
+        wave.names += 1;
+        let branch = self.plan.branch_at(parent.last_pc);
+        let mut clock = Clock { fresh: true, born: branch, name: wave.names, ..parent.clone() };
         let paths = wave.paths.iter().flatten().count() as u32 + 1;
+        let start = event.cycle - wave.start;
+        let latest = self.times.child_start.entry(branch).or_default();
+        *latest = (*latest).max(start);
+        *self.times.split_at.entry(branch).or_default() += 1;
         self.times.splits += 1;
         self.times.most_paths = self.times.most_paths.max(paths);
+        self.row(&mut clock, event.wave);
         self.put(event.wave, event.path, clock);
     }
 
@@ -202,20 +312,22 @@ impl<'a> Meter<'a> {
             return;
         };
         let piece = self.pieces.get(event.pc as usize).copied().unwrap_or(NONE);
-        if piece != NONE && self.plan.pieces[piece as usize].node.is_some() {
-            for (clock, path) in [(&mut from, event.path), (&mut to, into)] {
+        if piece != NONE {
+            for clock in [&mut from, &mut to] {
                 let there = clock.fresh && clock.piece == piece || clock.last_pc == event.pc;
                 if !there {
-                    let at = Event { cycle: clock.last_issue, path, ..*event };
-                    self.enter(clock, piece, &at);
+                    self.enter(clock, piece, clock.last_issue, event.wave);
                 }
             }
         }
-        let later = if (from.stamp, from.last_issue) > (to.stamp, to.last_issue) { &from } else { &to };
-        let mut kept = later.clone();
-        kept.last_issue = from.last_issue.max(to.last_issue);
-        // It has passed the point it stands at.
-        kept.fresh = true;
+        let (ended, same) = (from.row, from.node == to.node);
+        let kept = to.join(from);
+        if let Some(rows) = &mut self.rows {
+            rows[ended].into = Some(kept.name);
+            if same {
+                rows[kept.row].leave = kept.stamp;
+            }
+        }
         self.put(event.wave, into, kept);
     }
 
@@ -229,11 +341,11 @@ impl<'a> Meter<'a> {
             Some(wave.ended.remove(at).1)
         });
         if let Some(clock) = last {
-            self.finish(clock, event.cycle, event.wave, event.path);
+            self.finish(clock, event.cycle, event.wave);
         }
-        for (path, clock) in wave.ended {
+        for (_, clock) in wave.ended {
             let cycle = clock.last_issue;
-            self.finish(clock, cycle, event.wave, path);
+            self.finish(clock, cycle, event.wave);
         }
     }
 }
@@ -248,23 +360,14 @@ impl Observer for Meter<'_> {
             match event.kind {
                 Kind::Issue { .. } => self.issue(event),
                 Kind::WaveStart { .. } => {
-                    let clock = Clock {
-                        node: START,
-                        stamp: event.cycle,
-                        via: NONE,
-                        piece: NONE,
-                        last_issue: event.cycle,
-                        last_pc: NO_PC,
-                        fresh: false,
-                        rounds: vec![0; self.plan.loops.len()],
-                    };
+                    let mut clock = Clock::start(self.plan, event.cycle);
+                    self.row(&mut clock, event.wave);
                     let wave = Wave { start: event.cycle, paths: vec![Some(clock)], ..Wave::default() };
                     let at = event.wave as usize;
                     if self.waves.len() <= at {
                         self.waves.resize_with(at + 1, || None);
                     }
                     self.waves[at] = Some(Box::new(wave));
-                    self.row(event.wave, 0, START, event.cycle);
                 }
                 Kind::PathStart { .. } => self.born(event),
                 Kind::PathEnd { into: NO_PATH } => {
@@ -277,7 +380,11 @@ impl Observer for Meter<'_> {
                 Kind::PathEnd { into } => self.merge(event, into),
                 Kind::SplitRefused { reason, .. } => {
                     *self.times.refused.entry(reason).or_default() += 1;
-                    *self.times.refused_at.entry(event.pc).or_default() += 1;
+                    // A `split` stands right before its branch.
+                    if reason == RefusedReason::NoContext {
+                        let branch = self.plan.branch_at(event.pc);
+                        *self.times.refused_no_context.entry(branch).or_default() += 1;
+                    }
                 }
                 Kind::WaveEnd => self.end(event),
                 _ => {}

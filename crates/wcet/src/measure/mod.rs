@@ -2,12 +2,17 @@
 //! between them that pass no other point, and the longest observed time of each.
 
 mod contract;
+mod given;
 mod meter;
 mod model;
+mod placement;
 mod plan;
+mod rows;
 mod times;
 
+pub use given::Given;
 pub use meter::Meter;
 pub use model::{Coverage, Gap, Measured, Unmeasured};
 pub use plan::{END, Piece, Plan, PlanEdge, PlanError, PlanLoop, PlanRegion, Points, START};
-pub use times::{EdgeTime, Row, Stray, Times};
+pub use rows::{At, Row, RowError, Wrong, run_times};
+pub use times::{EdgeTime, Stray, Times};

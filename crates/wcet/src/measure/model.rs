@@ -1,11 +1,12 @@
 //! From measured times to the model of a wave. Ways that were never taken are an error unless the user says what they
 //! cost; skipping a side of a branch is taken to be no slower than running it (THESIS 5.2.4).
 
-use super::plan::{END, Plan, START};
+use super::plan::{END, Plan, PlanEdge, START};
 use super::times::Times;
-use crate::graph::{Graph, LoopBound, Model, Region};
+use crate::graph::{Count, Fact, Graph, LoopBound, Model, Region};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::{NO_PC, Pc};
+use wb_program::facts::{Counted, LinearFact};
 
 /// What to do about ways that no run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,17 +111,76 @@ impl Plan {
         false
     }
 
+    /// Blocks that a way of this edge can pass, that of its first point included.
+    pub fn blocks_of(&self, edge: usize) -> Vec<usize> {
+        let own = self.piece_at(self.nodes[self.edges[edge].from]);
+        let pieces = self.pieces_of(edge).into_iter().chain(own);
+        let blocks: BTreeSet<usize> = pieces.map(|p| self.pieces[p].block).collect();
+        blocks.into_iter().collect()
+    }
+
+    /// Steps from block to block that a way of this edge can take, the one to its last point included.
+    pub fn steps_of(&self, edge: usize) -> BTreeSet<(usize, usize)> {
+        let PlanEdge { from, via, to } = self.edges[edge];
+        let between = self.pieces_of(edge);
+        let mut steps = BTreeSet::new();
+        let mut step = |p: usize, s: usize| {
+            // Within a block pieces follow each other; a step to another block, or round, begins at its end.
+            if s != p + 1 || self.pieces[p].block != self.pieces[s].block {
+                steps.insert((self.pieces[p].block, self.pieces[s].block));
+            }
+        };
+        if let (Some(own), Some(via)) = (self.piece_at(self.nodes[from]), via) {
+            step(own, via);
+        }
+        for &p in &between {
+            for &s in &self.pieces[p].succs {
+                if between.contains(&s) || self.pieces[s].node == Some(to) {
+                    step(p, s);
+                }
+            }
+        }
+        steps
+    }
+
+    /// Pieces between the two points of an edge.
+    fn pieces_of(&self, edge: usize) -> BTreeSet<usize> {
+        let PlanEdge { via, to, .. } = self.edges[edge];
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        let mut work: Vec<usize> = via.into_iter().collect();
+        while let Some(p) = work.pop() {
+            if self.pieces[p].node.is_none() && seen.insert(p) {
+                work.extend(&self.pieces[p].succs);
+            }
+        }
+        // Only what leads to the other end.
+        let mut useful: BTreeSet<usize> = BTreeSet::new();
+        loop {
+            let size = useful.len();
+            for &p in &seen {
+                let piece = &self.pieces[p];
+                let hits = |s: &usize| useful.contains(s) || self.pieces[*s].node == Some(to);
+                if piece.ends && to == END || piece.succs.iter().any(hits) {
+                    useful.insert(p);
+                }
+            }
+            if useful.len() == size {
+                return useful;
+            }
+        }
+    }
+
     fn reached(&self, times: &Times) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
+        let taken = self.edges.iter().zip(&times.edges).filter(|(_, t)| t.count > 0);
+        let arrived: BTreeSet<usize> = taken.map(|(e, _)| e.to).collect();
         for (p, piece) in self.pieces.iter().enumerate() {
             for (i, &s) in piece.succs.iter().enumerate() {
                 if times.taken[p][i] > 0 {
                     reached.extend([p, s]);
                 }
             }
-            let ended =
-                |e: &usize| self.edges[*e].to == piece.node.unwrap_or(END) && times.edges[*e].count > 0;
-            if piece.node.is_some() && (0..self.edges.len()).any(|e| ended(&e)) {
+            if piece.node.is_some_and(|n| arrived.contains(&n)) {
                 reached.insert(p);
             }
         }
@@ -129,8 +189,19 @@ impl Plan {
 
     /// The graph of what was measured, with `rounds` as limits of loops by their header's pc. Gaps are in the
     /// coverage: whoever does not accept them must look there.
-    pub fn model(&self, times: &Times, rounds: &BTreeMap<Pc, u64>, unmeasured: Unmeasured) -> Measured {
-        let coverage = self.coverage(times);
+    /// Linear facts count blocks and loops that are points.
+    pub fn model(
+        &self,
+        times: &Times,
+        rounds: &BTreeMap<Pc, u64>,
+        facts: &[LinearFact],
+        unmeasured: Unmeasured,
+    ) -> Measured {
+        let mut coverage = self.coverage(times);
+        // A loop that never goes round has no way back.
+        coverage.gaps.retain(|g| {
+            !self.loops.iter().any(|l| rounds.get(&l.header) == Some(&0) && self.goes_back(l, g))
+        });
         let mut graph = Graph { entry: START, exit: END, ..Graph::default() };
         for (n, &pc) in self.nodes.iter().enumerate() {
             let name = match n {
@@ -172,8 +243,35 @@ impl Plan {
                 bounds.push(LoopBound { header, max });
             }
         }
-        measured.model = Model { graph, bounds, facts: Vec::new() };
+        let facts = facts.iter().map(|f| self.fact(f, &graph)).collect();
+        measured.model = Model { graph, bounds, facts };
         measured
+    }
+
+    /// The way goes back to the loop's header.
+    fn goes_back(&self, l: &super::PlanLoop, gap: &Gap) -> bool {
+        let from = self.pieces.iter().position(|p| p.last == gap.from);
+        gap.to == l.header && from.is_some_and(|p| l.pieces.contains(&p))
+    }
+
+    /// What is not in the graph happens zero times.
+    pub(super) fn fact(&self, fact: &LinearFact, graph: &Graph) -> Fact {
+        let mut terms = Vec::new();
+        for &(factor, counted) in &fact.terms {
+            match counted {
+                Counted::Block(pc) => terms.extend(self.node_at(pc).map(|n| (factor, Count::Node(n)))),
+                Counted::Rounds(header) => {
+                    let Some(l) = self.loops.iter().find(|l| l.header == header) else { continue };
+                    let turns = graph
+                        .edges
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, e)| Some(e.to) == l.node && self.inside(l, e.from));
+                    terms.extend(turns.map(|(e, _)| (factor, Count::Edge(e))));
+                }
+            }
+        }
+        Fact { name: fact.name.clone(), terms, limit: fact.limit }
     }
 
     /// A loop that goes round in the graph needs a limit: those that have none.
@@ -186,7 +284,7 @@ impl Plan {
         self.loops.iter().filter(again).filter(open).map(|l| l.header).collect()
     }
 
-    fn inside(&self, l: &super::PlanLoop, node: usize) -> bool {
+    pub(super) fn inside(&self, l: &super::PlanLoop, node: usize) -> bool {
         let pc = self.nodes[node];
         pc != NO_PC && self.piece_at(pc).is_some_and(|p| l.pieces.contains(&p))
     }

@@ -94,6 +94,8 @@ pub struct Plan {
     pub marked: BTreeSet<Pc>,
     /// Calls whose time is part of the edge they are in: (pc, target).
     pub calls: Vec<(Pc, Option<Pc>)>,
+    /// Branch behind the `split` at a pc.
+    splits: BTreeMap<Pc, Pc>,
     /// Piece that begins at a pc.
     piece_at: BTreeMap<Pc, usize>,
 }
@@ -170,8 +172,10 @@ impl Plan {
                 start = i;
             }
             for &pc in &pcs {
-                if let FlowKind::Call { target, .. } = program.flow.kind[pc as usize] {
-                    self.calls.push((pc, target));
+                match program.flow.kind[pc as usize] {
+                    FlowKind::Call { target, .. } => self.calls.push((pc, target)),
+                    FlowKind::SplitLanes => _ = self.splits.insert(pc, pcs[pcs.len() - 1]),
+                    _ => {}
                 }
             }
         }
@@ -253,13 +257,13 @@ impl Plan {
                 (0..plan.edges.len()).filter(leaves).collect()
             };
             if matches!(r.kind, RegionKind::If | RegionKind::Else) {
-                let skipped = body(self, r.branch, false);
-                self.skips.extend(skipped);
                 let over = side_of(program, r.branch, false).and_then(|pc| self.piece_at(pc));
                 let branch = self.pieces.iter().position(|p| p.last == r.branch);
                 self.skip_steps.extend(branch.zip(over));
             }
-            if r.kind == RegionKind::Else && if_of(program, r).is_some() || r.reconverge == NO_PC {
+            // The second side belongs to its if, unless it may split the wave by itself.
+            let second = if_of(program, r).is_some() && !self.marked.contains(&r.branch);
+            if second || r.reconverge == NO_PC {
                 continue;
             }
             let (Some(node), Some(join)) = (self.node_at(r.branch), self.node_at(r.reconverge)) else {
@@ -277,11 +281,28 @@ impl Plan {
                 markable: r.structured,
             });
         }
+        let skips = |e: &usize| {
+            let PlanEdge { from, via, .. } = self.edges[*e];
+            let step = self.piece_at(self.nodes[from]).zip(via);
+            step.is_some_and(|step| self.skip_steps.contains(&step))
+        };
+        self.skips = (0..self.edges.len()).filter(skips).collect();
     }
 
     /// Node of the point at `pc`.
     pub fn node_at(&self, pc: Pc) -> Option<usize> {
         self.piece_at.get(&pc).and_then(|&p| self.pieces[p].node)
+    }
+
+    /// The branch that a split at `pc` belongs to: itself, or the one behind a `split` instruction.
+    pub fn branch_at(&self, pc: Pc) -> Pc {
+        self.splits.get(&pc).copied().unwrap_or(pc)
+    }
+
+    /// Piece that holds `pc`.
+    pub fn piece_of(&self, pc: Pc) -> Option<usize> {
+        let (_, &piece) = self.piece_at.range(..=pc).next_back()?;
+        (self.pieces[piece].last >= pc).then_some(piece)
     }
 
     /// Piece that begins at `pc`.

@@ -1,7 +1,7 @@
 //! What was measured: the longest time of every edge over all waves, paths, runs and inputs, how often each way was
 //! taken, and how often loops went round. Results of several runs add up.
 
-use super::plan::{END, Plan, START};
+use super::plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wb_isa::Pc;
@@ -26,18 +26,6 @@ pub struct Stray {
     pub wave: u32,
 }
 
-/// A point that a path passed, as trace files have it (docs/wcet-traces.md).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    pub run: u32,
-    pub wave: u32,
-    pub path: u16,
-    pub node: usize,
-    /// When it got there, and when it went on: later, if it had to wait for another path to merge with.
-    pub cycle: u64,
-    pub leave: u64,
-}
-
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// As [`Plan::edges`].
@@ -53,15 +41,24 @@ pub struct Times {
     pub longest_run: u64,
     /// Longest time from the slot to the first instruction.
     pub start_delay: u64,
+    /// Latest first instruction of a wave, counted from the launch.
+    pub last_start: u64,
+    /// Latest start of a path by the branch it was split off at, counted from the wave's slot.
+    pub child_start: BTreeMap<Pc, u64>,
     pub splits: u64,
+    /// How often each divergent branch was passed, new paths not counted, and how often the wave split there.
+    pub passed: BTreeMap<Pc, u64>,
+    pub split_at: BTreeMap<Pc, u64>,
     pub refused: BTreeMap<RefusedReason, u64>,
-    /// Branches whose split was refused, and how often.
-    pub refused_at: BTreeMap<Pc, u64>,
+    /// Branches at which no context was left for a split, and how often.
+    pub refused_no_context: BTreeMap<Pc, u64>,
     /// Most paths of a wave at once.
     pub most_paths: u32,
     pub stray: Option<Stray>,
     /// Instructions issued.
     pub instructions: u64,
+    /// Pairs of points between which a trace file cannot tell ways apart.
+    pub alike: usize,
 }
 
 impl Times {
@@ -95,9 +92,19 @@ impl Times {
         for (&reason, n) in &more.refused {
             *self.refused.entry(reason).or_default() += n;
         }
-        for (&pc, n) in &more.refused_at {
-            *self.refused_at.entry(pc).or_default() += n;
+        for (&pc, n) in &more.refused_no_context {
+            *self.refused_no_context.entry(pc).or_default() += n;
         }
+        for (&pc, &start) in &more.child_start {
+            let latest = self.child_start.entry(pc).or_default();
+            *latest = (*latest).max(start);
+        }
+        for (own, more) in [(&mut self.passed, &more.passed), (&mut self.split_at, &more.split_at)] {
+            for (&pc, n) in more {
+                *own.entry(pc).or_default() += n;
+            }
+        }
+        self.last_start = self.last_start.max(more.last_start);
         self.runs += more.runs;
         self.waves += more.waves;
         self.splits += more.splits;
@@ -106,47 +113,16 @@ impl Times {
         self.longest_run = self.longest_run.max(more.longest_run);
         self.start_delay = self.start_delay.max(more.start_delay);
         self.most_paths = self.most_paths.max(more.most_paths);
+        self.alike = self.alike.max(more.alike);
         self.stray = self.stray.or(more.stray);
     }
 
-    pub fn record(&mut self, edge: usize, cycles: u64, wave: u32) {
+    pub fn record(&mut self, edge: usize, cycles: u64, run: u32, wave: u32) {
         let e = &mut self.edges[edge];
         if e.count == 0 || cycles > e.max {
-            (e.max, e.wave) = (cycles, wave);
+            (e.max, e.run, e.wave) = (cycles, run, wave);
         }
         e.count += 1;
         e.sum += cycles;
-    }
-
-    /// Times from rows of a trace file: consecutive rows of a path are an edge. `via` is not in such files, so an edge
-    /// stands for all ways between its two points.
-    pub fn from_rows(plan: &Plan, rows: &[Row]) -> Result<Times, (Pc, Pc)> {
-        let mut times = Times::new(plan);
-        let mut last: BTreeMap<(u32, u32, u16), Row> = BTreeMap::new();
-        let mut starts: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-        for row in rows {
-            let run = starts.entry(row.run).or_insert((row.cycle, row.cycle));
-            *run = (run.0.min(row.cycle), run.1.max(row.cycle));
-            times.runs = times.runs.max(row.run + 1);
-            if let Some(before) = last.insert((row.run, row.wave, row.path), *row) {
-                let joins =
-                    |e: &&usize| plan.edges[**e].from == before.node && plan.edges[**e].to == row.node;
-                let all: Vec<usize> = (0..plan.edges.len()).collect();
-                let fits: Vec<usize> = all.iter().filter(joins).copied().collect();
-                if fits.is_empty() {
-                    return Err((plan.nodes[before.node], plan.nodes[row.node]));
-                }
-                for e in fits {
-                    times.record(e, row.cycle.saturating_sub(before.leave), row.wave);
-                }
-            }
-            if row.node == END {
-                times.waves += 1;
-            }
-        }
-        times.longest_run = starts.values().map(|(a, b)| b - a).max().unwrap_or(0);
-        let entry = plan.edges.iter().position(|e| e.from == START);
-        times.start_delay = entry.map_or(0, |e| times.edges[e].max);
-        Ok(times)
     }
 }

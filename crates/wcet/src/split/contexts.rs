@@ -112,11 +112,7 @@ impl Needs {
 /// A region surely splits if one context is left when everything else holds what it can. Others that run at the same
 /// time are, for each marked region around: its own context and all that its other side may hold. Regions before have given
 /// back theirs, regions inside come later, and where a region around does not split, its other side does not run.
-fn with_joins(
-    tree: &Tree<'_>,
-    marked: &[bool],
-    slots: u64,
-) -> Result<(u64, Vec<Guarantee>), SplitError> {
+fn with_joins(tree: &Tree<'_>, marked: &[bool], slots: u64) -> Result<(u64, Vec<Guarantee>), SplitError> {
     let needs = Needs::new(tree, |r| marked[r])?;
     let mut others = vec![0u64; tree.levels.len()];
     let mut guarantee = vec![Guarantee::Never; marked.len()];
@@ -152,11 +148,7 @@ fn with_joins(
 /// If S contexts are enough for all of that, every split finds one. Otherwise contexts go to who comes first, which depends on timing,
 /// and only a branch is sure that no way reaches after a marked branch (itself included): then there is one path and no
 /// context is taken.
-fn without_joins(
-    tree: &Tree<'_>,
-    marked: &[bool],
-    slots: u64,
-) -> Result<(u64, Vec<Guarantee>), SplitError> {
+fn without_joins(tree: &Tree<'_>, marked: &[bool], slots: u64) -> Result<(u64, Vec<Guarantee>), SplitError> {
     let mut paths = vec![1u64; tree.levels.len()];
     for (l, level) in tree.levels.iter().enumerate() {
         let of = |way| {

@@ -1,7 +1,6 @@
-//! Sound mode's region recursion as one plain flow graph (THESIS figure 5.4 b and c): what is inside a split region exists
-//! once for paths of the first side and once for paths of the second. Its longest way bounds the longest chain through
-//! the wave's paths: at each join the chain follows the path that comes later. Facts about all arms stay in force until
-//! the bound is computed (repair 2), and split and merge cost what they cost each time they are passed (repair 3).
+//! Sound mode's region recursion as one plain flow graph (THESIS figure 5.4): what is inside a split region exists once per
+//! side. Its longest way bounds the longest chain through the wave's paths, facts about all sides stay in force until then
+//! (repair 2), and split and merge cost what they cost each time they are passed (repair 3).
 
 use super::tree::{Level, LinkKind, Tree, Way};
 use super::{Guarantee, SplitError, shape_of};
@@ -187,6 +186,13 @@ impl Build<'_> {
                 copies.extend(ways.map(|(way, ends)| (way, deeper(ends))));
             }
         }
+        // A side that has no way to the join was never seen to be skipped; with neither, both run in sequence.
+        let feasible = |way: Way| level.on_way(way)[level.entry];
+        if copies.iter().any(|&(way, _)| feasible(way)) {
+            copies.retain(|&(way, _)| feasible(way));
+        } else {
+            copies = vec![(Way::Serial, split)];
+        }
         for (way, ends) in copies {
             let on = self.on_way(level, way)?;
             let side = match way {
@@ -277,7 +283,8 @@ fn bounds(model: &Model, out: &mut Expanded) -> Result<(), SplitError> {
         max[bound.header] = Some(bound.max);
         if !shape.heads_loop(bound.header) {
             let name = &model.graph.nodes[bound.header].name;
-            out.notes.push(format!("the bound of `{name}` is not used: it heads no loop that can be reached"));
+            out.notes
+                .push(format!("the bound of `{name}` is not used: it heads no loop that can be reached"));
         }
     }
     let mut looped = vec![false; out.node_origin.len()];
@@ -309,15 +316,22 @@ fn facts(model: &Model, out: &mut Expanded, splits: bool) {
     }
     for fact in &model.facts {
         if splits && fact.terms.iter().any(|t| t.0 < 0) {
-            let note = format!("fact `{}` has negative factors and is not used: a path of a split wave need not keep it", fact.name);
+            let note = format!(
+                "fact `{}` has negative factors and is not used: a path of a split wave need not keep it",
+                fact.name
+            );
             out.notes.push(note);
             continue;
         }
         let mut terms = Vec::new();
         for &(factor, count) in &fact.terms {
             match count {
-                Count::Node(v) => terms.extend(nodes.get(v).into_iter().flatten().map(|&v| (factor, Count::Node(v)))),
-                Count::Edge(e) => terms.extend(edges.get(e).into_iter().flatten().map(|&e| (factor, Count::Edge(e)))),
+                Count::Node(v) => {
+                    terms.extend(nodes.get(v).into_iter().flatten().map(|&v| (factor, Count::Node(v))))
+                }
+                Count::Edge(e) => {
+                    terms.extend(edges.get(e).into_iter().flatten().map(|&e| (factor, Count::Edge(e))))
+                }
             }
         }
         out.model.facts.push(Fact { name: fact.name.clone(), terms, limit: fact.limit });

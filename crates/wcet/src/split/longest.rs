@@ -96,8 +96,8 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Takes a graph of `n` nodes apart. `max[h]` bounds the loop with header `h`. What is not reachable from `entry`
-    /// does not count.
+    /// Takes a graph of `n` nodes apart. `max(h)` bounds the loop with header `h`. What is on no way from `entry` to
+    /// `exit` does not count.
     pub fn new(
         n: usize,
         edges: Vec<(usize, usize)>,
@@ -105,12 +105,13 @@ impl Shape {
         exit: usize,
         max: impl Fn(usize) -> Option<u64>,
     ) -> Result<Shape, Trouble> {
-        let walk = Walk::new(n, &edges, entry);
+        let leads_out = Self::leads_to(n, &edges, exit);
+        let walk = Walk::new(n, &edges, entry, &leads_out);
         let mut into = vec![Vec::new(); n];
         let mut back: Vec<Vec<usize>> = vec![Vec::new(); n];
         let mut is_back = vec![false; edges.len()];
         for (e, &(from, to)) in edges.iter().enumerate() {
-            if !walk.seen(from) {
+            if !walk.seen(from) || !leads_out[to] {
                 continue;
             }
             if walk.above(to, from) {
@@ -143,6 +144,24 @@ impl Shape {
             }
         }
         Ok(shape)
+    }
+
+    fn leads_to(n: usize, edges: &[(usize, usize)], exit: usize) -> Vec<bool> {
+        let mut into = vec![Vec::new(); n];
+        for &(from, to) in edges {
+            into[to].push(from);
+        }
+        let mut found = vec![false; n];
+        found[exit] = true;
+        let mut todo = vec![exit];
+        while let Some(v) = todo.pop() {
+            for &from in &into[v] {
+                if !std::mem::replace(&mut found[from], true) {
+                    todo.push(from);
+                }
+            }
+        }
+        found
     }
 
     /// Natural loops, headers from the deepest of the walk upwards; loops found are merged into their header (Tarjan's
@@ -339,9 +358,10 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(n: usize, edges: &[(usize, usize)], entry: usize) -> Walk {
+    /// Follows edges to `useful` nodes only.
+    fn new(n: usize, edges: &[(usize, usize)], entry: usize, useful: &[bool]) -> Walk {
         let mut out = vec![Vec::new(); n];
-        for &(from, to) in edges {
+        for &(from, to) in edges.iter().filter(|e| useful[e.1]) {
             out[from].push(to);
         }
         let mut walk =

@@ -26,7 +26,9 @@ pub enum SplitError {
     NoSuch { what: &'static str, index: usize, count: usize },
     #[error("no way leads from `{from}` to `{to}`; check that the graph is complete")]
     NoWay { from: String, to: String },
-    #[error("the cycle through `{node}` can be entered in several places; only natural loops can be bounded by structure")]
+    #[error(
+        "the cycle through `{node}` can be entered in several places; only natural loops can be bounded by structure"
+    )]
     Irreducible { node: String },
     #[error("the loop with header `{header}` has no bound; give it one")]
     Unbounded { header: String },
@@ -42,9 +44,13 @@ pub enum SplitError {
         "`{node}` belongs to the region of `{first}` and to that of `{second}`, but neither is inside the other; do not split one of them"
     )]
     Overlap { node: String, first: String, second: String },
-    #[error("`{node}` is inside the region of `{branch}` but can be entered past its branch; do not split here")]
+    #[error(
+        "`{node}` is inside the region of `{branch}` but can be entered past its branch; do not split here"
+    )]
     Entered { node: String, branch: String },
-    #[error("edge `{from}` -> `{to}` is given as a side of the region of `{branch}` but does not start there directly")]
+    #[error(
+        "edge `{from}` -> `{to}` is given as a side of the region of `{branch}` but does not start there directly"
+    )]
     Side { branch: String, from: String, to: String },
     #[error(
         "lanes that take only the {side} side of the region of `{branch}` have no way to `{join}`; a path of a split wave must be able to skip the other side"
@@ -52,7 +58,9 @@ pub enum SplitError {
     NoSide { branch: String, join: String, side: &'static str },
     #[error("{given} entries were given for {regions} regions; give one for each")]
     Count { given: usize, regions: usize },
-    #[error("splitting makes more than {limit} nodes; split fewer of the nested regions whose sides share code")]
+    #[error(
+        "splitting makes more than {limit} nodes; split fewer of the nested regions whose sides share code"
+    )]
     TooLarge { limit: usize },
 }
 

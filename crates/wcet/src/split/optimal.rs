@@ -2,7 +2,7 @@
 //! future work. A dynamic programme over the region tree, exact, O(n · S²); and for each region what its split is worth.
 
 use super::contexts::Needs;
-use super::tree::{LinkKind, Tree, Way};
+use super::tree::{On, Tree, Way};
 use super::{SplitError, name};
 use crate::graph::{Model, Region};
 
@@ -13,7 +13,7 @@ pub struct Placement {
     pub cycles: u64,
     /// Regions to split, by number.
     pub chosen: Vec<usize>,
-    /// The least worst case with 0, 1, … S contexts.
+    /// The least worst case with 0, 1, … S contexts; at most one more than there are regions, the rest is the same.
     pub by_contexts: Vec<u64>,
 }
 
@@ -26,24 +26,14 @@ struct Best {
     give: Vec<Option<usize>>,
 }
 
-/// On which sides of its parent a level is. In code that both sides run (no compiler we know puts a region there) it is
-/// not split while the parent is: one set of regions must do for both.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum On {
-    First,
-    Second,
-    Both,
-    Neither,
-}
-
 /// The best regions among `regions` to split with `slots` contexts (S), paths merging at joins. For a region R and b
 /// contexts: unsplit, the longest way from branch to join with the regions inside at b (in sequence, so each may use all of
 /// them); split, the best division b1 + b2 = b - 1 of the larger of its sides, and the costs. Facts of the model are not
 /// used: they could only lower the result.
 pub fn optimal(model: &Model, regions: &[Region], slots: u32) -> Result<Placement, SplitError> {
     let tree = Tree::new(model, regions)?;
-    let slots = slots as usize;
-    let on = sides(&tree);
+    let slots = (slots as usize).min(regions.len());
+    let on = tree.sides();
     let mut best: Vec<Best> = Vec::with_capacity(tree.levels.len());
     for l in 0..tree.levels.len() {
         let found = level(&tree, l, slots, &best, &on)?;
@@ -54,24 +44,8 @@ pub fn optimal(model: &Model, regions: &[Region], slots: u32) -> Result<Placemen
     Ok(Placement { cycles, chosen: choose(&tree, &best, &on, slots), by_contexts })
 }
 
-fn sides(tree: &Tree<'_>) -> Vec<On> {
-    let mut on = vec![On::Neither; tree.levels.len()];
-    for level in tree.levels.iter().filter(|l| l.region.is_some() && !l.children.is_empty()) {
-        let (first, second) = (level.on_way(Way::First), level.on_way(Way::Second));
-        for link in &level.links {
-            let LinkKind::Child(c) = link.kind else { continue };
-            on[c] = match (first[link.from], second[link.from]) {
-                (true, true) => On::Both,
-                (true, false) => On::First,
-                (false, true) => On::Second,
-                (false, false) => On::Neither,
-            };
-        }
-    }
-    on
-}
-
-/// Contexts a child gets when its parent is split and gives `b` to the side in question.
+/// Contexts a child gets when its parent is split and gives `b` to the side in question. In code that both sides run (no
+/// compiler we know puts a region there) it gets none: one set of regions must do for both.
 fn given(on: On, b: usize) -> usize {
     if on == On::Both { 0 } else { b }
 }

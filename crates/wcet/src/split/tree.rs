@@ -16,6 +16,17 @@ pub enum Way {
     Second,
 }
 
+/// On which sides of the region around it a region is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum On {
+    First,
+    Second,
+    /// In code that both sides run.
+    Both,
+    /// Not in a region, or where no path of a split wave comes.
+    Neither,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LinkKind {
     Edge(EdgeId),
@@ -117,8 +128,8 @@ impl<'a> Tree<'a> {
         check_indices(model)?;
         check_regions(model, regions)?;
         let mut walk = Walk::new(model, regions)?;
-        for r in 0..regions.len() {
-            if walk.live[regions[r].branch] && walk.found[r].is_none() {
+        for (r, region) in regions.iter().enumerate() {
+            if walk.live[region.branch] && walk.found[r].is_none() {
                 walk.region(r)?;
             }
         }
@@ -135,6 +146,24 @@ impl<'a> Tree<'a> {
     pub fn parent(&self, region: usize) -> Option<usize> {
         let level = self.level_of.get(region).copied().flatten()?;
         self.levels[level].parent.and_then(|p| self.levels[p].region)
+    }
+
+    /// For each level, where it is in the region around it.
+    pub(crate) fn sides(&self) -> Vec<On> {
+        let mut on = vec![On::Neither; self.levels.len()];
+        for level in self.levels.iter().filter(|l| l.region.is_some() && !l.children.is_empty()) {
+            let (first, second) = (level.on_way(Way::First), level.on_way(Way::Second));
+            for link in &level.links {
+                let LinkKind::Child(c) = link.kind else { continue };
+                on[c] = match (first[link.from], second[link.from]) {
+                    (true, true) => On::Both,
+                    (true, false) => On::First,
+                    (false, true) => On::Second,
+                    (false, false) => On::Neither,
+                };
+            }
+        }
+        on
     }
 
     /// Cycles of the longest way through a level with the regions inside at `child`.

@@ -2,5 +2,8 @@
 
 mod contexts;
 mod expand;
+mod kernel;
 mod optimal;
+mod paper;
+mod strange;
 mod support;

@@ -25,7 +25,8 @@ fn no_subset_that_fits_is_better() {
         for slots in 0..=4u32 {
             let found = optimal(&s.model, &s.regions, slots).expect("regions");
             assert_eq!(found.cycles, least[slots as usize], "seed {seed} S {slots}");
-            assert_eq!(found.by_contexts, least[..=slots as usize], "seed {seed} S {slots}");
+            let last = (slots as usize).min(n);
+            assert_eq!(found.by_contexts, least[..=last], "seed {seed} S {slots}");
             assert!(s.cost.need(&|r| found.chosen.contains(&r)) <= u64::from(slots), "seed {seed}");
             let some: Vec<Region> = found.chosen.iter().map(|&r| s.regions[r].clone()).collect();
             assert_eq!(longest(&expand(&s.model, &some).expect("regions").model), Ok(found.cycles));

@@ -311,8 +311,11 @@ impl Maker {
         let cost = if self.kinds.plain {
             let (block, cost) = self.node("side");
             let enter = self.edge(start, block);
-            let rest =
-                if self.random.chance(50) { Cost::Fixed(self.edge(block, end)) } else { self.piece(block, end, false, depth) };
+            let rest = if self.random.chance(50) {
+                Cost::Fixed(self.edge(block, end))
+            } else {
+                self.piece(block, end, false, depth)
+            };
             Cost::Seq(vec![Cost::Fixed(enter + cost), rest])
         } else {
             self.piece(start, end, false, depth)
@@ -326,7 +329,14 @@ impl Maker {
         let (branch, before) = self.branch(start, free);
         let (join, after) = self.join(end);
         let (split_cost, merge_cost) = (self.random.below(4), self.random.below(3));
-        self.regions.push(Region { branch, join, first: Vec::new(), second: Vec::new(), split_cost, merge_cost });
+        self.regions.push(Region {
+            branch,
+            join,
+            first: Vec::new(),
+            second: Vec::new(),
+            split_cost,
+            merge_cost,
+        });
         let costs = split_cost + merge_cost;
         if self.kinds.one_sided && self.random.chance(30) {
             let (first, edges) = self.side(branch, join, depth - 1);

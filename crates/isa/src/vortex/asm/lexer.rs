@@ -124,7 +124,11 @@ fn text(rest: &str) -> Result<(Tok, usize), Wrong> {
                 Some((_, '0')) => out.push(0),
                 Some((_, c @ ('"' | '\\'))) => out.push(c as u8),
                 _ => {
-                    return Err(("an escape that does not exist".into(), "use \\n \\t \\0 \\\" \\\\", at + 2));
+                    return Err((
+                        "an escape that does not exist".into(),
+                        "use \\n \\t \\0 \\\" \\\\",
+                        at + 2,
+                    ));
                 }
             },
             c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),

@@ -2,10 +2,12 @@
 //! the mask invariants asserted after every instruction. Without contexts the run must be that of `none`, cycle by cycle.
 
 use super::super::interpret::table;
+use super::super::setup::mix;
 use super::ast::Kernel;
 use super::interpret::{Memory, run};
 use super::setup::Setup;
 use super::{WORD, emit};
+use crate::job::Job;
 use crate::object::ObjectFile;
 use wb_device::{Arg, Device, DeviceError, Dispatch, Module};
 use wb_hw::Machine;
@@ -26,6 +28,22 @@ pub struct Checked {
 pub struct Failure {
     pub what: String,
     pub source: String,
+}
+
+/// A kernel on its machine, to be run by whoever asks. `input` 0 is what [`check`] runs; others change what the kernel
+/// reads, so that its lanes go other ways.
+pub fn job(kernel: &Kernel, setup: &Setup, input: u64) -> Result<Job, String> {
+    let source = emit::source(kernel, setup.group(), setup.marking);
+    let object = ObjectFile::from_bytes("random.s", source.as_bytes()).map_err(|e| format!("{e:?}"))?;
+    let mut launched = Launched::new(&object, setup, setup.machine(), true)?;
+    if input > 0 {
+        let Arg::Buffer(words) = launched.dispatch.args[0] else { return Err("no input".into()) };
+        let other: Vec<u8> =
+            (0..table(WORD).len() as u64).flat_map(|i| (mix(input ^ i << 20) as u32).to_le_bytes()).collect();
+        launched.device.write(words, &other).map_err(told)?;
+    }
+    Job::from_device(&mut launched.device, &launched.module, &launched.dispatch, Vec::new())
+        .map_err(|e| format!("{e:?}"))
 }
 
 /// Runs a kernel both ways; an error describes the first difference.

@@ -10,7 +10,7 @@ mod interpret;
 mod setup;
 
 pub use ast::{Kernel, LoopShape, Segment, Serial, Shape, Shared, Stmt};
-pub use differential::{Checked, Failure, check};
+pub use differential::{Checked, Failure, check, job};
 pub use emit::source;
 pub use generate::generate;
 pub use interpret::{Memory, run};

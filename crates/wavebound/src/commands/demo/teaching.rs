@@ -1,27 +1,18 @@
-//! `wavebound demo`: the tour. A divergent kernel on GUPPY, the same idea on HARP under two mechanisms, pictures.
+//! `wavebound demo --teaching`: what divergence is, on the two small machines. A kernel on GUPPY whose lanes loop a
+//! different number of times, plain branches on HARP under two mechanisms, pictures.
 
-use super::{CommandResult, print, print_line};
-use clap::Args;
-use miette::IntoDiagnostic;
-use std::path::PathBuf;
+use crate::commands::{CommandResult, print, print_line};
+use std::path::Path;
 use std::process::ExitCode;
 use wb_lab::{Job, JobSpec};
 use wb_report::{History, PictureOptions, draw};
 use wb_sim::RunOptions;
 use wb_trace::{Observers, Statistics};
 
-const KERNEL: &str = include_str!("../../programs/demo.guppy");
-const PLAIN: &str = include_str!("../../programs/demo.harp");
+const KERNEL: &str = include_str!("../../../programs/demo.guppy");
+const PLAIN: &str = include_str!("../../../programs/demo.harp");
 
-#[derive(Args)]
-pub struct DemoArgs {
-    /// Folder for the pictures
-    #[arg(long, short, default_value = "out/demo")]
-    out: PathBuf,
-}
-
-pub fn main(args: DemoArgs) -> CommandResult {
-    std::fs::create_dir_all(&args.out).into_diagnostic()?;
+pub fn main(out: &Path) -> CommandResult {
     print_line("1. A kernel whose lanes loop a different number of times (GUPPY, mask stack)\n");
     print_line(KERNEL.trim_end());
     let guppy = JobSpec {
@@ -30,11 +21,11 @@ pub fn main(args: DemoArgs) -> CommandResult {
         views: vec!["t0=buf:u32:128:random=7".into(), "u0=buf:u32:128".into()],
         ..JobSpec::default()
     };
-    let random = show("demo.guppy", KERNEL, &guppy, &args.out.join("random.png"), "u0:8")?;
+    let random = show("demo.guppy", KERNEL, &guppy, &out.join("random.png"), "u0:8")?;
 
     print_line("\n2. The same work with the trip counts sorted: similar lanes share a wave\n");
     let sorted = JobSpec { views: vec!["t0=buf:u32:128:iota".into(), "u0=buf:u32:128".into()], ..guppy };
-    let sorted = show("demo.guppy", KERNEL, &sorted, &args.out.join("sorted.png"), "u0:8")?;
+    let sorted = show("demo.guppy", KERNEL, &sorted, &out.join("sorted.png"), "u0:8")?;
     print_line(&format!("random order takes {:.2} times as long as sorted\n", random as f64 / sorted as f64));
 
     print_line("3. Plain branches whose lanes disagree (HARP): an error under split/join rules, ...\n");
@@ -45,19 +36,15 @@ pub fn main(args: DemoArgs) -> CommandResult {
     }
     print_line("... legal with a SIMT stack, which reconverges at the post-dominator\n");
     let spec = JobSpec { sets: vec!["divergence.mechanism=simt-stack".into()], ..spec };
-    show("demo.harp", PLAIN, &spec, &args.out.join("simt-stack.png"), "out")?;
+    show("demo.harp", PLAIN, &spec, &out.join("simt-stack.png"), "out")?;
 
-    print_line("\nNext: wavebound reproduce · wavebound machines · wavebound run FILE --picture history.png");
+    print_line(
+        "\nNext: wavebound demo · wavebound reproduce · wavebound machines · wavebound run FILE --picture history.png",
+    );
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(
-    name: &str,
-    text: &str,
-    spec: &JobSpec,
-    picture: &std::path::Path,
-    memory: &str,
-) -> miette::Result<u64> {
+fn show(name: &str, text: &str, spec: &JobSpec, picture: &Path, memory: &str) -> miette::Result<u64> {
     let job = Job::from_source(name, text, spec)?;
     let mut statistics = Statistics::new();
     let mut history = History::new();

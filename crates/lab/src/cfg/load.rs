@@ -1,0 +1,50 @@
+//! Programs of any instruction set without a launch: what a control-flow graph or a facts file needs.
+
+use crate::job::{AnyProgram, Job, JobSpec};
+use crate::object::{self, CompileOptions, ObjectFile};
+use miette::{IntoDiagnostic, Report, miette};
+use std::path::Path;
+use wb_isa::gcn3::isa::Gcn3;
+use wb_program::codeobject::KernelArg;
+use wb_program::facts::FlowError;
+use wb_program::{gcn3_program, gcn3_setup};
+
+/// A program of one kernel, as linked.
+pub struct Loaded {
+    pub program: AnyProgram,
+    /// GCN3: the kernel's arguments.
+    pub args: Vec<KernelArg>,
+}
+
+/// Loads a file by its extension; `kernel` chooses one of several.
+pub fn load(path: &Path, kernel: &str) -> Result<Loaded, Report> {
+    let name = path.display().to_string();
+    let bytes = object::read(path, &CompileOptions::default())?;
+    if object::isa_of(path, &bytes) != Some("gcn3") {
+        if !kernel.is_empty() {
+            return Err(miette!(
+                help = "leave out --kernel",
+                "{name}: only GCN3 programs have kernels to choose from"
+            ));
+        }
+        let program = Job::from_file(path, &JobSpec::default())?.program;
+        return Ok(Loaded { program, args: Vec::new() });
+    }
+    let file = ObjectFile::from_bytes(&name, &bytes)?;
+    let found = file.object.kernel(kernel).ok_or_else(|| {
+        let known: Vec<&str> = file.object.kernels.iter().map(|k| k.name.as_str()).collect();
+        let help = format!("kernels in the file: {}", known.join(", "));
+        match kernel {
+            "" => miette!(help = help, "{name} has several kernels: choose one with --kernel"),
+            _ => miette!(help = help, "{name}: there is no kernel `{kernel}`"),
+        }
+    })?;
+    let isa = Gcn3 { setup: gcn3_setup(found), ..Gcn3::default() };
+    let program = gcn3_program(&file.object, found, isa, 0, &name, file.source.clone()).into_diagnostic()?;
+    Ok(Loaded { program: AnyProgram::Gcn3(program), args: found.args.clone() })
+}
+
+/// Why a kernel cannot be bounded, with what to do.
+pub fn flow_report(name: &str, error: &FlowError) -> Report {
+    miette!(help = error.hint(), "{name}: {error}")
+}

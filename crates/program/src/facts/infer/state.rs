@@ -1,0 +1,287 @@
+//! What is known about registers at one point: ranges of scalars, ranges of vector registers apart for lanes that are on
+//! and lanes that are off, which scalar pairs are masks of existing lanes only, and what comparisons said.
+
+use super::range::{Range, Rel};
+use std::collections::BTreeMap;
+use wb_isa::gcn3::sreg;
+
+/// Memory whose contents the launch decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    Arguments,
+    Packet,
+}
+
+/// Half of an address: base of the space plus `offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pointer {
+    pub space: Space,
+    pub offset: i64,
+    pub high: bool,
+}
+
+/// A scalar register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    pub range: Range,
+    pub pointer: Option<Pointer>,
+    /// It is the argument dword at this offset.
+    pub argument: Option<u32>,
+}
+
+impl Scalar {
+    pub const UNKNOWN: Scalar = Scalar { range: Range::FULL, pointer: None, argument: None };
+
+    pub fn new(range: Range) -> Scalar {
+        Scalar { range, ..Scalar::UNKNOWN }
+    }
+
+    fn join(self, o: Scalar) -> Scalar {
+        Scalar {
+            range: self.range.join(o.range),
+            pointer: self.pointer.filter(|_| self.pointer == o.pointer),
+            argument: self.argument.filter(|_| self.argument == o.argument),
+        }
+    }
+}
+
+/// A side of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    Scalar(u8),
+    Vector(u8),
+    Number(u32),
+}
+
+/// A comparison that holds as long as its sides are not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cond {
+    pub rel: Rel,
+    pub signed: bool,
+    pub a: Side,
+    pub b: Side,
+}
+
+impl Cond {
+    pub fn not(self) -> Cond {
+        Cond { rel: self.rel.not(), ..self }
+    }
+
+    fn reads(&self, side: Side) -> bool {
+        self.a == side || self.b == side
+    }
+}
+
+/// What holds for lanes that are on: where their bit of a mask is set, and where it is not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MaskCond {
+    pub yes: Vec<Cond>,
+    pub no: Vec<Cond>,
+}
+
+impl MaskCond {
+    pub fn of(cond: Cond) -> MaskCond {
+        MaskCond { yes: vec![cond], no: vec![cond.not()] }
+    }
+
+    pub fn not(self) -> MaskCond {
+        MaskCond { yes: self.no, no: self.yes }
+    }
+
+    /// For `self & other`.
+    pub fn and(self, other: &MaskCond) -> MaskCond {
+        let mut yes = self.yes;
+        yes.extend(&other.yes);
+        yes.sort_unstable();
+        yes.dedup();
+        yes.truncate(4);
+        MaskCond { yes, no: self.no.into_iter().filter(|c| other.no.contains(c)).collect() }
+    }
+
+    pub fn or(self, other: MaskCond) -> MaskCond {
+        self.not().and(&other.not()).not()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.yes.is_empty() && self.no.is_empty()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    pub scalars: Vec<Scalar>,
+    /// Vector registers of lanes that are on.
+    pub on: Vec<Range>,
+    /// Of lanes that are off; none where there can be no such lane.
+    pub off: Vec<Option<Range>>,
+    /// Pairs (by their first register) with bits only of lanes that exist.
+    pub clean: u128,
+    /// Pairs that are not zero.
+    pub some: u128,
+    pub scc: Option<Cond>,
+    /// SCC is the carry of the low half of this address.
+    pub carry: Option<Pointer>,
+    pub masks: BTreeMap<u8, MaskCond>,
+}
+
+const VECTORS: usize = 256;
+const SCALARS: usize = 128;
+
+impl State {
+    /// Nothing is known.
+    pub fn unknown() -> State {
+        State {
+            scalars: vec![Scalar::UNKNOWN; SCALARS],
+            on: vec![Range::FULL; VECTORS],
+            off: vec![Some(Range::FULL); VECTORS],
+            clean: 0,
+            some: 0,
+            scc: None,
+            carry: None,
+            masks: BTreeMap::new(),
+        }
+    }
+
+    /// A wave before its first instruction, registers still to be told: all lanes that exist are on.
+    pub fn start() -> State {
+        let exec = 1 << sreg::EXEC;
+        State { off: vec![None; VECTORS], clean: exec, some: exec, ..State::unknown() }
+    }
+
+    /// Everything that holds in both; whether that is less than before.
+    pub fn join(&mut self, other: &State) -> bool {
+        let mut changed = false;
+        let mut put = |old: &mut Range, new: Range| {
+            changed |= *old != new;
+            *old = new;
+        };
+        for (a, b) in self.on.iter_mut().zip(&other.on) {
+            put(a, a.join(*b));
+        }
+        for (a, b) in self.off.iter_mut().zip(&other.off) {
+            let new = match (*a, *b) {
+                (Some(x), Some(y)) => Some(x.join(y)),
+                (x, y) => x.or(y),
+            };
+            changed |= *a != new;
+            *a = new;
+        }
+        for (a, b) in self.scalars.iter_mut().zip(&other.scalars) {
+            let new = a.join(*b);
+            changed |= *a != new;
+            *a = new;
+        }
+        let rest = (self.clean & other.clean, self.some & other.some);
+        changed |= rest != (self.clean, self.some);
+        (self.clean, self.some) = rest;
+        if self.scc != other.scc {
+            changed |= self.scc.take().is_some();
+        }
+        if self.carry != other.carry {
+            changed |= self.carry.take().is_some();
+        }
+        let before = self.masks.len();
+        self.masks.retain(|r, m| other.masks.get(r) == Some(m));
+        changed | (before != self.masks.len())
+    }
+
+    /// Bounds that moved from `old` jump to the next stop.
+    pub fn widen(&mut self, old: &State, stops: &[i64]) {
+        for (new, old) in self.on.iter_mut().zip(&old.on) {
+            *new = old.widen(*new, stops);
+        }
+        for (new, old) in self.off.iter_mut().zip(&old.off) {
+            *new = match (*old, *new) {
+                (Some(o), Some(n)) => Some(o.widen(n, stops)),
+                (_, n) => n,
+            };
+        }
+        for (new, old) in self.scalars.iter_mut().zip(&old.scalars) {
+            new.range = old.range.widen(new.range, stops);
+        }
+    }
+
+    pub fn side(&self, side: Side) -> Range {
+        match side {
+            Side::Scalar(n) => self.scalars[usize::from(n & 127)].range,
+            Side::Vector(n) => self.on[usize::from(n)],
+            Side::Number(v) => Range::exact(v),
+        }
+    }
+
+    fn set_side(&mut self, side: Side, range: Range) {
+        match side {
+            Side::Scalar(n) => self.scalars[usize::from(n & 127)].range = range,
+            Side::Vector(n) => self.on[usize::from(n)] = range,
+            Side::Number(_) => {}
+        }
+    }
+
+    /// `cond` holds (for the lanes that are on); false if it cannot.
+    pub fn assume(&mut self, cond: Cond) -> bool {
+        let (a, b) = (self.side(cond.a), self.side(cond.b));
+        let (new_a, new_b) = (a.assume(cond.rel, cond.signed, b), b.assume(cond.rel.swap(), cond.signed, a));
+        let (Some(new_a), Some(new_b)) = (new_a, new_b) else { return false };
+        self.set_side(cond.a, new_a);
+        self.set_side(cond.b, new_b);
+        true
+    }
+
+    /// What was said about a register no longer holds.
+    pub fn forget(&mut self, side: Side) {
+        if self.scc.is_some_and(|c| c.reads(side)) {
+            self.scc = None;
+        }
+        for mask in self.masks.values_mut() {
+            mask.yes.retain(|c| !c.reads(side));
+            mask.no.retain(|c| !c.reads(side));
+        }
+        self.masks.retain(|_, m| !m.is_empty());
+    }
+
+    /// A scalar register gets a value.
+    pub fn set_scalar(&mut self, n: u8, value: Scalar) {
+        self.forget(Side::Scalar(n));
+        self.scalars[usize::from(n & 127)] = value;
+        let pair = n & !1;
+        self.masks.remove(&pair);
+        self.clean &= !(1 << pair);
+        self.some &= !(1 << pair);
+    }
+
+    /// A vector register gets a value in the lanes that are on.
+    pub fn set_vector(&mut self, n: u8, range: Range) {
+        self.forget(Side::Vector(n));
+        self.on[usize::from(n)] = range;
+    }
+
+    pub fn is_clean(&self, pair: u8) -> bool {
+        self.clean >> pair & 1 == 1
+    }
+
+    pub fn is_some(&self, pair: u8) -> bool {
+        self.some >> pair & 1 == 1
+    }
+
+    /// Lanes go off.
+    pub fn narrow(&mut self) {
+        for (off, on) in self.off.iter_mut().zip(&self.on) {
+            *off = Some(off.map_or(*on, |o| o.join(*on)));
+        }
+    }
+
+    /// Lanes that were off come on: what was said about lanes that are on may not hold for them.
+    pub fn widen_lanes(&mut self) {
+        for (off, on) in self.off.iter().zip(self.on.iter_mut()) {
+            *on = off.map_or(*on, |o| o.join(*on));
+        }
+        self.masks.clear();
+    }
+
+    /// Any lanes can be on now, even ones that do not exist.
+    pub fn any_lanes(&mut self) {
+        self.on.fill(Range::FULL);
+        self.off.fill(Some(Range::FULL));
+        self.masks.clear();
+    }
+}

@@ -1,0 +1,180 @@
+//! `wavebound split --optimal`: finds the places whose splits lower the bound most, marks them, and says what each
+//! brings (docs/wcet.md).
+
+use super::target::{MachineArgs, Size, size};
+use super::wcet::{AnalysisArgs, with_progress};
+use super::{CommandResult, print_json, print_line};
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wb_lab::bound::{self, Best, Candidate, KernelBound, Place, Runs};
+use wb_lab::object::{self, CompileOptions, SplitSpec};
+use wb_lab::{Job, JobSpec};
+use wb_program::marks::{Request, Style, Wanted};
+
+/// Contexts that are tried when nobody says how many there are.
+const DEFAULT_CONTEXTS: u32 = 3;
+
+/// The launch that is measured.
+#[derive(Args)]
+pub struct PlacingArgs {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// --optimal: a launch file whose launches are measured; its object must be FILE
+    #[arg(long, value_name = "LAUNCH.toml")]
+    launch: Option<PathBuf>,
+    /// --optimal: work-items to launch, N or XxYxZ
+    #[arg(long, value_parser = size)]
+    grid: Option<Size>,
+    /// --optimal: work-items of a group
+    #[arg(long, value_parser = size)]
+    group: Option<Size>,
+    /// --optimal: kernel arguments in order, as for `wavebound run`
+    #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
+    args: Vec<String>,
+    #[command(flatten)]
+    analysis: AnalysisArgs,
+}
+
+/// What is to be marked.
+pub struct Launch<'a> {
+    pub file: &'a Path,
+    pub kernel: &'a str,
+    pub style: Style,
+}
+
+#[derive(Serialize)]
+struct PlacedJson<'a> {
+    version: u32,
+    file: String,
+    output: Option<String>,
+    bound_without: u64,
+    observed_without: u64,
+    bound: u64,
+    observed: u64,
+    candidates: &'a [Candidate],
+    chosen: Vec<&'a Place>,
+    kernels: &'a [KernelBound],
+}
+
+impl PlacingArgs {
+    /// The launches with places marked.
+    fn runs(&self, launch: &Launch, places: &[Place], contexts: u32) -> miette::Result<Runs> {
+        let mut spec: JobSpec = self.machine.spec();
+        let mechanism = match (contexts, launch.style) {
+            (0, _) => "none",
+            (_, Style::Pws) => "pws",
+            (_, Style::Thesis) => "thesis",
+        };
+        spec.sets.push(format!("divergence.mechanism={mechanism}"));
+        spec.sets.push(format!("split.contexts={contexts}"));
+        let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
+        spec.split = SplitSpec { at, all: false, style: launch.style };
+        if let Some(path) = &self.launch {
+            return Ok(Runs::File { path: path.clone(), spec: Box::new(spec) });
+        }
+        spec.kernel = launch.kernel.to_owned();
+        spec.grid3 = self.grid.map_or([64, 1, 1], Size::dimensions);
+        spec.group3 = self.group.map_or([64, 1, 1], Size::dimensions);
+        spec.args.clone_from(&self.args);
+        Ok(Runs::Jobs(vec![Job::from_file(launch.file, &spec)?]))
+    }
+}
+
+pub fn main(args: &PlacingArgs, launch: &Launch, output: Option<&Path>, json: bool) -> CommandResult {
+    let contexts = args.machine.contexts.unwrap_or(DEFAULT_CONTEXTS);
+    if contexts == 0 {
+        return Err(miette!(help = "--s 1 or more", "without contexts no wave can split"));
+    }
+    let options = args.analysis.options()?;
+    let marked = |places: &[Place], contexts: u32| args.runs(launch, places, contexts);
+    let best = with_progress(|progress| bound::best_places(&marked, contexts, &options, progress))?;
+    let places: Vec<Place> = best.best.map_or(Vec::new(), |i| best.candidates[i].places.clone());
+    let output = write(launch, &places, output)?;
+    if json {
+        let sum = |list: &[KernelBound], of: fn(&KernelBound) -> u64| list.iter().map(of).sum();
+        let with = if best.with.is_empty() { &best.without } else { &best.with };
+        print_json(&PlacedJson {
+            version: 1,
+            file: launch.file.display().to_string(),
+            output,
+            bound_without: sum(&best.without, |k| k.bound),
+            observed_without: sum(&best.without, |k| k.observed),
+            bound: sum(with, |k| k.bound),
+            observed: sum(with, |k| k.observed),
+            candidates: &best.candidates,
+            chosen: places.iter().collect(),
+            kernels: with,
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    show(&best, contexts);
+    match output {
+        Some(path) => print_line(&format!("{path}: {} branches marked", places.len())),
+        None => print_line("no file is written: not splitting has the least bound"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the program with the places marked.
+fn write(launch: &Launch, places: &[Place], output: Option<&Path>) -> miette::Result<Option<String>> {
+    if places.is_empty() {
+        return Ok(None);
+    }
+    let name = launch.file.display().to_string();
+    let bytes = object::read(launch.file, &CompileOptions::default())?;
+    let bytes = object::code(&name, &bytes)?;
+    let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
+    let request = Request { kernel: launch.kernel.to_owned(), wanted: Wanted::At(at), style: launch.style };
+    let marked = object::mark(&name, &bytes, &request)?;
+    let path = output.map_or_else(|| launch.file.with_extension("split.co"), Path::to_path_buf);
+    std::fs::write(&path, &marked.bytes)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", path.display()))?;
+    Ok(Some(path.display().to_string()))
+}
+
+fn show(best: &Best, contexts: u32) {
+    let bound: u64 = best.without.iter().map(|k| k.bound).sum();
+    let observed: u64 = best.without.iter().map(|k| k.observed).sum();
+    print_line(&format!("without splitting: bound {bound} cycles, observed {observed}"));
+    if best.candidates.is_empty() {
+        print_line("no branch can be marked; `wavebound split FILE --list` says why");
+        return;
+    }
+    print_line(&format!("placements for up to {contexts} contexts, measured on a machine with {contexts}:"));
+    print_line("    for S  splits        bound     observed  places");
+    for (i, c) in best.candidates.iter().enumerate() {
+        let places: Vec<String> = c.places.iter().map(Place::to_string).collect();
+        let star = if best.best == Some(i) { "*" } else { " " };
+        print_line(&format!(
+            "  {star} {:>5} {:>7} {:>12} {:>12}  {}",
+            c.contexts,
+            c.places.len(),
+            c.bound,
+            c.observed,
+            places.join(", ")
+        ));
+    }
+    for k in &best.with {
+        for b in k.branches.iter().filter(|b| b.marked) {
+            let state = if b.sure { "counted on" } else { "not counted on: a context may be missing" };
+            let brings = match (b.with, b.without) {
+                (Some(with), Some(without)) => {
+                    format!(
+                        "; with a segment for every block a wave's bound is {with} with it, {without} without"
+                    )
+                }
+                _ => String::new(),
+            };
+            print_line(&format!("{}: split at {}, {state}{brings}", k.kernel, b.branch));
+        }
+    }
+    let now: u64 = best.with.iter().map(|k| k.bound).sum();
+    if !best.with.is_empty() {
+        let less = 100.0 * (1.0 - now as f64 / bound.max(1) as f64);
+        print_line(&format!("bound {bound} → {now} cycles, {less:.1} % less"));
+    }
+}
