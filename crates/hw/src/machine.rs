@@ -39,6 +39,25 @@ fn default_clock() -> u32 {
     1000
 }
 
+impl Machine {
+    /// Cycles from the request of an instruction that is in the cache until it can issue (t_F and decode), at least 1.
+    pub fn fetch_cycles(&self) -> u64 {
+        let f = &self.frontend;
+        (self.instruction_hit() + u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1)
+    }
+
+    /// Cycles the instruction cache itself adds on a hit.
+    pub fn instruction_hit(&self) -> u64 {
+        let cache = self.caches.iter().find(|c| c.name == self.memory.instruction);
+        cache.map_or(0, |c| u64::from(c.latency))
+    }
+
+    /// Places of an instruction queue of the coordinated front end: as many as hide the fetch (SWAS section IV-B1).
+    pub fn queue_places(&self) -> u64 {
+        self.fetch_cycles()
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dispatch {
@@ -83,8 +102,19 @@ pub enum FrontEndKind {
     Perfect,
     /// Fetch policy and instruction buffer of their own, uncoordinated with issue.
     Decoupled,
-    /// One scheduler for fetch and issue (SWAS section V).
+    /// One scheduler for fetch and issue (SWAS section IV-B): the wave that issues fetches, queues are always full.
     Coordinated,
+}
+
+/// What a wave of a decoupled front end does after it missed the instruction cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterMiss {
+    /// It goes on requesting what follows.
+    #[default]
+    GoOn,
+    /// It requests nothing until the line is there (SWAS section VI-A3).
+    Wait,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,9 +127,12 @@ pub struct FrontEnd {
     /// Fetch requests per cycle and partition.
     #[serde(default = "one")]
     pub ports: u32,
-    /// Instructions buffered per wave.
+    /// Instructions buffered per wave. A coordinated front end has as many as its latencies ask for.
     #[serde(default = "one")]
     pub buffer: u32,
+    /// Whether a wave whose request missed goes on requesting.
+    #[serde(default)]
+    pub after_miss: AfterMiss,
     /// Cycles from request to delivery on a hit (t_F) and to decode.
     #[serde(default)]
     pub fetch_latency: u32,
@@ -118,40 +151,86 @@ fn one() -> u32 {
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
     /// Strict: every slot has its turn, whether it can use it or not.
+    #[serde(alias = "rr")]
     RoundRobin,
     /// Next slot after the last one that is ready.
     #[default]
+    #[serde(alias = "lrr")]
     LooseRoundRobin,
     /// Same wave while ready, then the oldest.
+    #[serde(alias = "gtlo", alias = "gto")]
     GreedyThenOldest,
     /// Same wave while ready, then loose round robin.
+    #[serde(alias = "gtlrr")]
     GreedyThenRoundRobin,
     OldestFirst,
     /// GUPPY: the current wave until it stalls or ends; the switch costs the cycle.
     OwnerDispatch,
+    /// The ready slot with the smallest number.
+    FixedPriority,
+    /// Fetch only: the wave with the fewest instructions fetched and not issued.
+    Icount,
 }
 
 impl Policy {
-    pub const ALL: [(Policy, &'static str, &'static str); 6] = [
-        (Policy::RoundRobin, "round-robin", "every slot has its turn, ready or not"),
-        (Policy::LooseRoundRobin, "loose-round-robin", "the next ready slot after the last one"),
+    /// Policy, name, other names, rule.
+    pub const ALL: [(Policy, &'static str, &'static [&'static str], &'static str); 8] = [
+        (Policy::RoundRobin, "round-robin", &["rr"], "every slot has its turn, ready or not"),
+        (Policy::LooseRoundRobin, "loose-round-robin", &["lrr"], "the next ready slot after the last one"),
         (
             Policy::GreedyThenOldest,
             "greedy-then-oldest",
+            &["gtlo", "gto"],
             "the same wave while ready, then the oldest ready one",
         ),
         (
             Policy::GreedyThenRoundRobin,
             "greedy-then-round-robin",
+            &["gtlrr"],
             "the same wave while ready, then the next ready slot",
         ),
-        (Policy::OldestFirst, "oldest-first", "the ready wave that was launched first"),
+        (Policy::OldestFirst, "oldest-first", &[], "the ready wave that was launched first"),
         (
             Policy::OwnerDispatch,
             "owner-dispatch",
-            "GUPPY: the current wave until it stalls or ends; switching costs the cycle",
+            &[],
+            "GUPPY: the current wave until it stalls or ends; switching costs the cycle; issue only",
+        ),
+        (Policy::FixedPriority, "fixed-priority", &[], "the ready slot with the smallest number"),
+        (
+            Policy::Icount,
+            "icount",
+            &[],
+            "the wave with the fewest instructions fetched and not issued; fetch only",
         ),
     ];
+
+    /// Policies that issue can use.
+    pub const ISSUE: [Policy; 7] = [
+        Policy::RoundRobin,
+        Policy::LooseRoundRobin,
+        Policy::GreedyThenOldest,
+        Policy::GreedyThenRoundRobin,
+        Policy::OldestFirst,
+        Policy::OwnerDispatch,
+        Policy::FixedPriority,
+    ];
+
+    /// Policies that the fetch of a decoupled front end can use.
+    pub const FETCH: [Policy; 7] = [
+        Policy::RoundRobin,
+        Policy::LooseRoundRobin,
+        Policy::GreedyThenOldest,
+        Policy::GreedyThenRoundRobin,
+        Policy::OldestFirst,
+        Policy::FixedPriority,
+        Policy::Icount,
+    ];
+
+    /// Keeps a wave while it is ready.
+    pub fn is_greedy(self) -> bool {
+        matches!(self, Policy::GreedyThenOldest | Policy::GreedyThenRoundRobin | Policy::OwnerDispatch)
+    }
 
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|p| p.0 == self).map_or("?", |p| p.1)

@@ -31,6 +31,7 @@ static PRESETS: &[Preset] = presets![
     "vortex-4sm",
     "vortex-simx",
     "vortex-swas",
+    "vortex-swas-fixed",
 ];
 
 pub fn presets() -> &'static [Preset] {

@@ -44,6 +44,13 @@ const POLICY: Kind = Word(&[
     "greedy-then-round-robin",
     "oldest-first",
     "owner-dispatch",
+    "fixed-priority",
+    "icount",
+    "rr",
+    "lrr",
+    "gtlo",
+    "gto",
+    "gtlrr",
 ]);
 
 /// Every field of a machine file, in the order of machine.rs.
@@ -84,6 +91,7 @@ const FRONTEND: &[Field] = &[
     may("policy", POLICY),
     may("ports", U32),
     may("buffer", U32),
+    may("after_miss", Word(&["go-on", "wait"])),
     may("fetch_latency", U32),
     may("decode_latency", U32),
     may("branch_penalty", U32),

@@ -8,6 +8,8 @@ use std::fmt::Display;
 
 const MAX_CYCLES: u32 = 1 << 24;
 const GIB: u64 = 1 << 30;
+/// Longest queue of a coordinated front end.
+const MAX_PLACES: u64 = 64;
 
 type Check = Result<(), HwError>;
 
@@ -83,11 +85,16 @@ impl Machine {
 
     fn check_frontend(&self) -> Check {
         let f = &self.frontend;
-        if f.policy == Policy::OwnerDispatch {
-            let names: Vec<_> =
-                Policy::ALL.iter().filter(|p| p.0 != Policy::OwnerDispatch).map(|p| p.1).collect();
-            return Err(HwError::field("frontend.policy", "`owner-dispatch` is an issue policy only")
-                .help(format!("one of {}", names.join(", "))));
+        let list = |policies: &[Policy]| {
+            format!("one of {}", policies.iter().map(|p| p.name()).collect::<Vec<_>>().join(", "))
+        };
+        if !Policy::FETCH.contains(&f.policy) {
+            let what = format!("`{}` is an issue policy only", f.policy.name());
+            return Err(HwError::field("frontend.policy", what).help(list(&Policy::FETCH)));
+        }
+        if !Policy::ISSUE.contains(&self.issue.policy) {
+            let what = format!("`{}` is a fetch policy only", self.issue.policy.name());
+            return Err(HwError::field("issue.policy", what).help(list(&Policy::ISSUE)));
         }
         range("frontend.ports", f.ports, 1, 64)?;
         range("frontend.buffer", f.buffer, 1, 1024)?;
@@ -95,18 +102,17 @@ impl Machine {
         cycles("frontend.decode_latency", f.decode_latency)?;
         cycles("frontend.branch_penalty", f.branch_penalty)?;
         range("issue.width", self.issue.width, 1, 64)?;
-        if self.issue.policy == Policy::OwnerDispatch {
-            if self.issue.width > 1 {
-                let what = format!("{} with `owner-dispatch`, which has one current wave", self.issue.width);
-                return Err(HwError::field("issue.width", what)
-                    .help("1; more dispatch units are more `core.partitions`"));
-            }
-            if f.kind == FrontEndKind::Coordinated {
-                return Err(HwError::field(
-                    "issue.policy",
-                    "`owner-dispatch` cannot drive the fetch of a coordinated front end",
-                ));
-            }
+        if self.issue.policy == Policy::OwnerDispatch && self.issue.width > 1 {
+            let what = format!("{} with `owner-dispatch`, which has one current wave", self.issue.width);
+            return Err(
+                HwError::field("issue.width", what).help("1; more dispatch units are more `core.partitions`")
+            );
+        }
+        let places = self.queue_places();
+        if f.kind == FrontEndKind::Coordinated && places > MAX_PLACES {
+            let what = format!("queues of {places} instructions hide the fetch; at most {MAX_PLACES}");
+            return Err(HwError::field("frontend.fetch_latency", what)
+                .help("fetch_latency, decode_latency and the latency of the instruction cache together"));
         }
         Ok(())
     }

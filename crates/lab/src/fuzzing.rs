@@ -236,7 +236,7 @@ pub fn run_any(data: &[u8]) {
     machine.core.lanes = [1, 2, 3, 4, 8, 16, 32, 64][usize::from(size & 7)];
     machine.core.partitions = [1, 2, 4, 1][usize::from(size >> 3 & 3)];
     machine.core.waves = machine.core.partitions * (1 + u32::from(size >> 5 & 1));
-    machine.issue.policy = Policy::ALL[usize::from(issue & 7) % Policy::ALL.len()].0;
+    machine.issue.policy = Policy::ISSUE[usize::from(issue & 7) % Policy::ISSUE.len()];
     machine.divergence.first = [FirstSide::Taken, FirstSide::NotTaken, FirstSide::Larger, FirstSide::Smaller]
         [usize::from(issue >> 3 & 3)];
     machine.divergence.push_cycles = u32::from(issue >> 5 & 1);

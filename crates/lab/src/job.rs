@@ -12,7 +12,7 @@ use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::{self, Guppy};
 use wb_isa::harp::{self, Arch, Harp};
 use wb_isa::vortex::Vortex;
-use wb_isa::{AsmError, Isa, Pc, SourceFile};
+use wb_isa::{AsmError, Isa, NO_PC, Pc, SourceFile};
 use wb_program::codeobject::KernelArg;
 use wb_program::{Program, Segment, guppy_program, harp_program};
 use wb_sim::{DeviceMemory, Launch, Outcome, RunOptions, Runnable};
@@ -291,6 +291,16 @@ impl Job {
     }
 
     pub fn run(&self, options: RunOptions, observer: Option<&mut dyn Observer>) -> Result<Outcome, Report> {
+        self.run_on(&self.machine, options, observer)
+    }
+
+    /// Runs on a machine that differs from the job's in timing only: front end, policies, units, memory.
+    pub fn run_on(
+        &self,
+        machine: &Machine,
+        options: RunOptions,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Outcome, Report> {
         let memory = self.memory()?;
         let program: &dyn Runnable = match &self.program {
             AnyProgram::Harp(p) => p,
@@ -298,7 +308,7 @@ impl Job {
             AnyProgram::Gcn3(p) => p,
             AnyProgram::Vortex(p) => p,
         };
-        Ok(program.run(&self.machine, self.launch, memory, options, observer).map_err(|e| *e)?)
+        Ok(program.run(machine, self.launch, memory, options, observer).map_err(|e| *e)?)
     }
 
     pub fn trace_info(&self, timed: bool) -> TraceInfo {
@@ -307,6 +317,21 @@ impl Job {
             AnyProgram::Guppy(p) => wb_sim::trace_info(p, &self.machine, timed),
             AnyProgram::Gcn3(p) => wb_sim::trace_info(p, &self.machine, timed),
             AnyProgram::Vortex(p) => wb_sim::trace_info(p, &self.machine, timed),
+        }
+    }
+
+    /// Where the kernel begins whose schedule is watched: a label; empty = `task` where the program is one for Vortex that
+    /// has it. [`NO_PC`] = there is no start-up code, the whole run counts.
+    pub fn kernel_pc(&self, name: &str) -> Result<Pc, Report> {
+        let AnyProgram::Vortex(program) = &self.program else { return Ok(NO_PC) };
+        let wanted = if name.is_empty() { "task" } else { name };
+        match program.labels.iter().find(|l| l.0 == wanted) {
+            Some((_, pc)) => Ok(*pc),
+            None if name.is_empty() => Ok(NO_PC),
+            None => {
+                let known: Vec<&str> = program.labels.iter().map(|l| l.0.as_str()).take(20).collect();
+                Err(miette!(help = format!("labels: {}", known.join(", ")), "there is no kernel `{name}`"))
+            }
         }
     }
 

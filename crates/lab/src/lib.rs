@@ -11,6 +11,7 @@ pub mod launch;
 pub mod object;
 pub mod random;
 pub mod reproduce;
+pub mod schedule;
 pub mod synthetic;
 pub mod views;
 pub mod vortex;

@@ -178,7 +178,7 @@ fn trace(is_guppy: bool, arch: &str, source: &str, n: usize) -> Option<Vec<u8>> 
     let mut sets = vec![
         "limits.cycles=120".into(),
         "limits.memory=65536".into(),
-        format!("issue.policy={}", Policy::ALL[n % 6].1),
+        format!("issue.policy={}", Policy::ISSUE[n % 7].name()),
     ];
     if !is_guppy {
         sets.push("divergence.mechanism=simt-stack".into());

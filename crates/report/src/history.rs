@@ -335,7 +335,11 @@ impl History {
             Kind::Memory { port, hits, misses, evictions, .. } => {
                 self.access(event, port, [hits, misses, evictions]);
             }
-            Kind::Split { .. } | Kind::PathNew { .. } | Kind::SplitRefused { .. } | Kind::Barrier { .. } => {}
+            Kind::Split { .. }
+            | Kind::PathNew { .. }
+            | Kind::SplitRefused { .. }
+            | Kind::Barrier { .. }
+            | Kind::Nop => {}
         }
     }
 

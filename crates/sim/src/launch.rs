@@ -2,7 +2,8 @@
 
 use crate::console::Console;
 use crate::memory::DeviceMemory;
-use wb_isa::{Mask, WaveStart, first_lanes};
+use crate::timed::Schedule;
+use wb_isa::{Mask, Pc, WaveStart, first_lanes};
 
 /// How waves come into being.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,13 +143,25 @@ pub struct RunOptions<'a> {
     pub check: bool,
     /// Keep the registers of every wave as it ends.
     pub keep_registers: bool,
+    /// Compare the scheduler with the oracles of SWAS section VI-A4 over the kernel: the pc where it begins, or
+    /// [`wb_isa::NO_PC`] for the whole run. Timed runs only.
+    pub watch: Option<Pc>,
+    /// Look at every cycle instead of skipping those in which nothing can happen; slower, same result.
+    pub every_cycle: bool,
     /// Told about once per million instructions: cycles and wave-instructions so far.
     pub progress: Option<&'a mut dyn FnMut(u64, u64)>,
 }
 
 impl Default for RunOptions<'_> {
     fn default() -> Self {
-        RunOptions { timed: true, check: false, keep_registers: false, progress: None }
+        RunOptions {
+            timed: true,
+            check: false,
+            keep_registers: false,
+            watch: None,
+            every_cycle: false,
+            progress: None,
+        }
     }
 }
 
@@ -167,6 +180,10 @@ pub struct Outcome {
     pub cycles: u64,
     pub wave_instructions: u64,
     pub lane_instructions: u64,
+    /// Empty places of instruction queues that issued (coordinated front end); not among the instructions.
+    pub nops: u64,
+    /// What the oracles saw, if they were asked for.
+    pub schedule: Option<Schedule>,
     pub waves: u32,
     /// Most divergence-stack entries any wave had.
     pub max_stack_depth: usize,
@@ -182,6 +199,8 @@ impl Outcome {
             cycles: 0,
             wave_instructions: 0,
             lane_instructions: 0,
+            nops: 0,
+            schedule: None,
             waves: 0,
             max_stack_depth: 0,
             console: Vec::new(),

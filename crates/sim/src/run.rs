@@ -11,7 +11,7 @@ use crate::launch::{Launch, Outcome, RunOptions};
 use crate::memory::DeviceMemory;
 use crate::sink::Sink;
 use crate::{functional, timed};
-use wb_hw::{FrontEndKind, HwError, Machine, SplitChoice};
+use wb_hw::{HwError, Machine, SplitChoice};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::Guppy;
 use wb_isa::harp::Harp;
@@ -156,12 +156,6 @@ fn check<I: Isa>(program: &Program<I>, machine: &Machine, launch: Launch) -> Res
         return bad(
             "core.waves: a partition holds at most 64 waves".into(),
             "use more partitions or fewer waves",
-        );
-    }
-    if machine.frontend.kind == FrontEndKind::Coordinated {
-        return bad(
-            "frontend.kind: the coordinated front end is not part of this version".into(),
-            "use perfect or decoupled",
         );
     }
     if let Launch::Grid { threads, group } = launch

@@ -30,6 +30,7 @@ const ISSUE_INSTANCE: u8 = 11;
 const PATH_START: u8 = 12;
 const PATH_END: u8 = 13;
 const SPLIT_REFUSED: u8 = 14;
+const NOP: u8 = 15;
 
 #[derive(Clone, Copy, Default)]
 struct Context {
@@ -98,6 +99,7 @@ impl Coder {
                 }
             }
             Kind::Stall { .. } => STALL,
+            Kind::Nop => NOP,
             Kind::Split { .. } => SPLIT,
             Kind::Mask { .. } => MASK,
             Kind::PathNew { .. } => PATH_NEW,
@@ -132,7 +134,7 @@ impl Coder {
         }
         match event.kind {
             Kind::WaveStart { lanes } => put(out, lanes),
-            Kind::WaveEnd => {}
+            Kind::WaveEnd | Kind::Nop => {}
             Kind::Issue { unit, instance, class, busy } => {
                 if code == ISSUE {
                     out.extend([unit, instance, class]);
@@ -204,6 +206,7 @@ impl Coder {
         let kind = match code {
             WAVE_START => Kind::WaveStart { lanes: input.varint()? },
             WAVE_END => Kind::WaveEnd,
+            NOP => Kind::Nop,
             ISSUE | ISSUE_AGAIN | ISSUE_INSTANCE => {
                 if code == ISSUE {
                     let (unit, instance, class) = (input.byte()?, input.byte()?, input.byte()?);

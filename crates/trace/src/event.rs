@@ -41,6 +41,9 @@ pub enum Kind {
         class: u8,
         busy: u16,
     },
+    /// An empty place of the wave's instruction queue issued (coordinated front end); `pc` is what follows. Not an
+    /// instruction of the program.
+    Nop,
     /// The path could not issue for `cycles` cycles, ending with the cycle before the next event of the path.
     /// `cycle` is the first of them.
     Stall {

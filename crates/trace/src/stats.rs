@@ -25,6 +25,8 @@ pub struct Stats {
     pub wave_instructions: u64,
     /// Active lanes summed over all issued instructions.
     pub lane_instructions: u64,
+    /// Empty places of instruction queues that issued (coordinated front end).
+    pub nops: u64,
     /// Wave-instructions per cycle, all cores together.
     pub ipc: f64,
     /// Active lanes per issued instruction over the machine's lanes.
@@ -151,6 +153,7 @@ pub struct Statistics {
     stalls: StallCycles,
     instructions: u64,
     lane_instructions: u64,
+    nops: u64,
     lost: u64,
     waves: u64,
     splits: u64,
@@ -292,6 +295,7 @@ impl Statistics {
                 port.evictions += u64::from(evictions);
             }
             Kind::Barrier { .. } => self.barriers += 1,
+            Kind::Nop => self.nops += 1,
             Kind::PathStart { .. } | Kind::PathEnd { .. } | Kind::SplitRefused { .. } => {}
         }
     }
@@ -343,6 +347,7 @@ impl Statistics {
             waves: self.waves,
             wave_instructions: self.instructions,
             lane_instructions: self.lane_instructions,
+            nops: self.nops,
             ipc: ratio(self.instructions, cycles),
             lane_utilisation: ratio(self.lane_instructions, lanes),
             lane_cycles_lost: self.lost,

@@ -27,6 +27,7 @@ impl Stats {
         self.wave_instructions += other.wave_instructions;
         self.lane_instructions += other.lane_instructions;
         self.ipc = ratio(self.wave_instructions, self.cycles);
+        self.nops += other.nops;
         self.lane_cycles_lost += other.lane_cycles_lost;
         self.stall_cycles.add_all(&other.stall_cycles);
         self.splits += other.splits;

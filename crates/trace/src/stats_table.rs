@@ -57,6 +57,9 @@ impl Stats {
         line("lane instructions", self.lane_instructions.to_string());
         line("IPC", format!("{:.3}", self.ipc));
         line("lane use", percent(self.lane_utilisation));
+        if self.nops > 0 {
+            line("NOPs", self.nops.to_string());
+        }
         line("lane-cycles lost", self.lane_cycles_lost.to_string());
         line("splits", self.splits.to_string());
         line("merges", self.merges.to_string());

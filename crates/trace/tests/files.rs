@@ -27,7 +27,7 @@ impl Random {
 }
 
 fn event(r: &mut Random) -> Event {
-    let kind = match r.below(13) {
+    let kind = match r.below(14) {
         0 => Kind::WaveStart { lanes: r.mixed() },
         1 => Kind::WaveEnd,
         2 => {
@@ -55,6 +55,7 @@ fn event(r: &mut Random) -> Event {
         },
         9 => Kind::PathStart { lanes: r.mixed() },
         10 => Kind::PathEnd { into: r.mixed() as u16 },
+        12 => Kind::Nop,
         11 => Kind::SplitRefused { reason: RefusedReason::ALL[r.below(5) as usize], lanes: r.mixed() },
         _ => Kind::Barrier { id: r.mixed(), arrived: r.mixed() as u32, needed: r.mixed() as u32 },
     };

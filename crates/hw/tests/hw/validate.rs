@@ -29,7 +29,12 @@ const RULES: &[(Break, &str, &str)] = &[
     (|m| m.frontend.fetch_latency = u32::MAX, "frontend.fetch_latency", "0 to"),
     (|m| m.frontend.decode_latency = u32::MAX, "frontend.decode_latency", "0 to"),
     (|m| m.frontend.branch_penalty = u32::MAX, "frontend.branch_penalty", "0 to"),
-    (|m| m.frontend.kind = FrontEndKind::Coordinated, "issue.policy", "coordinated"),
+    (|m| m.issue.policy = Policy::Icount, "issue.policy", "fetch policy only"),
+    (
+        |m| (m.frontend.kind, m.frontend.fetch_latency) = (FrontEndKind::Coordinated, 65),
+        "frontend.fetch_latency",
+        "at most 64",
+    ),
     (|m| m.issue.width = 0, "issue.width", "1 to"),
     (|m| m.issue.width = 2, "issue.width", "owner-dispatch"),
     (|m| m.divergence.mechanism.clear(), "divergence.mechanism", "empty"),

@@ -84,7 +84,7 @@ static PRESETS: LazyLock<[Machine; 4]> = LazyLock::new(|| {
 impl Setup {
     /// Combinations of the main axes.
     pub const COUNT: u64 =
-        (TARGETS.len() * Policy::ALL.len() * LANES.len() * PARTITIONS.len() * FIRST.len() * 2) as u64;
+        (TARGETS.len() * Policy::ISSUE.len() * LANES.len() * PARTITIONS.len() * FIRST.len() * 2) as u64;
 
     /// Setup number `n`; numbers that differ by [`Setup::COUNT`] have the same main axes.
     pub fn number(n: u64) -> Setup {
@@ -96,7 +96,7 @@ impl Setup {
         };
         Setup {
             target: TARGETS[digit(TARGETS.len())],
-            policy: Policy::ALL[digit(Policy::ALL.len())].0,
+            policy: Policy::ISSUE[digit(Policy::ISSUE.len())],
             lanes: LANES[digit(LANES.len())],
             decoupled: digit(2) == 1,
             partitions: PARTITIONS[digit(PARTITIONS.len())],
@@ -167,7 +167,7 @@ impl Setup {
         }
         m.frontend.kind = if self.decoupled { FrontEndKind::Decoupled } else { FrontEndKind::Perfect };
         // The last one, owner-dispatch, is for issue only.
-        m.frontend.policy = Policy::ALL[self.vary(10, 5) as usize].0;
+        m.frontend.policy = Policy::FETCH[self.vary(10, 7) as usize];
         m.frontend.ports = 1 + self.vary(11, 2);
         m.frontend.buffer = 1 + self.vary(12, 3);
         m.frontend.fetch_latency = self.vary(13, 3);

@@ -75,7 +75,7 @@ impl Observer for Masks {
 }
 
 fn options(timed: bool) -> RunOptions<'static> {
-    RunOptions { timed, check: true, keep_registers: true, progress: None }
+    RunOptions { timed, check: true, keep_registers: true, ..RunOptions::default() }
 }
 
 fn render(report: &Report) -> String {

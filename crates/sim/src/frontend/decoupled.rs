@@ -1,10 +1,11 @@
-//! The ordinary GPU front end: a fetch policy fills a small instruction buffer per wave, independently of
-//! issue. Straight-line prediction: a jump that goes elsewhere empties the buffer and what is under way.
+//! The ordinary GPU front end (SWAS sections IV-A and V-B): a fetch policy fills a small instruction queue per wave,
+//! independently of issue. Branches are predicted not taken: instructions behind one are fetched, and a jump that goes
+//! elsewhere empties the queue and what is under way.
 
-use super::{Fetch, fetch_view};
-use crate::sched::{self, Policy};
+use super::{Excuse, Fetch, fetch_view};
+use crate::sched::{self, Policy, View};
 use std::collections::VecDeque;
-use wb_hw::Machine;
+use wb_hw::{AfterMiss, Machine};
 use wb_isa::lanes::bits;
 use wb_isa::{NO_PC, Pc};
 use wb_trace::PortKind;
@@ -17,6 +18,9 @@ struct Buffer {
     coming: VecDeque<u64>,
     /// Next pc to request.
     pc: Pc,
+    /// Its last request missed; it requests nothing before this cycle.
+    blocked: u64,
+    excuse: Excuse,
 }
 
 /// The slots of one partition, one bit each.
@@ -29,6 +33,10 @@ struct Side {
     ready: u64,
     /// Has requests under way.
     coming: u64,
+    /// Waits for a line before it requests again.
+    blocked: u64,
+    /// Instructions fetched or under way.
+    queued: Vec<u32>,
 }
 
 pub struct Decoupled {
@@ -37,6 +45,15 @@ pub struct Decoupled {
     ports: u32,
     capacity: u32,
     latency: u64,
+    /// Cycles the instruction cache adds on a hit.
+    hit: u64,
+    /// A wave that missed waits.
+    wait: bool,
+    /// Earliest cycle at which a wave that missed requests again.
+    next_unblock: u64,
+    /// Requests that missed, and waves that went elsewhere than straight on.
+    pub misses: u64,
+    pub redirects: u64,
     /// Earliest arrival of anything under way.
     next_arrival: u64,
     /// Instructions arrived in the last tick: their waves may issue in the next cycle.
@@ -46,16 +63,28 @@ pub struct Decoupled {
 impl Decoupled {
     pub fn new(machine: &Machine, issuers: usize) -> Self {
         let f = &machine.frontend;
-        let side = |_| Side { policy: sched::policy(f.policy), occupied: 0, wants: 0, ready: 0, coming: 0 };
+        let seats = (machine.core.waves / machine.core.partitions) as usize;
+        let side = |_| Side {
+            policy: sched::policy(f.policy),
+            occupied: 0,
+            wants: 0,
+            ready: 0,
+            coming: 0,
+            blocked: 0,
+            queued: vec![0; seats],
+        };
+        let latency = (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1);
         Decoupled {
-            buffers: vec![
-                Buffer::default();
-                (machine.core.waves / machine.core.partitions) as usize * issuers
-            ],
+            buffers: vec![Buffer::default(); seats * issuers],
             sides: (0..issuers).map(side).collect(),
             ports: f.ports,
             capacity: f.buffer,
-            latency: (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1),
+            latency,
+            hit: machine.instruction_hit(),
+            wait: f.after_miss == AfterMiss::Wait,
+            next_unblock: u64::MAX,
+            misses: 0,
+            redirects: 0,
             next_arrival: u64::MAX,
             delivered: false,
         }
@@ -71,19 +100,28 @@ impl Decoupled {
         self.sides[p].ready
     }
 
-    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool) {
+    pub fn excuse(&self, slot: usize) -> Excuse {
+        self.buffers[slot].excuse
+    }
+
+    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool, now: u64) {
         let b = &mut self.buffers[slot];
         b.ready -= 1;
         if !straight {
             b.ready = 0;
             b.coming.clear();
             b.pc = pc;
+            b.blocked = 0;
+            b.excuse.branch = now + self.hit + self.latency;
+            self.redirects += 1;
         }
         self.update(slot);
     }
 
-    pub fn start(&mut self, slot: usize, pc: Pc) {
-        self.buffers[slot] = Buffer { pc, ..Buffer::default() };
+    pub fn start(&mut self, slot: usize, pc: Pc, now: u64) {
+        // The first instruction of a wave takes as long as one behind a jump.
+        let excuse = Excuse { branch: now + self.hit + self.latency, ..Excuse::default() };
+        self.buffers[slot] = Buffer { pc, excuse, ..Buffer::default() };
         let n = self.sides.len();
         self.sides[slot % n].occupied |= 1 << (slot / n);
         self.update(slot);
@@ -101,9 +139,12 @@ impl Decoupled {
         let n = self.sides.len();
         let (side, bit) = (&mut self.sides[slot % n], 1 << (slot / n));
         let b = &self.buffers[slot];
-        let room = b.ready + (b.coming.len() as u32) < self.capacity;
+        let queued = b.ready + b.coming.len() as u32;
+        side.queued[slot / n] = queued;
+        let room = queued < self.capacity && b.blocked == 0;
         let set = |mask: u64, on: bool| if on { mask | bit } else { mask & !bit };
         side.wants = set(side.wants, side.occupied & bit != 0 && b.pc != NO_PC && room);
+        side.blocked = set(side.blocked, b.blocked != 0);
         side.ready = set(side.ready, b.ready > 0);
         side.coming = set(side.coming, !b.coming.is_empty());
     }
@@ -133,14 +174,34 @@ impl Decoupled {
         }
     }
 
+    /// Waves whose line is there by cycle `now` may request again.
+    fn unblock(&mut self, now: u64) {
+        self.next_unblock = u64::MAX;
+        let n = self.sides.len();
+        for p in 0..n {
+            for local in bits(self.sides[p].blocked) {
+                let slot = local as usize * n + p;
+                if self.buffers[slot].blocked <= now {
+                    self.buffers[slot].blocked = 0;
+                    self.update(slot);
+                } else {
+                    self.next_unblock = self.next_unblock.min(self.buffers[slot].blocked);
+                }
+            }
+        }
+    }
+
     pub fn tick<'a>(&mut self, now: u64, ages: impl Fn(usize) -> &'a [u64], fetch: &mut Fetch) {
         self.deliver(now);
+        if self.next_unblock <= now {
+            self.unblock(now);
+        }
         let n = self.sides.len();
         for p in 0..n {
             for _ in 0..self.ports {
                 let side = &mut self.sides[p];
                 let age = ages(p);
-                let view = fetch_view(side.wants, side.occupied, age, age.len() as u32);
+                let view = View { queued: &side.queued, ..fetch_view(side.wants, side.occupied, age, age.len() as u32) };
                 let Some(local) = side.policy.pick(&view) else { break };
                 let slot = local as usize * n + p;
                 let b = &mut self.buffers[slot];
@@ -149,6 +210,16 @@ impl Decoupled {
                 let arrival = request.done.max(now) + self.latency;
                 let arrival = arrival.max(b.coming.back().copied().unwrap_or(0));
                 b.coming.push_back(arrival);
+                // The cache tells a miss one cycle after the request: from then on the wave may have to wait.
+                let line = request.done.saturating_sub(self.hit);
+                if line > now {
+                    self.misses += 1;
+                    b.excuse.miss = line + self.hit + self.latency;
+                    if self.wait {
+                        b.blocked = line;
+                        self.next_unblock = self.next_unblock.min(line);
+                    }
+                }
                 b.pc = fetch.next.get(b.pc as usize).copied().unwrap_or(NO_PC);
                 self.next_arrival = self.next_arrival.min(arrival);
                 self.update(slot);
@@ -168,9 +239,11 @@ impl Decoupled {
             return now + 1;
         }
         // A delivery at t is seen by the tick of cycle t - 1.
-        match self.next_arrival {
+        let arrival = match self.next_arrival {
             u64::MAX => u64::MAX,
             t => (t - 1).max(now + 1),
-        }
+        };
+        // A wave without room needs nothing, but a stale entry costs only a cycle that is looked at.
+        arrival.min(self.next_unblock.max(now + 1))
     }
 }

@@ -1,8 +1,11 @@
 //! Front ends: when the next instruction of a path is there. `perfect` always has it (a taken jump may cost
-//! a penalty); `decoupled` fetches into per-wave buffers with a policy of its own.
+//! a penalty); `decoupled` fetches into per-wave queues with a policy of its own; `coordinated` fetches for the wave
+//! that issues.
 
+mod coordinated;
 mod decoupled;
 
+pub use coordinated::Coordinated;
 pub use decoupled::Decoupled;
 
 use crate::memory::Hierarchy;
@@ -10,10 +13,19 @@ use crate::sched::View;
 use wb_hw::{FrontEndKind, Machine};
 use wb_isa::Pc;
 
-/// The front end of one core. An enum rather than `dyn`: `has` is asked per slot and cycle.
+/// Until when an empty queue is no surprise (SWAS section VI-A4): after a miss of the instruction cache and after a
+/// taken branch, as long as the instruction takes to arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Excuse {
+    pub miss: u64,
+    pub branch: u64,
+}
+
+/// The front end of one core. An enum rather than `dyn`: it is asked per slot and cycle.
 pub enum FrontEnd {
     Perfect,
     Decoupled(Box<Decoupled>),
+    Coordinated(Box<Coordinated>),
 }
 
 impl FrontEnd {
@@ -21,48 +33,74 @@ impl FrontEnd {
     pub fn new(machine: &Machine, issuers: usize) -> Self {
         match machine.frontend.kind {
             FrontEndKind::Perfect => FrontEnd::Perfect,
-            FrontEndKind::Decoupled | FrontEndKind::Coordinated => {
-                FrontEnd::Decoupled(Box::new(Decoupled::new(machine, issuers)))
-            }
+            FrontEndKind::Decoupled => FrontEnd::Decoupled(Box::new(Decoupled::new(machine, issuers))),
+            FrontEndKind::Coordinated => FrontEnd::Coordinated(Box::new(Coordinated::new(machine, issuers))),
         }
     }
 
-    /// Whether slot `slot` of the core has an instruction to issue at `now`.
+    /// Whether slot `slot` of the core has something to issue.
     #[inline(always)]
     pub fn has(&self, slot: usize) -> bool {
         match self {
             FrontEnd::Perfect => true,
             FrontEnd::Decoupled(d) => d.has(slot),
+            FrontEnd::Coordinated(f) => f.has(slot),
         }
     }
 
-    /// The slots of partition `p` that have an instruction to issue.
+    /// The slots of partition `p` that have something to issue in cycle `now`.
     #[inline(always)]
-    pub fn ready(&self, p: usize) -> u64 {
+    pub fn ready(&mut self, p: usize, now: u64) -> u64 {
         match self {
             FrontEnd::Perfect => u64::MAX,
             FrontEnd::Decoupled(d) => d.ready(p),
+            FrontEnd::Coordinated(f) => f.ready(p, now),
+        }
+    }
+
+    /// Whether the slot issues a NOP next.
+    #[inline(always)]
+    pub fn nop_next(&self, slot: usize) -> bool {
+        match self {
+            FrontEnd::Coordinated(f) => f.nop_next(slot),
+            _ => false,
         }
     }
 
     /// The slot issued its instruction and goes on at `pc`; `straight` if that is the next one in memory.
     #[inline(always)]
-    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool) {
-        if let FrontEnd::Decoupled(d) = self {
-            d.issued(slot, pc, straight);
+    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool, now: u64) {
+        match self {
+            FrontEnd::Perfect => {}
+            FrontEnd::Decoupled(d) => d.issued(slot, pc, straight, now),
+            FrontEnd::Coordinated(f) if !straight => f.redirect(slot, pc, now),
+            FrontEnd::Coordinated(_) => {}
+        }
+    }
+
+    /// A path that waited goes on at `pc`, which may be elsewhere.
+    pub fn resume(&mut self, slot: usize, pc: Pc, now: u64) {
+        if let FrontEnd::Coordinated(f) = self
+            && f.next_pc(slot) != pc
+        {
+            f.redirect(slot, pc, now);
         }
     }
 
     /// A wave starts in the slot at `pc`, or leaves it.
-    pub fn start(&mut self, slot: usize, pc: Pc) {
-        if let FrontEnd::Decoupled(d) = self {
-            d.start(slot, pc);
+    pub fn start(&mut self, slot: usize, pc: Pc, now: u64) {
+        match self {
+            FrontEnd::Perfect => {}
+            FrontEnd::Decoupled(d) => d.start(slot, pc, now),
+            FrontEnd::Coordinated(f) => f.start(slot, pc, now),
         }
     }
 
     pub fn stop(&mut self, slot: usize) {
-        if let FrontEnd::Decoupled(d) = self {
-            d.stop(slot);
+        match self {
+            FrontEnd::Perfect => {}
+            FrontEnd::Decoupled(d) => d.stop(slot),
+            FrontEnd::Coordinated(f) => f.stop(slot),
         }
     }
 
@@ -85,6 +123,24 @@ impl FrontEnd {
         match self {
             FrontEnd::Perfect => u64::MAX,
             FrontEnd::Decoupled(d) => d.next_event(now),
+            FrontEnd::Coordinated(f) => f.next_event(),
+        }
+    }
+
+    pub fn excuse(&self, slot: usize) -> Excuse {
+        match self {
+            FrontEnd::Perfect => Excuse::default(),
+            FrontEnd::Decoupled(d) => d.excuse(slot),
+            FrontEnd::Coordinated(f) => f.excuse(slot),
+        }
+    }
+
+    /// Requests that missed the instruction cache so far, and times that a wave left the straight line.
+    pub fn breaks(&self) -> (u64, u64) {
+        match self {
+            FrontEnd::Perfect => (0, 0),
+            FrontEnd::Decoupled(d) => (d.misses, d.redirects),
+            FrontEnd::Coordinated(f) => (f.misses, f.redirects),
         }
     }
 }
@@ -100,5 +156,5 @@ pub struct Fetch<'a> {
 
 /// A view for fetch policies: ready = may request.
 fn fetch_view(ready: u64, occupied: u64, age: &[u64], slots: u32) -> View<'_> {
-    View { ready, stalled: occupied & !ready, occupied, age, slots }
+    View { ready, stalled: occupied & !ready, occupied, age, queued: &[], slots }
 }

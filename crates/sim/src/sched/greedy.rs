@@ -16,6 +16,14 @@ impl Policy for GreedyThenOldest {
         }
         Some(self.last)
     }
+
+    fn memory(&self) -> u64 {
+        if self.started { u64::from(self.last) } else { u64::MAX }
+    }
+
+    fn remember(&mut self, memory: u64) {
+        (self.last, self.started) = (memory as u32, memory != u64::MAX);
+    }
 }
 
 #[derive(Debug)]
@@ -35,5 +43,13 @@ impl Policy for GreedyThenRoundRobin {
             self.last = view.next_ready(self.last)?;
         }
         Some(self.last)
+    }
+
+    fn memory(&self) -> u64 {
+        u64::from(self.last)
+    }
+
+    fn remember(&mut self, memory: u64) {
+        self.last = memory as u32;
     }
 }

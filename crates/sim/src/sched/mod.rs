@@ -4,11 +4,13 @@
 mod greedy;
 mod oldest;
 mod owner;
+mod priority;
 mod round_robin;
 
 pub use greedy::{GreedyThenOldest, GreedyThenRoundRobin};
 pub use oldest::OldestFirst;
 pub use owner::OwnerDispatch;
+pub use priority::{FixedPriority, Icount};
 pub use round_robin::{LooseRoundRobin, RoundRobin};
 
 use wb_hw::Policy as PolicyName;
@@ -24,6 +26,8 @@ pub struct View<'a> {
     pub occupied: u64,
     /// Launch order per slot, smaller = older.
     pub age: &'a [u64],
+    /// Fetch: instructions per slot that are fetched or under way and not issued.
+    pub queued: &'a [u32],
     pub slots: u32,
 }
 
@@ -55,6 +59,11 @@ pub trait Policy: Send {
     fn idle(&mut self, _view: &View, _cycles: u64) {}
     /// The wave in `slot` just issued its last instruction.
     fn ended(&mut self, _slot: u32, _slots: u32) {}
+    /// What it remembers, and how another one of its kind goes on from there (SWAS section VI-A4: oracles).
+    fn memory(&self) -> u64 {
+        0
+    }
+    fn remember(&mut self, _memory: u64) {}
 }
 
 pub fn policy(name: PolicyName) -> Box<dyn Policy> {
@@ -65,6 +74,8 @@ pub fn policy(name: PolicyName) -> Box<dyn Policy> {
         PolicyName::GreedyThenRoundRobin => Box::new(GreedyThenRoundRobin::default()),
         PolicyName::OldestFirst => Box::new(OldestFirst),
         PolicyName::OwnerDispatch => Box::new(OwnerDispatch::default()),
+        PolicyName::FixedPriority => Box::new(FixedPriority),
+        PolicyName::Icount => Box::new(Icount),
     }
 }
 
@@ -73,9 +84,10 @@ mod tests {
     use super::*;
 
     const AGE: [u64; 4] = [7, 3, 9, 1];
+    const QUEUED: [u32; 4] = [2, 4, 1, 1];
 
     fn view(ready: u64, stalled: u64) -> View<'static> {
-        View { ready, stalled, occupied: 0b1111, age: &AGE, slots: 4 }
+        View { ready, stalled, occupied: 0b1111, age: &AGE, queued: &QUEUED, slots: 4 }
     }
 
     fn picks(name: PolicyName, views: &[(u64, u64)]) -> Vec<Option<u32>> {
@@ -108,6 +120,28 @@ mod tests {
     #[test]
     fn oldest_first_ignores_history() {
         assert_eq!(picks(PolicyName::OldestFirst, &[(0b1111, 0), (0b0111, 0)]), [Some(3), Some(1)]);
+    }
+
+    #[test]
+    fn fixed_priority_takes_the_first_slot_and_icount_the_emptiest() {
+        let seq = [(0b1111, 0), (0b1010, 0), (0b1100, 0), (0b0011, 0), (0, 0)];
+        assert_eq!(picks(PolicyName::FixedPriority, &seq), [Some(0), Some(1), Some(2), Some(0), None]);
+        assert_eq!(picks(PolicyName::Icount, &seq), [Some(2), Some(3), Some(2), Some(0), None]);
+    }
+
+    #[test]
+    fn a_policy_goes_on_where_another_one_was() {
+        for name in PolicyName::ISSUE {
+            let (mut a, mut b) = (policy(name), policy(name));
+            for ready in [0b0001, 0b1100, 0b0010, 0, 0b0110] {
+                a.pick(&view(ready, !ready & 0b1111));
+            }
+            b.remember(a.memory());
+            for ready in [0b1111, 0b0101, 0b1010, 0b1111] {
+                let v = view(ready, !ready & 0b1111);
+                assert_eq!(a.pick(&v), b.pick(&v), "{name:?}");
+            }
+        }
     }
 
     #[test]

@@ -32,6 +32,14 @@ impl Policy for OwnerDispatch {
         }
     }
 
+    fn memory(&self) -> u64 {
+        u64::from(self.current)
+    }
+
+    fn remember(&mut self, memory: u64) {
+        self.current = memory as u32;
+    }
+
     fn idle(&mut self, view: &View, cycles: u64) {
         for _ in 0..cycles.min(u64::from(view.slots) + cycles % u64::from(view.slots)) {
             if !self.leaves(view) {

@@ -14,6 +14,14 @@ impl Policy for RoundRobin {
         view.is_ready(slot).then_some(slot)
     }
 
+    fn memory(&self) -> u64 {
+        u64::from(self.turn)
+    }
+
+    fn remember(&mut self, memory: u64) {
+        self.turn = memory as u32;
+    }
+
     fn idle(&mut self, view: &View, cycles: u64) {
         self.turn = ((u64::from(self.turn) + cycles) % u64::from(view.slots)) as u32;
     }
@@ -29,5 +37,13 @@ impl Policy for LooseRoundRobin {
         let slot = view.next_ready(self.last.unwrap_or(63))?;
         self.last = Some(slot);
         Some(slot)
+    }
+
+    fn memory(&self) -> u64 {
+        self.last.map_or(u64::MAX, u64::from)
+    }
+
+    fn remember(&mut self, memory: u64) {
+        self.last = (memory != u64::MAX).then_some(memory as u32);
     }
 }

@@ -6,7 +6,7 @@ use super::board::Board;
 use super::units::Units;
 use crate::barrier::Barriers;
 use crate::divergence::Divergence;
-use crate::frontend::{Fetch, FrontEnd};
+use crate::frontend::{Excuse, Fetch, FrontEnd};
 use crate::memory::Hierarchy;
 use crate::residency::GroupPlace;
 use crate::sched::{self, Policy, View};
@@ -153,7 +153,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
                     policy: sched::policy(machine.issue.policy),
                     wake: vec![0; seats],
                     unit: vec![0; seats],
-                    needs: vec![0; machine.units.len().max(1)],
+                    needs: vec![0; machine.units.len() + 1],
                     age: vec![0; seats],
                     occupied: 0,
                     active: 0,
@@ -167,7 +167,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
             seats,
             units: Units::new(machine, contexts),
             barriers: Barriers::default(),
-            decoupled: !matches!(frontend, FrontEnd::Perfect),
+            decoupled: matches!(frontend, FrontEnd::Decoupled(_)),
             frontend,
             occupied: 0,
             present: 0,
@@ -225,14 +225,16 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         self.waves[slot] = Some(r);
         self.occupied += 1;
         self.present |= 1u64.checked_shl(slot as u32).unwrap_or(0);
-        self.sit(slot, 0, pc, age, now, unit);
+        self.sit(slot, 0, pc, age, now, now, unit);
     }
 
     /// Path `k` of the wave in `slot` begins at `pc`; it may issue from cycle `wake` on.
-    pub fn sit(&mut self, slot: usize, k: usize, pc: Pc, age: u64, wake: u64, unit: u8) {
+    #[allow(clippy::too_many_arguments)]
+    pub fn sit(&mut self, slot: usize, k: usize, pc: Pc, age: u64, now: u64, wake: u64, unit: u8) {
         let (q, local) = self.seat(slot, k);
         let queue = self.queue(q, local);
-        self.frontend.start(queue, pc);
+        self.frontend.start(queue, pc, now);
+        let unit = if self.frontend.nop_next(queue) { self.units.none() } else { unit };
         let issuer = &mut self.issuers[q];
         issuer.sleep(local, wake);
         issuer.need(local, unit);
@@ -276,9 +278,18 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         if part.next_wake <= now {
             part.wake_up(now);
         }
-        let (mut ready, mut blocked, mut next) = (0, 0, part.next_wake);
-        let awake = part.active & !part.sleeping & !except & self.frontend.ready(q);
-        let mut rest = awake;
+        let awake = part.active & !part.sleeping & !except & self.frontend.ready(q, now);
+        let (ready, blocked, next) = self.divide(q, now, awake);
+        let part = &mut self.issuers[q];
+        part.stalled = part.occupied & !(ready | blocked);
+        (ready, next.min(part.next_wake))
+    }
+
+    /// Of seats that have their operands: those whose unit is free, those whose unit is not, and when the first is.
+    #[inline(always)]
+    fn divide(&self, q: usize, now: u64, awake: u64) -> (u64, u64, u64) {
+        let part = &self.issuers[q];
+        let (mut ready, mut blocked, mut next, mut rest) = (0, 0, u64::MAX, awake);
         while rest != 0 {
             // The slots that need the same unit as the first one left.
             let unit = part.unit[rest.trailing_zeros() as usize];
@@ -292,8 +303,25 @@ impl<I: Isa, D: Divergence> Core<I, D> {
             }
             rest &= !same;
         }
-        part.stalled = part.occupied & !(ready | blocked);
-        (ready, next)
+        (ready, blocked, next)
+    }
+
+    /// For oracles: the seats that could issue if every queue had something, those short of a unit, and those of the
+    /// first whose queue is empty. After [`Core::scan`] in the same cycle.
+    pub fn foresee(&mut self, q: usize, now: u64, except: u64) -> (u64, u64, u64) {
+        let awake = self.issuers[q].active & !self.issuers[q].sleeping & !except;
+        let (ready, blocked, _) = self.divide(q, now, awake);
+        (ready, blocked, ready & !self.frontend.ready(q, now))
+    }
+
+    /// The issuer's seats, their ages, and what its policy remembers.
+    pub fn scheduler(&self, q: usize) -> (u64, &[u64], u64) {
+        let part = &self.issuers[q];
+        (part.occupied, &part.age, part.policy.memory())
+    }
+
+    pub fn excuse(&self, q: usize, local: usize) -> Excuse {
+        self.frontend.excuse(self.queue(q, local))
     }
 
     #[inline]
@@ -304,6 +332,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
             stalled: part.stalled,
             occupied: part.occupied,
             age: &part.age,
+            queued: &[],
             slots: self.seats as u32,
         };
         part.policy.pick(&view)
@@ -320,6 +349,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
             stalled: stalled & !waves,
             occupied: part.occupied,
             age: &part.age,
+            queued: &[],
             slots: self.seats as u32,
         };
         let local = part.policy.pick(&view)?;
@@ -344,6 +374,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
                 stalled: part.stalled,
                 occupied: part.occupied,
                 age: &part.age,
+                queued: &[],
                 slots: self.seats as u32,
             };
             part.policy.idle(&view, cycles);
@@ -364,9 +395,54 @@ impl<I: Isa, D: Divergence> Core<I, D> {
     }
 
     #[inline(always)]
-    pub fn issued(&mut self, q: usize, local: usize, pc: Pc, straight: bool) {
+    pub fn issued(&mut self, q: usize, local: usize, pc: Pc, straight: bool, now: u64) {
         let queue = self.queue(q, local);
-        self.frontend.issued(queue, pc, straight);
+        self.frontend.issued(queue, pc, straight, now);
+    }
+
+    /// Whether the seat issues a NOP next.
+    #[inline(always)]
+    pub fn nop_next(&self, q: usize, local: usize) -> bool {
+        self.frontend.nop_next(self.queue(q, local))
+    }
+
+    /// The path in the seat, which waited, goes on at `pc`.
+    pub fn resume(&mut self, q: usize, local: usize, pc: Pc, now: u64) {
+        let queue = self.queue(q, local);
+        self.frontend.resume(queue, pc, now);
+    }
+
+    /// Coordinated: the seat that issues requests an instruction in the same cycle.
+    #[inline(always)]
+    pub fn request(
+        &mut self,
+        (q, local): (usize, usize),
+        now: u64,
+        core: usize,
+        program: &Program<I>,
+        memory: &mut Hierarchy,
+    ) {
+        let queue = self.queue(q, local);
+        if let FrontEnd::Coordinated(f) = &mut self.frontend {
+            let addr = |pc| program.isa.addr_of(pc);
+            f.select(queue, now, &mut Fetch { core, next: &program.flow.next, addr: &addr, memory });
+        }
+    }
+
+    /// With checks on: no wave of a coordinated front end is short of instructions, and the head of the seat that issues
+    /// is what the path is at.
+    pub fn queues_are_full(&self, now: u64) -> bool {
+        match &self.frontend {
+            FrontEnd::Coordinated(f) => f.is_full(now),
+            _ => true,
+        }
+    }
+
+    pub fn head_is(&self, q: usize, local: usize, pc: Pc) -> bool {
+        match &self.frontend {
+            FrontEnd::Coordinated(f) => f.next_pc(self.queue(q, local)) == pc,
+            _ => true,
+        }
     }
 
     /// The wave issued its last instruction; the slot stays taken until its results are there.
@@ -385,6 +461,12 @@ impl<I: Isa, D: Divergence> Core<I, D> {
     pub fn park(&mut self, slot: usize, k: usize) {
         let (q, local) = self.seat(slot, k);
         self.issuers[q].leave(local);
+    }
+
+    /// The cycle before which the path cannot issue.
+    pub fn wakes(&self, slot: usize, k: usize) -> u64 {
+        let (q, local) = self.seat(slot, k);
+        self.issuers[q].wake[local]
     }
 
     /// The path may issue again, not before `from`.

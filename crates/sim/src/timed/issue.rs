@@ -20,6 +20,10 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         let program = self.exec.program;
         let slot = self.cores[c].slot_number(q, local);
         let k = q / self.cores[c].partitions;
+        if self.cores[c].nop_next(q, local) {
+            self.issue_nop(c, q, local);
+            return Ok(());
+        }
         let Some(mut r) = self.cores[c].waves[slot].take() else { return Ok(()) };
         let (pc, mask) = (r.wave.paths[k].path.pc, r.wave.paths[k].path.mask);
         let active = program.isa.active(&r.wave.paths[k].regs, mask);
@@ -32,6 +36,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         }
         if self.exec.check {
             self.check_operands(&r, k)?;
+            self.check_head(c, (q, local), &r, k)?;
         }
 
         let moment = Moment { clock: now, core: c as u32, waves: self.cores[c].present };
@@ -79,6 +84,10 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             done = done.max(result.done);
             access = Some((port, result));
         }
+        self.cores[c].request((q, local), now, c, program, &mut self.hierarchy);
+        if let Some(watch) = &mut self.watch {
+            watch.issued(c, slot, pc, op.map_or(pc, |op| op.next), active);
+        }
         let Some(op) = op else { return Ok(()) };
         let board = &mut r.wave.paths[k].own.board;
         for &register in program.writes(op) {
@@ -113,6 +122,9 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             let boards = bits(r.wave.ids | 1 << k).map(|j| r.wave.paths[j as usize].own.board.all);
             let until = boards.fold(r.drained.max(now + 1), u64::max);
             self.cores[c].finish(slot, r);
+            if let Some(watch) = &mut self.watch {
+                watch.ended(c, slot);
+            }
             if until <= now + 1 {
                 self.vacate(c, slot, now + 1);
             } else {
@@ -131,10 +143,8 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             let next = r.wave.paths[k].path.pc;
             let straight = next == op.next;
             cost += if straight { 0 } else { self.branch_penalty };
-            self.cores[c].issued(q, local, next, straight);
-            let wake = self.wake(&mut r, k, now + 1 + cost, cost > 0);
-            let unit = self.unit_at(next, k);
-            self.cores[c].next(q, local, self.now, wake, unit);
+            self.cores[c].issued(q, local, next, straight, now);
+            self.settle(c, (q, local), &mut r, k, now + 1 + cost, cost > 0);
         } else {
             self.follow(c, slot, &mut r, k, op.next, cost);
         }
@@ -164,9 +174,11 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
                     let path = r.wave.paths[id].path;
                     let own = &mut r.wave.paths[id].own;
                     (own.stall, own.stalled_since) = (None, self.now + 1);
-                    let wake = self.wake(r, id, self.now + 1 + cost + split_cycles, true);
+                    let from = self.now + 1 + cost + split_cycles;
+                    // A queue of NOPs waits for nothing else.
+                    let wake = if self.coordinated { from } else { self.wake(r, id, from, true) };
                     let unit = self.unit_at(path.pc, id);
-                    self.cores[c].sit(slot, id, path.pc, r.age, wake, unit);
+                    self.cores[c].sit(slot, id, path.pc, r.age, self.now, wake, unit);
                     self.note_path(c, slot, r, id, Kind::PathStart { lanes: path.mask });
                 }
                 PathChange::Merged { into, from } => {
@@ -178,19 +190,14 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
                         own_cost += merge_cycles;
                     } else if r.wave.parked >> into & 1 == 0 {
                         // It waits for what the other one has outstanding too.
-                        let wake = self.wake(r, into, self.now + 1 + merge_cycles, merge_cycles > 0);
-                        self.cores[c].unpark(slot, into, wake);
+                        let before = self.cores[c].wakes(slot, into);
+                        self.go_on(c, slot, r, into, merge_cycles);
+                        self.cores[c].unpark(slot, into, before);
                     }
                     self.note_path(c, slot, r, from, Kind::PathEnd { into: into as u16 });
                 }
                 PathChange::Parked { id } => self.cores[c].park(slot, id),
-                PathChange::Woken { id } => {
-                    let wake = self.wake(r, id, self.now + 1 + merge_cycles, merge_cycles > 0);
-                    let (q, local) = self.cores[c].seat(slot, id);
-                    let unit = self.unit_at(r.wave.paths[id].path.pc, id);
-                    self.cores[c].next(q, local, self.now, wake, unit);
-                    self.cores[c].unpark(slot, id, wake);
-                }
+                PathChange::Woken { id } => self.go_on(c, slot, r, id, merge_cycles),
                 PathChange::Ended { id } => {
                     r.drained = r.drained.max(r.wave.paths[id].own.board.all);
                     self.cores[c].stand(slot, id);
@@ -203,11 +210,56 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             let pc = r.wave.paths[k].path.pc;
             let straight = pc == next;
             own_cost += if straight { 0 } else { self.branch_penalty };
-            self.cores[c].issued(q, local, pc, straight);
-            let wake = self.wake(r, k, self.now + 1 + own_cost, own_cost > 0);
-            let unit = self.unit_at(pc, k);
-            self.cores[c].next(q, local, self.now, wake, unit);
+            self.cores[c].issued(q, local, pc, straight, self.now);
+            self.settle(c, (q, local), r, k, self.now + 1 + own_cost, own_cost > 0);
         }
+    }
+
+    /// A NOP at the head of a seat issues: a place of the queue passes, nothing else.
+    fn issue_nop(&mut self, c: usize, q: usize, local: usize) {
+        let (slot, k) = (self.cores[c].slot_number(q, local), q / self.cores[c].partitions);
+        let Some(mut r) = self.cores[c].waves[slot].take() else { return };
+        self.cores[c].request((q, local), self.now, c, self.exec.program, &mut self.hierarchy);
+        self.outcome.nops += 1;
+        if OBS {
+            self.end_stall(c, slot, &mut r, k);
+            let path = r.wave.paths[k].path;
+            let event = self.event(c, slot, &r, k, path.pc, path.mask, Kind::Nop);
+            self.sink.push(event);
+        }
+        self.settle(c, (q, local), &mut r, k, self.now + 1, false);
+        self.cores[c].waves[slot] = Some(r);
+    }
+
+    /// When the seat may issue next, not before `from`: a NOP then, an instruction when it has its operands.
+    #[inline]
+    fn settle(
+        &mut self,
+        c: usize,
+        (q, local): (usize, usize),
+        r: &mut Resident<I, D>,
+        k: usize,
+        from: u64,
+        paid: bool,
+    ) {
+        if self.cores[c].nop_next(q, local) {
+            r.wave.paths[k].own.waits_for =
+                if paid { StallReason::Divergence } else { StallReason::Dependency };
+            let unit = self.cores[c].units.none();
+            self.cores[c].next(q, local, self.now, from, unit);
+            return;
+        }
+        let wake = self.wake(r, k, from, paid);
+        let unit = self.unit_at(r.wave.paths[k].path.pc, k);
+        self.cores[c].next(q, local, self.now, wake, unit);
+    }
+
+    /// A path that waited for a sibling goes on, after `cost` cycles.
+    fn go_on(&mut self, c: usize, slot: usize, r: &mut Resident<I, D>, k: usize, cost: u64) {
+        let seat = self.cores[c].seat(slot, k);
+        self.cores[c].resume(seat.0, seat.1, r.wave.paths[k].path.pc, self.now);
+        self.settle(c, seat, r, k, self.now + 1 + cost, cost > 0);
+        self.cores[c].unpark(slot, k, self.now + 1);
     }
 
     /// The cycle from which the path's next instruction has its operands, and what it waits for.
@@ -252,6 +304,23 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             None => return Ok(()),
         };
         let message = format!("scoreboard invariant broken: an instruction issues before {what} is ready");
+        let error = SimError::new(ErrorKind::Invariant, message);
+        Err(Box::new(error.at(self.exec.program, r.wave.id, path.pc, path.mask, self.exec.lanes)))
+    }
+
+    /// With checks on: the instruction at the head of a coordinated queue is the one the path is at.
+    fn check_head(
+        &self,
+        c: usize,
+        (q, local): (usize, usize),
+        r: &Resident<I, D>,
+        k: usize,
+    ) -> Result<(), Box<SimError>> {
+        let path = &r.wave.paths[k].path;
+        if self.cores[c].head_is(q, local, path.pc) {
+            return Ok(());
+        }
+        let message = "front end invariant broken: the head of the instruction queue is another instruction";
         let error = SimError::new(ErrorKind::Invariant, message);
         Err(Box::new(error.at(self.exec.program, r.wave.id, path.pc, path.mask, self.exec.lanes)))
     }

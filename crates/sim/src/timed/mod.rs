@@ -7,21 +7,24 @@ mod core;
 mod issue;
 mod notes;
 mod units;
+mod watch;
 
 pub(crate) use units::describe as describe_units;
+pub use watch::{Causes, Schedule};
 
 use self::board::Board;
 use self::core::{Core, Resident, Timing};
 use self::units::ClassInfo;
+use self::watch::Watch;
 use crate::divergence::{Divergence, Notes};
-use crate::error::SimError;
+use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::functional::{budget, deadlock, registers, waiting};
 use crate::launch::{Launch, Launcher, Outcome, RunOptions};
 use crate::memory::{DeviceMemory, Hierarchy, Lines};
 use crate::residency::{GroupPlace, Residency};
 use crate::sink::Sink;
-use wb_hw::{Dispatch, Machine, SplitUnits};
+use wb_hw::{Dispatch, FrontEndKind, Machine, SplitUnits};
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc, WaveStart};
 use wb_trace::{Event, Kind};
@@ -64,6 +67,10 @@ struct Timed<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
     /// First cycle at which everything issued so far is done.
     end: u64,
     branch_penalty: u64,
+    coordinated: bool,
+    /// The oracles, and whether every cycle is looked at rather than those in which something can happen.
+    watch: Option<Box<Watch>>,
+    every_cycle: bool,
     keep_registers: bool,
     residency: Residency,
 }
@@ -104,6 +111,12 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         now: 0,
         end: 0,
         branch_penalty: u64::from(machine.frontend.branch_penalty),
+        coordinated: machine.frontend.kind == FrontEndKind::Coordinated,
+        watch: options.watch.map(|kernel| {
+            let issuers = machine.core.partitions as usize * (exec.contexts as usize + 1);
+            Box::new(Watch::new(machine, issuers, kernel))
+        }),
+        every_cycle: options.every_cycle || options.watch.is_some(),
         keep_registers: options.keep_registers,
         residency: Residency::new(machine, launch),
     };
@@ -126,6 +139,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         }
     }
     let mut outcome = run.outcome;
+    outcome.schedule = run.watch.map(|w| w.schedule);
     outcome.cycles = run.end;
     outcome.console = outcome.printed.text();
     run.sink.end(outcome.cycles);
@@ -242,10 +256,15 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     /// One cycle of every core; then on to the next cycle in which something can happen.
     fn cycle(&mut self) -> Result<(), Box<SimError>> {
         let mut seen = Activity { issued: false, ready: false, next: u64::MAX };
+        self.check_queues()?;
         for core in 0..self.cores.len() {
             if self.cores[core].occupied > 0 {
                 self.cycle_core(core, &mut seen)?;
             }
+        }
+        if let Some(watch) = &mut self.watch {
+            let breaks = self.cores.iter().map(|core| core.frontend.breaks());
+            watch.end_cycle(breaks, self.outcome.nops);
         }
         if seen.issued || seen.ready {
             self.now += 1;
@@ -256,6 +275,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         if next == u64::MAX {
             return Err(self.deadlock());
         }
+        let next = if self.every_cycle { self.now + 1 } else { next };
         let next = next.min(self.machine.limits.cycles).max(self.now + 1);
         for core in &mut self.cores {
             core.idle(next - self.now - 1);
@@ -295,7 +315,15 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
                 seen.ready |= ready != 0;
                 could = ready;
             }
-            let Some(local) = self.cores[c].pick(q, ready) else { break };
+            let core = &mut self.cores[c];
+            let before = if self.watch.is_some() { core.scheduler(q).2 } else { 0 };
+            let pick = core.pick(q, ready);
+            if let Some(watch) = &mut self.watch
+                && port == 0
+            {
+                watch.look(core, c, q, self.now, before, pick);
+            }
+            let Some(local) = pick else { break };
             issued |= 1 << local;
             self.issue(c, q, local as usize)?;
         }
@@ -328,7 +356,15 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             if port >= limit {
                 break;
             }
-            let Some((k, local)) = self.cores[c].pick_shared(p, &ready) else { break };
+            let core = &mut self.cores[c];
+            let before = if self.watch.is_some() { core.scheduler(p).2 } else { 0 };
+            let pick = core.pick_shared(p, &ready);
+            if let Some(watch) = &mut self.watch
+                && port == 0
+            {
+                watch.look_shared(core, c, p, self.now, before, pick.map(|p| p.1), n);
+            }
+            let Some((k, local)) = pick else { break };
             let slot = self.cores[c].slot_number(p, local as usize);
             let lanes = |k: usize, slot: usize| -> Mask {
                 self.cores[c].waves[slot].as_ref().map_or(0, |r| r.wave.paths[k].path.mask)
@@ -361,6 +397,19 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         }
         self.ready = ready;
         Ok(())
+    }
+
+    /// With checks on: a coordinated front end has no queue that is not full (SWAS section VI-B2).
+    fn check_queues(&self) -> Result<(), Box<SimError>> {
+        if !self.coordinated || !(self.exec.check || cfg!(debug_assertions)) {
+            return Ok(());
+        }
+        if self.cores.iter().all(|core| core.queues_are_full(self.now)) {
+            return Ok(());
+        }
+        let message =
+            format!("front end invariant broken: an instruction queue is not full in cycle {}", self.now);
+        Err(Box::new(SimError::new(ErrorKind::Invariant, message)))
     }
 
     fn out_of_budget(&self) -> Box<SimError> {

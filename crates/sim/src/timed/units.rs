@@ -112,7 +112,7 @@ impl UnitState {
 
 impl Units {
     pub fn new(machine: &Machine, contexts: u32) -> Self {
-        let units = machine
+        let units: Vec<UnitState> = machine
             .units
             .iter()
             .map(|u| {
@@ -129,7 +129,23 @@ impl Units {
                 }
             })
             .collect();
+        let mut units = units;
+        // What NOPs need: nothing.
+        units.push(UnitState {
+            copies: Vec::new(),
+            count: 0,
+            scope: Scope::Core,
+            passes: 1,
+            occupancy: 1,
+            depth: 0,
+            earliest: vec![0],
+        });
         Units { units, partitions: machine.core.partitions as usize }
+    }
+
+    /// The unit that is always free.
+    pub fn none(&self) -> u8 {
+        (self.units.len() - 1) as u8
     }
 
     /// First cycle at which a copy of `unit` can take an instruction of issuer `q`.

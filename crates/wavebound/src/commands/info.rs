@@ -91,11 +91,11 @@ fn fields(prefix: &str, list: &[Field]) {
 fn policies(json: bool) -> miette::Result<()> {
     if json {
         let all: Vec<_> =
-            Policy::ALL.iter().map(|p| serde_json::json!({"name": p.1, "summary": p.2})).collect();
+            Policy::ALL.iter().map(|p| serde_json::json!({"name": p.1, "also": p.2, "summary": p.3})).collect();
         return print_json(&all);
     }
-    for (_, name, summary) in Policy::ALL {
-        print_line(&format!("{name:<24} {summary}"));
+    for (_, name, also, summary) in Policy::ALL {
+        print_line(&format!("{name:<24} {:<10} {summary}", also.join(", ")));
     }
     Ok(())
 }

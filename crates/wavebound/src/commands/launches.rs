@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use wb_lab::launch::{Session, Verdict};
 use wb_sim::Outcome;
-use wb_trace::Stats;
+use wb_trace::{NO_PC, Stats};
 
 #[derive(Serialize)]
 struct LaunchJson {
@@ -61,7 +61,7 @@ pub fn main(args: &RunArgs) -> CommandResult {
     let (mut totals, mut stats, mut launches) = (Totals::default(), None::<Stats>, Vec::new());
     while let Some(step) = session.next_step()? {
         let (outcome, record) =
-            args.record.run(Some(step.number), |options, observer| session.run(&step, options, observer))?;
+            args.record.run(Some(step.number), NO_PC, |options, observer| session.run(&step, options, observer))?;
         add(&mut totals, &outcome);
         match (&mut stats, &record.stats) {
             (Some(sum), Some(more)) => sum.add(more),
@@ -147,6 +147,7 @@ fn add(totals: &mut Totals, outcome: &Outcome) {
     totals.cycles += outcome.cycles;
     totals.wave_instructions += outcome.wave_instructions;
     totals.lane_instructions += outcome.lane_instructions;
+    totals.nops += outcome.nops;
     totals.waves += outcome.waves;
     totals.max_stack_depth = totals.max_stack_depth.max(outcome.max_stack_depth);
 }

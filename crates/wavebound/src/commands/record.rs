@@ -10,6 +10,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use wb_report::History;
 use wb_sim::{Outcome, RunOptions};
+use wb_trace::Pc;
 use wb_trace::{Observer, Observers, PdomLog, Statistics, Stats, TraceWriter};
 
 #[derive(Args)]
@@ -35,6 +36,9 @@ pub struct RecordArgs {
     /// Check the mask invariants after every instruction
     #[arg(long)]
     check: bool,
+    /// Compare the issue scheduler with the oracles of SWAS: discrepancies and errors over the kernel (docs/vortex.md)
+    #[arg(long, conflicts_with = "untimed")]
+    pub oracle: bool,
 }
 
 #[derive(Clone, Serialize)]
@@ -63,10 +67,12 @@ fn numbered(path: &Path, number: Option<usize>) -> PathBuf {
 }
 
 impl RecordArgs {
-    /// Runs one launch with everybody watching. `number`: of a launch among several.
+    /// Runs one launch with everybody watching. `number`: of a launch among several; `kernel`: where the kernel begins
+    /// that oracles look at.
     pub fn run(
         &self,
         number: Option<usize>,
+        kernel: Pc,
         go: impl FnOnce(RunOptions, Option<&mut dyn Observer>) -> Result<Outcome, Report>,
     ) -> miette::Result<(Outcome, Record)> {
         let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
@@ -87,6 +93,8 @@ impl RecordArgs {
                 timed: !self.untimed,
                 check: self.check,
                 keep_registers: self.dump_registers,
+                watch: self.oracle.then_some(kernel),
+                every_cycle: false,
                 progress: Some(&mut report),
             };
             let silent = observers.is_empty();

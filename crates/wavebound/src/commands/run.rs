@@ -12,8 +12,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use wb_lab::array::Array;
 use wb_lab::launch::is_launch_file;
+use wb_lab::schedule::Measured;
 use wb_sim::Outcome;
-use wb_trace::Stats;
+use wb_trace::{NO_PC, Stats};
 
 #[derive(Args)]
 pub struct RunArgs {
@@ -40,6 +41,7 @@ pub struct Totals {
     pub cycles: u64,
     pub wave_instructions: u64,
     pub lane_instructions: u64,
+    pub nops: u64,
     pub waves: u32,
     pub max_stack_depth: usize,
 }
@@ -50,6 +52,7 @@ impl From<&Outcome> for Totals {
             cycles: o.cycles,
             wave_instructions: o.wave_instructions,
             lane_instructions: o.lane_instructions,
+            nops: o.nops,
             waves: o.waves,
             max_stack_depth: o.max_stack_depth,
         }
@@ -68,6 +71,8 @@ struct RunJson {
     registers: Registers,
     console: String,
     trace: Option<TraceSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oracle: Option<Measured>,
 }
 
 impl RunArgs {
@@ -90,7 +95,8 @@ pub fn main(args: RunArgs) -> CommandResult {
     let shown = args.show.iter().map(|s| job.find_buffer(s)).collect::<Result<Vec<_>, _>>()?;
     let outputs = args.outputs()?;
     let saved = outputs.iter().map(|(name, _)| job.find_buffer(name)).collect::<Result<Vec<_>, _>>()?;
-    let (outcome, record) = args.record.run(None, |options, observer| job.run(options, observer))?;
+    let kernel = if args.record.oracle { job.kernel_pc(&args.target.kernel)? } else { NO_PC };
+    let (outcome, record) = args.record.run(None, kernel, |options, observer| job.run(options, observer))?;
     let mut memory = BTreeMap::new();
     for buffer in &shown {
         memory.insert(buffer.name.clone(), job.values(buffer, &outcome)?);
@@ -105,7 +111,8 @@ pub fn main(args: RunArgs) -> CommandResult {
         let console = String::from_utf8_lossy(&outcome.console).into_owned();
         let Record { stats, trace, .. } = record;
         let totals = Totals::from(&outcome);
-        print_json(&RunJson { version: 1, totals, stats, memory, registers, console, trace })?;
+        let oracle = Measured::of(&outcome);
+        print_json(&RunJson { version: 1, totals, stats, memory, registers, console, trace, oracle })?;
         return Ok(ExitCode::SUCCESS);
     }
     if !outcome.console.is_empty() {
@@ -124,6 +131,9 @@ pub fn main(args: RunArgs) -> CommandResult {
         ));
     }
     print_stats(record.stats.as_ref(), args.per_pc);
+    if let Some(measured) = Measured::of(&outcome) {
+        print(&format!("\nschedule against the oracles\n{}", measured.table()));
+    }
     print_memory(&memory);
     print_registers(&outcome);
     print_files(&record);

@@ -65,6 +65,9 @@ pub struct MachineArgs {
     /// Fetch policy of a decoupled front end
     #[arg(long)]
     pub fetch_policy: Option<String>,
+    /// Front end: perfect, decoupled or coordinated (frontend.kind)
+    #[arg(long)]
+    pub frontend: Option<String>,
     /// Stop with an error after this many cycles (limits.cycles)
     #[arg(long)]
     pub max_cycles: Option<u64>,
@@ -85,6 +88,7 @@ impl MachineArgs {
         set("split.contexts", self.contexts.map(|s| s.to_string()));
         set("issue.policy", self.policy.clone());
         set("frontend.policy", self.fetch_policy.clone());
+        set("frontend.kind", self.frontend.clone());
         set("limits.cycles", self.max_cycles.map(|v| v.to_string()));
         JobSpec { machine: self.machine.clone().unwrap_or_default(), sets, ..JobSpec::default() }
     }
@@ -111,7 +115,7 @@ pub struct Target {
     /// Threads of a group: N, or XxYxZ for GCN3 (default: one wave on GCN3, all in one on GUPPY)
     #[arg(long, value_parser = size)]
     pub group: Option<Size>,
-    /// Kernel of a GCN3 code object (may be left out when there is one)
+    /// Kernel of a GCN3 code object (may be left out when there is one); Vortex: function that --oracle watches (task)
     #[arg(long, default_value = "")]
     pub kernel: String,
     /// Kernel arguments in order: buf:f32:1024:iota, i32:5, f32:0.5, local:4096

@@ -120,10 +120,10 @@ impl Setup {
         m.dispatch = if self.vary(9, 2) == 0 { Dispatch::Fill } else { Dispatch::RoundRobin };
         let perfect = self.vary(10, 2) == 0;
         m.frontend.kind = if perfect { FrontEndKind::Perfect } else { FrontEndKind::Decoupled };
-        m.frontend.policy = Policy::ALL[self.vary(11, 5) as usize].0;
+        m.frontend.policy = Policy::FETCH[self.vary(11, 7) as usize];
         m.frontend.buffer = 1 + self.vary(12, 4);
         m.frontend.branch_penalty = self.vary(13, 3);
-        m.issue.policy = Policy::ALL[self.vary(14, 6) as usize].0;
+        m.issue.policy = Policy::ISSUE[self.vary(14, 7) as usize];
         let one = m.issue.policy == Policy::OwnerDispatch;
         m.issue.width = if one { 1 } else { 1 + self.vary(15, 2) };
         m.divergence.mechanism = self.way.mechanism.into();

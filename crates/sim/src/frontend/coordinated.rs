@@ -1,0 +1,186 @@
+//! The front end of SWAS section IV-B: one scheduler for fetch and issue. The wave that issues the head of its queue
+//! requests one instruction in the same cycle, so a queue as long as the fetch takes is always full. Where the flow breaks
+//! (a miss, a taken branch), NOPs fill the places; they issue like instructions but are none.
+
+use super::{Excuse, Fetch};
+use std::collections::VecDeque;
+use wb_hw::Machine;
+use wb_isa::lanes::bits;
+use wb_isa::{NO_PC, Pc};
+use wb_trace::PortKind;
+
+/// A place of a queue; `pc` is [`NO_PC`] for a NOP.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    pc: Pc,
+    /// First cycle in which it can issue.
+    arrives: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    /// Decoded, or on the way: the wave cannot be faster than the fetch.
+    entries: VecDeque<Entry>,
+    /// Next pc to request.
+    pc: Pc,
+    /// The request of `pc` missed; the line that comes serves it, whatever happens to the cache meanwhile.
+    filled: bool,
+    /// Suspended: the line is there in this cycle.
+    until: u64,
+    excuse: Excuse,
+}
+
+/// The slots of one partition, one bit each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Side {
+    occupied: u64,
+    suspended: u64,
+}
+
+pub struct Coordinated {
+    queues: Vec<Queue>,
+    sides: Vec<Side>,
+    places: u64,
+    /// Cycles the instruction cache adds on a hit.
+    hit: u64,
+    /// Earliest end of a suspension.
+    next_resume: u64,
+    /// Requests that missed, and waves that went elsewhere than straight on.
+    pub misses: u64,
+    pub redirects: u64,
+}
+
+impl Coordinated {
+    pub fn new(machine: &Machine, issuers: usize) -> Self {
+        let seats = (machine.core.waves / machine.core.partitions) as usize;
+        Coordinated {
+            queues: vec![Queue::default(); seats * issuers],
+            sides: vec![Side::default(); issuers],
+            places: machine.queue_places(),
+            hit: machine.instruction_hit(),
+            next_resume: u64::MAX,
+            misses: 0,
+            redirects: 0,
+        }
+    }
+
+    /// Not suspended. There is always something to issue then.
+    pub fn has(&self, slot: usize) -> bool {
+        let n = self.sides.len();
+        self.sides[slot % n].suspended >> (slot / n) & 1 == 0
+    }
+
+    #[inline(always)]
+    pub fn ready(&mut self, p: usize, now: u64) -> u64 {
+        if self.next_resume <= now {
+            self.resume(now);
+        }
+        !self.sides[p].suspended
+    }
+
+    /// Ends the suspensions whose line is there.
+    fn resume(&mut self, now: u64) {
+        self.next_resume = u64::MAX;
+        let n = self.sides.len();
+        for (p, side) in self.sides.iter_mut().enumerate() {
+            for local in bits(side.suspended) {
+                let until = self.queues[local as usize * n + p].until;
+                if until <= now {
+                    side.suspended &= !(1 << local);
+                } else {
+                    self.next_resume = self.next_resume.min(until);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn nop_next(&self, slot: usize) -> bool {
+        self.queues[slot].entries.front().is_none_or(|e| e.pc == NO_PC)
+    }
+
+    /// The pc of the first instruction in the queue, or of the one that is requested next.
+    pub fn next_pc(&self, slot: usize) -> Pc {
+        let q = &self.queues[slot];
+        q.entries.iter().map(|e| e.pc).find(|&pc| pc != NO_PC).unwrap_or(q.pc)
+    }
+
+    pub fn excuse(&self, slot: usize) -> Excuse {
+        self.queues[slot].excuse
+    }
+
+    pub fn next_event(&self) -> u64 {
+        self.next_resume
+    }
+
+    /// The slot is chosen: its head leaves, and one instruction is requested in its place.
+    pub fn select(&mut self, slot: usize, now: u64, fetch: &mut Fetch) {
+        let q = &mut self.queues[slot];
+        q.entries.pop_front();
+        let mut entry = Entry { pc: NO_PC, arrives: now + self.places };
+        if q.pc != NO_PC {
+            let line = if q.filled {
+                now
+            } else {
+                let line = std::iter::once((fetch.addr)(q.pc));
+                let request = fetch.memory.access(PortKind::Fetch, fetch.core, line, false, now);
+                request.done.saturating_sub(self.hit)
+            };
+            q.filled = line > now;
+            if q.filled {
+                // A NOP goes to decode; the wave is not chosen again before the line is there.
+                self.misses += 1;
+                q.until = line;
+                q.excuse.miss = line + self.places;
+                self.next_resume = self.next_resume.min(line);
+                let n = self.sides.len();
+                self.sides[slot % n].suspended |= 1 << (slot / n);
+            } else {
+                entry.pc = q.pc;
+                q.pc = fetch.next.get(q.pc as usize).copied().unwrap_or(NO_PC);
+            }
+        }
+        q.entries.push_back(entry);
+    }
+
+    /// The wave goes on at `pc`: what is in the queue, also what was requested in this cycle, becomes NOPs.
+    pub fn redirect(&mut self, slot: usize, pc: Pc, now: u64) {
+        self.redirects += 1;
+        let q = &mut self.queues[slot];
+        for entry in &mut q.entries {
+            entry.pc = NO_PC;
+        }
+        (q.pc, q.filled) = (pc, false);
+        q.excuse.branch = now + self.places;
+        let n = self.sides.len();
+        self.sides[slot % n].suspended &= !(1 << (slot / n));
+    }
+
+    /// A wave starts with a queue of NOPs.
+    pub fn start(&mut self, slot: usize, pc: Pc, now: u64) {
+        let q = &mut self.queues[slot];
+        q.entries.clear();
+        q.entries.extend((0..self.places).map(|_| Entry { pc: NO_PC, arrives: now }));
+        (q.pc, q.filled, q.until, q.excuse) = (pc, false, 0, Excuse::default());
+        let n = self.sides.len();
+        self.sides[slot % n].occupied |= 1 << (slot / n);
+        self.sides[slot % n].suspended &= !(1 << (slot / n));
+    }
+
+    pub fn stop(&mut self, slot: usize) {
+        let n = self.sides.len();
+        self.sides[slot % n].occupied &= !(1 << (slot / n));
+        self.sides[slot % n].suspended &= !(1 << (slot / n));
+    }
+
+    /// Every queue of a wave is full, and its head is there: nobody ever waits for an instruction.
+    pub fn is_full(&self, now: u64) -> bool {
+        let n = self.sides.len();
+        self.sides.iter().enumerate().all(|(p, side)| {
+            bits(side.occupied).all(|local| {
+                let q = &self.queues[local as usize * n + p];
+                q.entries.len() as u64 == self.places && q.entries.front().is_some_and(|e| e.arrives <= now)
+            })
+        })
+    }
+}

@@ -1,0 +1,308 @@
+//! The two oracles of SWAS section VI-A4, beside the real issue scheduler: the first assumes that queues are never empty, the
+//! second forgives an empty queue for a while after a miss and after a taken branch. What they would have chosen
+//! otherwise is counted per cycle while a wave is in the kernel.
+
+use super::core::Core;
+use crate::divergence::Divergence;
+use crate::sched::{self, Policy, View};
+use wb_hw::Machine;
+use wb_isa::lanes::bits;
+use wb_isa::{Isa, Mask, NO_PC, Pc};
+
+/// Cycles by why the oracle's wave did not issue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Causes {
+    /// Its queue is empty after a miss of the instruction cache.
+    pub miss: u64,
+    /// ... after a taken branch.
+    pub branch: u64,
+    /// ... because fetch and issue are not synchronised.
+    pub synchronisation: u64,
+    /// Its queue is not empty: the oracle's turn is another one since an earlier difference (loose round robin only).
+    pub shifted: u64,
+}
+
+impl Causes {
+    pub fn total(&self) -> u64 {
+        self.miss + self.branch + self.synchronisation + self.shifted
+    }
+
+    fn count(&mut self, cause: Cause) {
+        match cause {
+            Cause::Miss => self.miss += 1,
+            Cause::Branch => self.branch += 1,
+            Cause::Synchronisation => self.synchronisation += 1,
+            Cause::Shifted => self.shifted += 1,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Miss,
+    Branch,
+    Synchronisation,
+    Shifted,
+}
+
+/// The metrics of SWAS section VI-A5, of the kernel alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// Cycles in which at least one wave is in the kernel.
+    pub cycles: u64,
+    /// Wave-instructions of waves in the kernel, and their active lanes added up.
+    pub committed: u64,
+    pub lane_instructions: u64,
+    /// Issued NOPs, requests that missed the instruction cache, and times a wave did not go straight on.
+    pub nops: u64,
+    pub misses: u64,
+    pub taken_branches: u64,
+    /// Cycles in which the first oracle chose otherwise, and in which the second did.
+    pub discrepancies: Causes,
+    pub errors: Causes,
+    /// Issue schedulers that were compared; cycles are counted for each.
+    pub schedulers: u32,
+}
+
+impl Schedule {
+    /// Instructions committed by threads per cycle.
+    pub fn thread_ipc(&self) -> f64 {
+        ratio(self.lane_instructions, self.cycles)
+    }
+
+    /// Share of the cycles (of each scheduler) with an error.
+    pub fn error_rate(&self) -> f64 {
+        ratio(self.errors.total(), self.cycles * u64::from(self.schedulers.max(1)))
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// The oracles of one issue scheduler.
+struct Pair {
+    first: Box<dyn Policy>,
+    second: Box<dyn Policy>,
+}
+
+/// Whether a wave is in the kernel: from its first instruction until it is back behind the call.
+#[derive(Clone, Copy)]
+struct Position {
+    /// Behind the instruction issued last.
+    behind: Pc,
+    /// Where the kernel returns to, while the wave is in it.
+    returns: Option<Pc>,
+}
+
+pub struct Watch {
+    pub schedule: Schedule,
+    pairs: Vec<Vec<Pair>>,
+    /// The oracles follow the real scheduler in every cycle: greedy policies, and where several waves issue at once.
+    follow: bool,
+    /// First pc of the kernel, [`NO_PC`] = the whole run.
+    kernel: Pc,
+    positions: Vec<Vec<Position>>,
+    inside: u32,
+    /// What was seen in this cycle, not yet counted.
+    discrepancies: Vec<Cause>,
+    errors: Vec<Cause>,
+    committed: (u64, u64),
+    breaks: (u64, u64),
+    nops: u64,
+}
+
+impl Watch {
+    pub fn new(machine: &Machine, issuers: usize, kernel: Pc) -> Self {
+        let pair = |_| Pair {
+            first: sched::policy(machine.issue.policy),
+            second: sched::policy(machine.issue.policy),
+        };
+        let position = Position { behind: NO_PC, returns: None };
+        let schedulers = machine.cores * machine.core.partitions;
+        Watch {
+            schedule: Schedule { schedulers, ..Schedule::default() },
+            pairs: (0..machine.cores).map(|_| (0..issuers).map(pair).collect()).collect(),
+            follow: machine.issue.policy.is_greedy()
+                || machine.issue.width > 1
+                || issuers > machine.core.partitions as usize,
+            kernel,
+            positions: vec![vec![position; machine.core.waves as usize]; machine.cores as usize],
+            inside: 0,
+            discrepancies: Vec::new(),
+            errors: Vec::new(),
+            committed: (0, 0),
+            breaks: (0, 0),
+            nops: 0,
+        }
+    }
+
+    /// Issuer `q` has chosen `pick`; its policy remembered `before` when it did.
+    pub fn look<I: Isa, D: Divergence>(
+        &mut self,
+        core: &mut Core<I, D>,
+        c: usize,
+        q: usize,
+        now: u64,
+        before: u64,
+        pick: Option<u32>,
+    ) {
+        let (ready, blocked, empty) = core.foresee(q, now, 0);
+        let cause = |core: &Core<I, D>, local: u32| excused(core, q, local, now);
+        let excused = bits(empty).filter(|&s| cause(core, s) != Cause::Synchronisation);
+        let excused = excused.fold(0, |all, s| all | 1u64 << s);
+        self.compare(core, c, q, before, pick, Sets { ready, blocked, empty, excused }, &cause);
+    }
+
+    /// As [`Watch::look`], where the `n` contexts of partition `p` share an issue port: a wave is ready if one of them is.
+    #[allow(clippy::too_many_arguments)]
+    pub fn look_shared<I: Isa, D: Divergence>(
+        &mut self,
+        core: &mut Core<I, D>,
+        c: usize,
+        p: usize,
+        now: u64,
+        before: u64,
+        pick: Option<u32>,
+        n: usize,
+    ) {
+        let partitions = core.partitions;
+        let mut all = Sets::default();
+        let mut there = 0;
+        let mut missed = 0u64;
+        for k in 0..n {
+            let q = k * partitions + p;
+            let (ready, blocked, empty) = core.foresee(q, now, 0);
+            all.ready |= ready;
+            all.blocked |= blocked;
+            there |= ready & !empty;
+            for local in bits(empty) {
+                match excused(core, q, local, now) {
+                    Cause::Synchronisation => {}
+                    cause => {
+                        all.excused |= 1 << local;
+                        missed |= u64::from(cause == Cause::Miss) << local;
+                    }
+                }
+            }
+        }
+        all.empty = all.ready & !there;
+        all.excused &= all.empty;
+        let set = all;
+        let cause = |_: &Core<I, D>, local: u32| match (missed >> local & 1, set.excused >> local & 1) {
+            (1, _) => Cause::Miss,
+            (_, 1) => Cause::Branch,
+            _ => Cause::Synchronisation,
+        };
+        self.compare(core, c, p, before, pick, all, &cause);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn compare<I: Isa, D: Divergence>(
+        &mut self,
+        core: &Core<I, D>,
+        c: usize,
+        q: usize,
+        before: u64,
+        pick: Option<u32>,
+        sets: Sets,
+        cause: &dyn Fn(&Core<I, D>, u32) -> Cause,
+    ) {
+        let (occupied, age, _) = core.scheduler(q);
+        let slots = core.seats() as u32;
+        let Pair { first, second } = &mut self.pairs[c][q];
+        if self.follow {
+            first.remember(before);
+            second.remember(before);
+        }
+        let why = |choice: Option<u32>| match choice {
+            Some(local) if sets.empty >> local & 1 == 1 => cause(core, local),
+            _ => Cause::Shifted,
+        };
+        let view = |ready: u64| {
+            let stalled = occupied & !(ready | sets.blocked);
+            View { ready, stalled, occupied, age, queued: &[], slots }
+        };
+        let choice = first.pick(&view(sets.ready));
+        if choice != pick {
+            self.discrepancies.push(why(choice));
+        }
+        let choice = second.pick(&view(sets.ready & !sets.excused));
+        if choice != pick {
+            self.errors.push(why(choice));
+        }
+    }
+
+    /// The wave in `slot` issued the instruction at `pc`; `next` is the one behind it.
+    pub fn issued(&mut self, c: usize, slot: usize, pc: Pc, next: Pc, active: Mask) {
+        if self.kernel != NO_PC {
+            let p = &mut self.positions[c][slot];
+            match p.returns {
+                None if pc == self.kernel => {
+                    p.returns = Some(p.behind);
+                    self.inside += 1;
+                }
+                Some(to) if to == pc => {
+                    p.returns = None;
+                    self.inside -= 1;
+                }
+                _ => {}
+            }
+            p.behind = next;
+            if p.returns.is_none() {
+                return;
+            }
+        }
+        self.committed.0 += 1;
+        self.committed.1 += u64::from(active.count_ones());
+    }
+
+    /// The wave in `slot` is gone.
+    pub fn ended(&mut self, c: usize, slot: usize) {
+        let p = &mut self.positions[c][slot];
+        self.inside -= u32::from(p.returns.take().is_some());
+        p.behind = NO_PC;
+    }
+
+    /// Counts the cycle, if it is one of the kernel. `breaks` and `nops` are totals since the start.
+    pub fn end_cycle(&mut self, breaks: impl Iterator<Item = (u64, u64)>, nops: u64) {
+        let breaks = breaks.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let s = &mut self.schedule;
+        if self.inside > 0 || self.kernel == NO_PC {
+            s.cycles += 1;
+            s.nops += nops - self.nops;
+            s.misses += breaks.0 - self.breaks.0;
+            s.taken_branches += breaks.1 - self.breaks.1;
+            self.discrepancies.iter().for_each(|&c| s.discrepancies.count(c));
+            self.errors.iter().for_each(|&c| s.errors.count(c));
+        }
+        s.committed += self.committed.0;
+        s.lane_instructions += self.committed.1;
+        self.committed = (0, 0);
+        (self.breaks, self.nops) = (breaks, nops);
+        self.discrepancies.clear();
+        self.errors.clear();
+    }
+}
+
+/// Seats of a scheduler in one cycle: what could issue with instructions, lacks only a unit, has no instruction, and has
+/// none for a reason that can be foreseen.
+#[derive(Clone, Copy, Default)]
+struct Sets {
+    ready: u64,
+    blocked: u64,
+    empty: u64,
+    excused: u64,
+}
+
+/// Why the queue of a seat is empty.
+fn excused<I: Isa, D: Divergence>(core: &Core<I, D>, q: usize, local: u32, now: u64) -> Cause {
+    let excuse = core.excuse(q, local as usize);
+    if excuse.miss > now {
+        Cause::Miss
+    } else if excuse.branch > now {
+        Cause::Branch
+    } else {
+        Cause::Synchronisation
+    }
+}
