@@ -109,6 +109,13 @@ experiments! {
     pws_10b "pws-10b"
     pws_10c "pws-10c"
     pws_12 "pws-12"
+    swas_t1 "swas-t1"
+    swas_4 "swas-4"
+    swas_5 "swas-5"
+    swas_6 "swas-6"
+    swas_7 "swas-7"
+    swas_8 "swas-8"
+    swas_t2 "swas-t2"
 }
 
 #[test]

@@ -49,10 +49,8 @@ fn coordinated_makes_no_errors_and_decoupled_does() {
 fn the_kernel_has_the_same_instructions_under_every_front_end() {
     for kernel in kernels().iter().filter(|k| k.for_vortex) {
         let job = kernel.job(&spec(&[])).expect("a job");
-        let committed: Vec<u64> = Choice::swas()
-            .iter()
-            .map(|choice| measure(&job, choice, "").expect("a run").committed)
-            .collect();
+        let committed: Vec<u64> =
+            Choice::swas().iter().map(|choice| measure(&job, choice, "").expect("a run").committed).collect();
         assert!(committed.windows(2).all(|w| w[0] == w[1]), "{}: {committed:?}", kernel.name);
     }
 }

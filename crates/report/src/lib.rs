@@ -7,9 +7,11 @@ pub mod graph;
 mod history;
 mod layout;
 mod picture;
+mod schedule;
 
 pub use chart::{Axis, Chart, bars, lines};
 pub use error::ReportError;
 pub use graph::{GraphEdge, GraphNode, graph_inline, graph_svg};
 pub use history::{Access, Busy, Cell, History, Resident, Span};
 pub use picture::{PictureOptions, draw, pixels, svg};
+pub use schedule::{Difference, Timetable, Turn, timetable, timetable_svg};

@@ -2,7 +2,8 @@
 
 use crate::console::Console;
 use crate::memory::DeviceMemory;
-use crate::timed::Schedule;
+use crate::timed::{Decision, Schedule};
+use std::ops::Range;
 use wb_isa::{Mask, Pc, WaveStart, first_lanes};
 
 /// How waves come into being.
@@ -146,6 +147,8 @@ pub struct RunOptions<'a> {
     /// Compare the scheduler with the oracles of SWAS section VI-A4 over the kernel: the pc where it begins, or
     /// [`wb_isa::NO_PC`] for the whole run. Timed runs only.
     pub watch: Option<Pc>,
+    /// Keep what the schedulers decided in these cycles, counted from where the kernel begins; only with `watch`.
+    pub decisions: Range<u64>,
     /// Look at every cycle instead of skipping those in which nothing can happen; slower, same result.
     pub every_cycle: bool,
     /// Told about once per million instructions: cycles and wave-instructions so far.
@@ -159,6 +162,7 @@ impl Default for RunOptions<'_> {
             check: false,
             keep_registers: false,
             watch: None,
+            decisions: 0..0,
             every_cycle: false,
             progress: None,
         }
@@ -184,6 +188,7 @@ pub struct Outcome {
     pub nops: u64,
     /// What the oracles saw, if they were asked for.
     pub schedule: Option<Schedule>,
+    pub decisions: Vec<Decision>,
     pub waves: u32,
     /// Most divergence-stack entries any wave had.
     pub max_stack_depth: usize,
@@ -201,6 +206,7 @@ impl Outcome {
             lane_instructions: 0,
             nops: 0,
             schedule: None,
+            decisions: Vec::new(),
             waves: 0,
             max_stack_depth: 0,
             console: Vec::new(),

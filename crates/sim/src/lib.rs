@@ -22,7 +22,7 @@ pub use error::{ErrorKind, SimError};
 pub use launch::{Groups, Launch, Outcome, RunOptions, WaveRegisters};
 pub use memory::DeviceMemory;
 pub use run::{Runnable, trace_info};
-pub use timed::{Causes, Schedule};
+pub use timed::{Cause, Causes, Decision, Schedule};
 
 /// Wave-instructions between two progress reports.
 pub(crate) const PROGRESS_EVERY: u64 = 1 << 20;

@@ -11,6 +11,7 @@ mod masks;
 mod notebook;
 mod pdom;
 mod reuse;
+mod swas;
 mod table2;
 mod width;
 
@@ -177,6 +178,55 @@ const EXPERIMENTS: &[Experiment] = &[
         source: "\"Predictable Wavefront Splitting\" (PWS), figure 12",
         published: reuse::FIGURE_12,
         run: reuse::figure_12,
+    },
+    Experiment {
+        name: "swas-t1",
+        title: "wave-instructions of the six kernels",
+        source: "\"Coordinating the fetch and issue warp schedulers to increase the timing predictability of GPUs\" (SWAS), table I",
+        published: swas::TABLE_1,
+        run: swas::table_1,
+    },
+    Experiment {
+        name: "swas-4",
+        title: "IPC by fetch and issue policy",
+        source: "\"Coordinating the fetch and issue warp schedulers to increase the timing predictability of GPUs\" (SWAS), figure 4",
+        published: swas::FIGURE_4,
+        run: swas::figure_4,
+    },
+    Experiment {
+        name: "swas-5",
+        title: "scheduling errors by fetch and issue policy",
+        source: "\"Coordinating the fetch and issue warp schedulers to increase the timing predictability of GPUs\" (SWAS), figure 5",
+        published: swas::FIGURE_5,
+        run: swas::figure_5,
+    },
+    Experiment {
+        name: "swas-6",
+        title: "coordinated scheduler against the baseline, GTLRR",
+        source: "\"Coordinating the fetch and issue warp schedulers to increase the timing predictability of GPUs\" (SWAS), figure 6",
+        published: swas::FIGURE_6,
+        run: swas::figure_6,
+    },
+    Experiment {
+        name: "swas-7",
+        title: "coordinated scheduler against the baseline, GTLO",
+        source: "\"Coordinating the fetch and issue warp schedulers to increase the timing predictability of GPUs\" (SWAS), figure 7",
+        published: swas::FIGURE_7,
+        run: swas::figure_7,
+    },
+    Experiment {
+        name: "swas-8",
+        title: "coordinated scheduler against the baseline, LRR",
+        source: "\"Coordinating the fetch and issue warp schedulers to increase the timing predictability of GPUs\" (SWAS), figure 8",
+        published: swas::FIGURE_8,
+        run: swas::figure_8,
+    },
+    Experiment {
+        name: "swas-t2",
+        title: "both machines in their best configuration",
+        source: "\"Coordinating the fetch and issue warp schedulers to increase the timing predictability of GPUs\" (SWAS), table II",
+        published: swas::TABLE_2,
+        run: swas::table_2,
     },
 ];
 

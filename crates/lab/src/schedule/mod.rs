@@ -5,7 +5,8 @@ use crate::job::Job;
 use miette::{Report, miette};
 use serde::Serialize;
 use wb_hw::{FrontEndKind, Machine, Policy};
-use wb_sim::{Causes, Outcome, RunOptions};
+use wb_report::{Difference, Timetable, Turn};
+use wb_sim::{Causes, Decision, Outcome, RunOptions};
 
 /// Front end and policies to try a job with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,8 @@ pub struct Measured {
     pub nops: u64,
     pub fetch_misses: u64,
     pub taken_branches: u64,
+    /// Fetched behind taken branches and thrown away.
+    pub discarded: u64,
     pub discrepancies: ByCause,
     pub errors: ByCause,
     /// Errors per cycle and scheduler.
@@ -96,6 +99,7 @@ impl Measured {
             nops: s.nops,
             fetch_misses: s.misses,
             taken_branches: s.taken_branches,
+            discarded: s.discarded,
             discrepancies: ByCause::from(&s.discrepancies),
             errors: ByCause::from(&s.errors),
             error_rate: s.error_rate(),
@@ -118,6 +122,7 @@ impl Measured {
             ("NOPs", self.nops.to_string()),
             ("fetch misses", self.fetch_misses.to_string()),
             ("taken branches", self.taken_branches.to_string()),
+            ("fetched in vain", self.discarded.to_string()),
             ("discrepancies", causes(&self.discrepancies)),
             ("errors", causes(&self.errors)),
             ("error rate", format!("{:.2} %", 100.0 * self.error_rate)),
@@ -133,4 +138,21 @@ pub fn measure(job: &Job, choice: &Choice, kernel: &str) -> Result<Measured, Rep
     let options = RunOptions { watch: Some(job.kernel_pc(kernel)?), ..RunOptions::default() };
     let outcome = job.run_on(&machine, options, None)?;
     Measured::of(&outcome).ok_or_else(|| miette!("a timed run that was watched has no schedule"))
+}
+
+/// What the first scheduler of the first core decided, to be drawn.
+pub fn timetable(decisions: &[Decision]) -> Timetable {
+    let first: Vec<&Decision> = decisions.iter().filter(|d| d.core == 0 && d.scheduler == 0).collect();
+    let rows = first.iter().flat_map(|d| [d.slot, d.wanted]).flatten().max().map_or(0, |slot| slot + 1);
+    let turn = |d: &&Decision| {
+        let bad = if d.error.is_some() { Difference::Error } else { Difference::Discrepancy };
+        let missed = d.wanted.filter(|_| d.discrepancy.is_some() || d.error.is_some());
+        Turn { cycle: d.cycle, row: d.slot, nop: d.nop, missed: missed.map(|slot| (slot, bad)) }
+    };
+    let several = decisions.iter().any(|d| d.core > 0 || d.scheduler > 0);
+    Timetable {
+        title: if several { "scheduler 0 of core 0" } else { "who issues, cycle by cycle" }.to_owned(),
+        rows: (0..rows).map(|slot| format!("slot {slot}")).collect(),
+        turns: first.iter().map(turn).collect(),
+    }
 }

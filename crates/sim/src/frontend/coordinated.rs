@@ -2,7 +2,7 @@
 //! requests one instruction in the same cycle, so a queue as long as the fetch takes is always full. Where the flow breaks
 //! (a miss, a taken branch), NOPs fill the places; they issue like instructions but are none.
 
-use super::{Excuse, Fetch};
+use super::{Breaks, Excuse, Fetch};
 use std::collections::VecDeque;
 use wb_hw::Machine;
 use wb_isa::lanes::bits;
@@ -45,9 +45,7 @@ pub struct Coordinated {
     hit: u64,
     /// Earliest end of a suspension.
     next_resume: u64,
-    /// Requests that missed, and waves that went elsewhere than straight on.
-    pub misses: u64,
-    pub redirects: u64,
+    pub breaks: Breaks,
 }
 
 impl Coordinated {
@@ -59,8 +57,7 @@ impl Coordinated {
             places: machine.queue_places(),
             hit: machine.instruction_hit(),
             next_resume: u64::MAX,
-            misses: 0,
-            redirects: 0,
+            breaks: Breaks::default(),
         }
     }
 
@@ -129,7 +126,7 @@ impl Coordinated {
             q.filled = line > now;
             if q.filled {
                 // A NOP goes to decode; the wave is not chosen again before the line is there.
-                self.misses += 1;
+                self.breaks.misses += 1;
                 q.until = line;
                 q.excuse.miss = line + self.places;
                 self.next_resume = self.next_resume.min(line);
@@ -145,9 +142,10 @@ impl Coordinated {
 
     /// The wave goes on at `pc`: what is in the queue, also what was requested in this cycle, becomes NOPs.
     pub fn redirect(&mut self, slot: usize, pc: Pc, now: u64) {
-        self.redirects += 1;
+        self.breaks.redirects += 1;
         let q = &mut self.queues[slot];
         for entry in &mut q.entries {
+            self.breaks.discarded += u64::from(entry.pc != NO_PC);
             entry.pc = NO_PC;
         }
         (q.pc, q.filled) = (pc, false);

@@ -2,7 +2,7 @@
 //! independently of issue. Branches are predicted not taken: instructions behind one are fetched, and a jump that goes
 //! elsewhere empties the queue and what is under way.
 
-use super::{Excuse, Fetch, fetch_view};
+use super::{Breaks, Excuse, Fetch, fetch_view};
 use crate::sched::{self, Policy, View};
 use std::collections::VecDeque;
 use wb_hw::{AfterMiss, Machine};
@@ -51,9 +51,7 @@ pub struct Decoupled {
     wait: bool,
     /// Earliest cycle at which a wave that missed requests again.
     next_unblock: u64,
-    /// Requests that missed, and waves that went elsewhere than straight on.
-    pub misses: u64,
-    pub redirects: u64,
+    pub breaks: Breaks,
     /// Earliest arrival of anything under way.
     next_arrival: u64,
     /// Instructions arrived in the last tick: their waves may issue in the next cycle.
@@ -83,8 +81,7 @@ impl Decoupled {
             hit: machine.instruction_hit(),
             wait: f.after_miss == AfterMiss::Wait,
             next_unblock: u64::MAX,
-            misses: 0,
-            redirects: 0,
+            breaks: Breaks::default(),
             next_arrival: u64::MAX,
             delivered: false,
         }
@@ -108,12 +105,13 @@ impl Decoupled {
         let b = &mut self.buffers[slot];
         b.ready -= 1;
         if !straight {
+            self.breaks.discarded += u64::from(b.ready) + b.coming.len() as u64;
             b.ready = 0;
             b.coming.clear();
             b.pc = pc;
             b.blocked = 0;
             b.excuse.branch = now + self.hit + self.latency;
-            self.redirects += 1;
+            self.breaks.redirects += 1;
         }
         self.update(slot);
     }
@@ -201,7 +199,10 @@ impl Decoupled {
             for _ in 0..self.ports {
                 let side = &mut self.sides[p];
                 let age = ages(p);
-                let view = View { queued: &side.queued, ..fetch_view(side.wants, side.occupied, age, age.len() as u32) };
+                let view = View {
+                    queued: &side.queued,
+                    ..fetch_view(side.wants, side.occupied, age, age.len() as u32)
+                };
                 let Some(local) = side.policy.pick(&view) else { break };
                 let slot = local as usize * n + p;
                 let b = &mut self.buffers[slot];
@@ -213,7 +214,7 @@ impl Decoupled {
                 // The cache tells a miss one cycle after the request: from then on the wave may have to wait.
                 let line = request.done.saturating_sub(self.hit);
                 if line > now {
-                    self.misses += 1;
+                    self.breaks.misses += 1;
                     b.excuse.miss = line + self.hit + self.latency;
                     if self.wait {
                         b.blocked = line;

@@ -21,6 +21,16 @@ pub struct Excuse {
     pub branch: u64,
 }
 
+/// How often the flow of instructions broke so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Breaks {
+    /// Requests that missed the instruction cache.
+    pub misses: u64,
+    /// Times that a wave left the straight line, and what had been fetched behind and was thrown away.
+    pub redirects: u64,
+    pub discarded: u64,
+}
+
 /// The front end of one core. An enum rather than `dyn`: it is asked per slot and cycle.
 pub enum FrontEnd {
     Perfect,
@@ -135,12 +145,11 @@ impl FrontEnd {
         }
     }
 
-    /// Requests that missed the instruction cache so far, and times that a wave left the straight line.
-    pub fn breaks(&self) -> (u64, u64) {
+    pub fn breaks(&self) -> Breaks {
         match self {
-            FrontEnd::Perfect => (0, 0),
-            FrontEnd::Decoupled(d) => (d.misses, d.redirects),
-            FrontEnd::Coordinated(f) => (f.misses, f.redirects),
+            FrontEnd::Perfect => Breaks::default(),
+            FrontEnd::Decoupled(d) => d.breaks,
+            FrontEnd::Coordinated(f) => f.breaks,
         }
     }
 }

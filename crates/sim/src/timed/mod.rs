@@ -10,7 +10,7 @@ mod units;
 mod watch;
 
 pub(crate) use units::describe as describe_units;
-pub use watch::{Causes, Schedule};
+pub use watch::{Cause, Causes, Decision, Schedule};
 
 use self::board::Board;
 use self::core::{Core, Resident, Timing};
@@ -114,7 +114,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         coordinated: machine.frontend.kind == FrontEndKind::Coordinated,
         watch: options.watch.map(|kernel| {
             let issuers = machine.core.partitions as usize * (exec.contexts as usize + 1);
-            Box::new(Watch::new(machine, issuers, kernel))
+            Box::new(Watch::new(machine, issuers, kernel, options.decisions.clone()))
         }),
         every_cycle: options.every_cycle || options.watch.is_some(),
         keep_registers: options.keep_registers,
@@ -139,7 +139,9 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         }
     }
     let mut outcome = run.outcome;
-    outcome.schedule = run.watch.map(|w| w.schedule);
+    if let Some(watch) = run.watch {
+        (outcome.schedule, outcome.decisions) = (Some(watch.schedule), watch.decisions);
+    }
     outcome.cycles = run.end;
     outcome.console = outcome.printed.text();
     run.sink.end(outcome.cycles);

@@ -4,7 +4,9 @@
 
 use super::core::Core;
 use crate::divergence::Divergence;
+use crate::frontend::Breaks;
 use crate::sched::{self, Policy, View};
+use std::ops::Range;
 use wb_hw::Machine;
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, NO_PC, Pc};
@@ -37,12 +39,28 @@ impl Causes {
     }
 }
 
+/// Why the oracle's wave did not issue; see [`Causes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cause {
+pub enum Cause {
     Miss,
     Branch,
     Synchronisation,
     Shifted,
+}
+
+/// What one issue scheduler did in a cycle, and what the oracles would have done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub cycle: u64,
+    pub core: u32,
+    pub scheduler: u32,
+    /// Slot of the wave that issued; and whether it was a NOP.
+    pub slot: Option<u32>,
+    pub nop: bool,
+    /// Slot of the wave the first oracle chose.
+    pub wanted: Option<u32>,
+    pub discrepancy: Option<Cause>,
+    pub error: Option<Cause>,
 }
 
 /// The metrics of SWAS section VI-A5, of the kernel alone.
@@ -57,6 +75,8 @@ pub struct Schedule {
     pub nops: u64,
     pub misses: u64,
     pub taken_branches: u64,
+    /// What was fetched behind taken branches and thrown away.
+    pub discarded: u64,
     /// Cycles in which the first oracle chose otherwise, and in which the second did.
     pub discrepancies: Causes,
     pub errors: Causes,
@@ -108,12 +128,15 @@ pub struct Watch {
     discrepancies: Vec<Cause>,
     errors: Vec<Cause>,
     committed: (u64, u64),
-    breaks: (u64, u64),
+    breaks: Breaks,
     nops: u64,
+    /// Decisions in these cycles are kept; counted from where the kernel begins.
+    keep: Range<u64>,
+    pub decisions: Vec<Decision>,
 }
 
 impl Watch {
-    pub fn new(machine: &Machine, issuers: usize, kernel: Pc) -> Self {
+    pub fn new(machine: &Machine, issuers: usize, kernel: Pc, keep: Range<u64>) -> Self {
         let pair = |_| Pair {
             first: sched::policy(machine.issue.policy),
             second: sched::policy(machine.issue.policy),
@@ -132,8 +155,10 @@ impl Watch {
             discrepancies: Vec::new(),
             errors: Vec::new(),
             committed: (0, 0),
-            breaks: (0, 0),
+            breaks: Breaks::default(),
             nops: 0,
+            keep,
+            decisions: Vec::new(),
         }
     }
 
@@ -151,7 +176,7 @@ impl Watch {
         let cause = |core: &Core<I, D>, local: u32| excused(core, q, local, now);
         let excused = bits(empty).filter(|&s| cause(core, s) != Cause::Synchronisation);
         let excused = excused.fold(0, |all, s| all | 1u64 << s);
-        self.compare(core, c, q, before, pick, Sets { ready, blocked, empty, excused }, &cause);
+        self.compare(core, (c, q, now), before, pick, Sets { ready, blocked, empty, excused }, &cause);
     }
 
     /// As [`Watch::look`], where the `n` contexts of partition `p` share an issue port: a wave is ready if one of them is.
@@ -194,15 +219,14 @@ impl Watch {
             (_, 1) => Cause::Branch,
             _ => Cause::Synchronisation,
         };
-        self.compare(core, c, p, before, pick, all, &cause);
+        self.compare(core, (c, p, now), before, pick, all, &cause);
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// Scheduler `q` of core `c` in cycle `now`.
     fn compare<I: Isa, D: Divergence>(
         &mut self,
         core: &Core<I, D>,
-        c: usize,
-        q: usize,
+        (c, q, now): (usize, usize, u64),
         before: u64,
         pick: Option<u32>,
         sets: Sets,
@@ -223,13 +247,26 @@ impl Watch {
             let stalled = occupied & !(ready | sets.blocked);
             View { ready, stalled, occupied, age, queued: &[], slots }
         };
-        let choice = first.pick(&view(sets.ready));
-        if choice != pick {
-            self.discrepancies.push(why(choice));
-        }
+        let wanted = first.pick(&view(sets.ready));
+        let discrepancy = (wanted != pick).then(|| why(wanted));
         let choice = second.pick(&view(sets.ready & !sets.excused));
-        if choice != pick {
-            self.errors.push(why(choice));
+        let error = (choice != pick).then(|| why(choice));
+        self.discrepancies.extend(discrepancy);
+        self.errors.extend(error);
+        if self.keep.contains(&self.schedule.cycles) && (self.inside > 0 || self.kernel == NO_PC) {
+            let slot = |local: u32| core.slot_number(q, local as usize) as u32;
+            let nop = pick.is_some_and(|local| core.nop_next(q, local as usize));
+            let (core, scheduler, slot, wanted) = (c as u32, q as u32, pick.map(slot), wanted.map(slot));
+            self.decisions.push(Decision {
+                cycle: now,
+                core,
+                scheduler,
+                slot,
+                nop,
+                wanted,
+                discrepancy,
+                error,
+            });
         }
     }
 
@@ -265,14 +302,19 @@ impl Watch {
     }
 
     /// Counts the cycle, if it is one of the kernel. `breaks` and `nops` are totals since the start.
-    pub fn end_cycle(&mut self, breaks: impl Iterator<Item = (u64, u64)>, nops: u64) {
-        let breaks = breaks.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    pub fn end_cycle(&mut self, breaks: impl Iterator<Item = Breaks>, nops: u64) {
+        let breaks = breaks.fold(Breaks::default(), |a, b| Breaks {
+            misses: a.misses + b.misses,
+            redirects: a.redirects + b.redirects,
+            discarded: a.discarded + b.discarded,
+        });
         let s = &mut self.schedule;
         if self.inside > 0 || self.kernel == NO_PC {
             s.cycles += 1;
             s.nops += nops - self.nops;
-            s.misses += breaks.0 - self.breaks.0;
-            s.taken_branches += breaks.1 - self.breaks.1;
+            s.misses += breaks.misses - self.breaks.misses;
+            s.taken_branches += breaks.redirects - self.breaks.redirects;
+            s.discarded += breaks.discarded - self.breaks.discarded;
             self.discrepancies.iter().for_each(|&c| s.discrepancies.count(c));
             self.errors.iter().for_each(|&c| s.errors.count(c));
         }

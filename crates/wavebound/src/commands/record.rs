@@ -7,8 +7,10 @@ use miette::{IntoDiagnostic, Report, WrapErr};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use wb_report::History;
+use wb_lab::schedule;
+use wb_report::{History, timetable};
 use wb_sim::{Outcome, RunOptions};
 use wb_trace::Pc;
 use wb_trace::{Observer, Observers, PdomLog, Statistics, Stats, TraceWriter};
@@ -39,6 +41,24 @@ pub struct RecordArgs {
     /// Compare the issue scheduler with the oracles of SWAS: discrepancies and errors over the kernel (docs/vortex.md)
     #[arg(long, conflicts_with = "untimed")]
     pub oracle: bool,
+    /// Draw which wave issued in each cycle of the kernel, and where the oracles differ (.png or .svg)
+    #[arg(long, value_name = "FILE", conflicts_with = "untimed")]
+    pub schedule: Option<PathBuf>,
+    /// Cycles of the kernel to draw
+    #[arg(long, value_name = "FROM..TO", default_value = "0..600", value_parser = cycles, requires = "schedule")]
+    schedule_cycles: Range<u64>,
+}
+
+/// `FROM..TO`.
+fn cycles(text: &str) -> Result<Range<u64>, String> {
+    let wrong = || format!("`{text}` is not FROM..TO, for example 100..700");
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |t: &str| t.trim().parse::<u64>().map_err(|_| wrong());
+    let range = number(from)?..number(to)?;
+    match range.end.checked_sub(range.start) {
+        Some(1..=10_000) => Ok(range),
+        _ => Err(format!("`{text}` is not between 1 and 10000 cycles")),
+    }
 }
 
 #[derive(Clone, Serialize)]
@@ -67,6 +87,11 @@ fn numbered(path: &Path, number: Option<usize>) -> PathBuf {
 }
 
 impl RecordArgs {
+    /// The oracles look on.
+    pub fn watches(&self) -> bool {
+        self.oracle || self.schedule.is_some()
+    }
+
     /// Runs one launch with everybody watching. `number`: of a launch among several; `kernel`: where the kernel begins
     /// that oracles look at.
     pub fn run(
@@ -93,7 +118,8 @@ impl RecordArgs {
                 timed: !self.untimed,
                 check: self.check,
                 keep_registers: self.dump_registers,
-                watch: self.oracle.then_some(kernel),
+                watch: self.watches().then_some(kernel),
+                decisions: self.schedule.as_ref().map_or(0..0, |_| self.schedule_cycles.clone()),
                 every_cycle: false,
                 progress: Some(&mut report),
             };
@@ -108,6 +134,9 @@ impl RecordArgs {
         let outcome = outcome?;
         if let (Some(history), Some(path)) = (&history, &picture_path) {
             picture::draw(history, &DrawArgs::default(), path)?;
+        }
+        if let Some(path) = file(&self.schedule) {
+            timetable(&schedule::timetable(&outcome.decisions), &path)?;
         }
         let trace = end.zip(trace_path).map(|(end, path)| TraceSummary {
             file: path.display().to_string(),

@@ -95,7 +95,7 @@ pub fn main(args: RunArgs) -> CommandResult {
     let shown = args.show.iter().map(|s| job.find_buffer(s)).collect::<Result<Vec<_>, _>>()?;
     let outputs = args.outputs()?;
     let saved = outputs.iter().map(|(name, _)| job.find_buffer(name)).collect::<Result<Vec<_>, _>>()?;
-    let kernel = if args.record.oracle { job.kernel_pc(&args.target.kernel)? } else { NO_PC };
+    let kernel = if args.record.watches() { job.kernel_pc(&args.target.kernel)? } else { NO_PC };
     let (outcome, record) = args.record.run(None, kernel, |options, observer| job.run(options, observer))?;
     let mut memory = BTreeMap::new();
     for buffer in &shown {
