@@ -125,10 +125,10 @@ pub fn swas() -> Vec<Kernel> {
             elf!("kmeans"),
             list(&[
                 "u32:1024",
-                "u32:20",
+                "u32:25",
                 "u32:34",
                 "buf:f32:34816:random=8",
-                "buf:f32:680:random=9",
+                "buf:f32:850:random=9",
                 "buf:u32:1024",
             ]),
             164_077,
@@ -145,15 +145,17 @@ pub fn swas() -> Vec<Kernel> {
     ]
 }
 
-/// A product of `tasks >> log_columns` rows, 2^`log_columns` columns and `k` terms each.
+/// A product of 2^`log_columns` rows and as many columns, `k` terms each; `tasks` elements.
 pub fn sgemm(tasks: u32, log_columns: u32, k: u32, published: Option<u64>) -> Kernel {
-    let (rows, columns) = (tasks >> log_columns, 1 << log_columns);
+    let n: u32 = 1 << log_columns;
+    let pitch = k.max(n);
     let args = vec![
         format!("u32:{tasks}"),
         format!("u32:{log_columns}"),
         format!("u32:{k}"),
-        format!("buf:f32:{}:uniform=-1..1,11", rows * k),
-        format!("buf:f32:{}:uniform=-1..1,12", k * columns),
+        format!("u32:{pitch}"),
+        format!("buf:f32:{}:uniform=-1..1,11", n * pitch),
+        format!("buf:f32:{}:uniform=-1..1,12", k * n),
         format!("buf:f32:{tasks}"),
     ];
     Kernel {

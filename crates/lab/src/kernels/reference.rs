@@ -14,13 +14,14 @@ type Expected = Vec<(usize, Vec<u8>)>;
 
 pub fn sgemm(i: &Inputs) -> Expected {
     let (tasks, log, k) = (i.number::<usize>(0), i.number::<usize>(1), i.number::<usize>(2));
-    let (a, b) = (i.floats(3), i.floats(4));
+    let pitch = i.number::<usize>(3);
+    let (a, b) = (i.floats(4), i.floats(5));
     let columns = 1 << log;
     let c = (0..tasks).map(|id| {
         let (row, column) = (id >> log, id & (columns - 1));
-        (0..k).fold(0.0f32, |sum, n| a[row * k + n].mul_add(b[n * columns + column], sum))
+        (0..k).fold(0.0f32, |sum, n| a[row * pitch + n].mul_add(b[n * columns + column], sum))
     });
-    vec![(5, floats(c))]
+    vec![(6, floats(c))]
 }
 
 pub fn psort(i: &Inputs) -> Expected {
