@@ -49,10 +49,8 @@ fn coordinated_makes_no_errors_and_decoupled_does() {
 fn the_kernel_has_the_same_instructions_under_every_front_end() {
     for kernel in kernels().iter().filter(|k| k.for_vortex) {
         let job = kernel.job(&spec(&[])).expect("a job");
-        let committed: Vec<u64> = Choice::swas()
-            .iter()
-            .map(|choice| measure(&job, choice, "").expect("a run").committed)
-            .collect();
+        let committed: Vec<u64> =
+            Choice::swas().iter().map(|choice| measure(&job, choice, "").expect("a run").committed).collect();
         assert!(committed.windows(2).all(|w| w[0] == w[1]), "{}: {committed:?}", kernel.name);
     }
 }
@@ -84,9 +82,16 @@ fn the_schedule_is_predicted_on_fixed_latency_memory() {
             assert_eq!(p.predicted_cycles, p.simulated_cycles);
             job.machine.frontend.kind = FrontEndKind::Decoupled;
             let p = predict(&job).expect("a prediction");
-            assert!(!p.equal && !p.outside.is_empty(), "{} {policy:?}", kernel.name);
-            let first = p.first.expect("a difference");
-            println!("{:12} {policy:?}: {} cycles differ, first {first:?}", kernel.name, p.different_cycles);
+            assert!(!p.outside.is_empty(), "{} {policy:?}", kernel.name);
+            println!(
+                "{:12} {policy:?}: {} cycles differ, first {:?}",
+                kernel.name, p.different_cycles, p.first
+            );
+            // With loose round robin on both sides and no misses, queues may be full by luck.
+            if policy.is_greedy() {
+                let first = p.first.expect("a difference");
+                assert!(!p.equal && first.cause.contains("no instruction in its queue"), "{first:?}");
+            }
         }
     }
 }

@@ -54,8 +54,10 @@ fn pws() {
 #[test]
 fn vortex() {
     let m = machine("vortex");
-    let classes =
-        ["alu", "branch", "mul", "div", "fadd", "fmul", "fmadd", "fcvt", "fmisc", "fdiv", "fsqrt", "mem", "control", "csr"];
+    let classes = [
+        "alu", "branch", "mul", "div", "fadd", "fmul", "fmadd", "fcvt", "fmisc", "fdiv", "fsqrt", "mem",
+        "control", "csr",
+    ];
     m.check_classes(&classes).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((m.core.waves, m.core.lanes), (32, 32));
     let f = &m.frontend;

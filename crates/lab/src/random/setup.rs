@@ -85,9 +85,12 @@ static PRESETS: LazyLock<[Machine; 4]> = LazyLock::new(|| {
 
 impl Setup {
     /// Combinations of the main axes.
-    pub const COUNT: u64 =
-        (TARGETS.len() * Policy::ISSUE.len() * LANES.len() * PARTITIONS.len() * FIRST.len() * FRONT_ENDS.len())
-            as u64;
+    pub const COUNT: u64 = (TARGETS.len()
+        * Policy::ISSUE.len()
+        * LANES.len()
+        * PARTITIONS.len()
+        * FIRST.len()
+        * FRONT_ENDS.len()) as u64;
 
     /// Setup number `n`; numbers that differ by [`Setup::COUNT`] have the same main axes.
     pub fn number(n: u64) -> Setup {

@@ -11,7 +11,8 @@ use wb_isa::Pc;
 pub struct Slot {
     pub cycle: u64,
     pub core: u16,
-    pub wave: u32,
+    /// Wave slot of the core; on Vortex the number of the wave.
+    pub wave: u16,
     pub pc: Option<Pc>,
 }
 
@@ -25,7 +26,7 @@ pub struct Plan {
 /// A wave in its slot.
 #[derive(Clone, Debug)]
 struct Running {
-    /// Number among the sequences.
+    /// Number among the sequences of the core.
     wave: usize,
     age: u64,
     /// Next instruction, NOPs before it, and the first cycle in which the next of them may issue.
@@ -51,7 +52,7 @@ struct Planner<'a> {
     /// Copies of each unit, free from which cycle on.
     units: Vec<Vec<u64>>,
     barriers: Vec<(u64, Vec<usize>)>,
-    spawning: Option<(usize, Vec<u32>)>,
+    spawning: Option<(usize, Vec<usize>)>,
     /// Slots that are taken, those of waves that wait for their last results among them.
     taken: usize,
     draining: Vec<u64>,
@@ -61,11 +62,11 @@ struct Planner<'a> {
     plan: Plan,
 }
 
-/// Predicts every core of the machine; the sequences are by wave.
-pub fn plan(machine: &Machine, waves: &[Sequence]) -> Plan {
+/// Predicts every core of the machine from the sequences of its waves.
+pub fn plan(machine: &Machine, cores: &[Vec<Sequence>]) -> Plan {
     let mut all = Plan::default();
-    for core in 0..machine.cores as u16 {
-        let mut planner = Planner::new(machine, waves, core);
+    for (core, waves) in cores.iter().enumerate() {
+        let mut planner = Planner::new(machine, waves, core as u16);
         planner.run();
         all.makespan = all.makespan.max(planner.plan.makespan);
         all.issues.append(&mut planner.plan.issues);
@@ -103,7 +104,7 @@ impl<'a> Planner<'a> {
 
     fn run(&mut self) {
         for (number, wave) in self.waves.iter().enumerate() {
-            if wave.core == self.core && !wave.spawned && !wave.steps.is_empty() {
+            if !wave.spawned && !wave.steps.is_empty() {
                 self.start(number, 0);
             }
         }
@@ -213,7 +214,7 @@ impl<'a> Planner<'a> {
         let now = self.now;
         let Some(r) = &mut self.slots[slot] else { return };
         let sequence = &self.waves[r.wave];
-        let (core, wave) = (self.core, sequence.wave);
+        let (core, wave) = (self.core, sequence.slot);
         if r.nops > 0 {
             self.plan.issues.push(Slot { cycle: now, core, wave, pc: None });
             r.nops -= 1;
@@ -305,7 +306,7 @@ impl<'a> Planner<'a> {
         }
         let Some((slot, waves)) = self.spawning.take() else { return };
         for wave in waves {
-            self.start(wave as usize, self.now + 1);
+            self.start(wave, self.now + 1);
         }
         self.unpark(slot);
     }

@@ -68,7 +68,7 @@ pub fn predict(job: &Job) -> Result<Prediction, Report> {
         simulated_cycles: outcome.cycles,
         instructions: outcome.wave_instructions,
         nops: outcome.nops,
-        waves: waves.len(),
+        waves: waves.iter().map(Vec::len).sum(),
         different_cycles,
         first,
         outside,
@@ -118,31 +118,35 @@ fn not_fixed(m: &Machine) -> Vec<String> {
         out.push(format!("instructions can miss cache `{}`", m.memory.instruction));
     }
     if m.frontend.kind == FrontEndKind::Decoupled {
-        out.push("fetch and issue are not coordinated: a queue may be empty when its wave is chosen".to_owned());
+        out.push(
+            "fetch and issue are not coordinated: a queue may be empty when its wave is chosen".to_owned(),
+        );
     }
     out
 }
 
 /// The course of each wave, under a front end that is never in the way and a policy of its own.
-fn record(job: &Job, program: &Program<Vortex>, policy: Policy) -> Result<Vec<Sequence>, Report> {
+fn record(job: &Job, program: &Program<Vortex>, policy: Policy) -> Result<Vec<Vec<Sequence>>, Report> {
     let mut machine = job.machine.clone();
     machine.frontend.kind = FrontEndKind::Perfect;
     machine.issue.policy = policy;
     let mut recorder = Recorder::new(program, &machine);
     job.run_on(&machine, RunOptions::default(), Some(&mut recorder))?;
-    Ok(recorder.waves)
+    Ok(recorder.cores)
 }
 
 /// Where a wave's course is another one when the others run at other times.
-fn depends(program: &Program<Vortex>, a: &[Sequence], b: &[Sequence]) -> Option<String> {
+fn depends(program: &Program<Vortex>, a: &[Vec<Sequence>], b: &[Vec<Sequence>]) -> Option<String> {
+    let (a, b): (Vec<&Sequence>, Vec<&Sequence>) =
+        (a.iter().flatten().collect(), b.iter().flatten().collect());
     if a.len() != b.len() {
         return Some(format!("{} waves or {}, depending on who runs first", a.len(), b.len()));
     }
-    let (x, y) = a.iter().zip(b).find(|(x, y)| x != y)?;
+    let (x, y) = a.into_iter().zip(b).find(|(x, y)| x != y)?;
     let at = x.steps.iter().zip(&y.steps).position(|(s, t)| s != t);
     let at = at.unwrap_or(x.steps.len().min(y.steps.len()));
     let place = x.steps.get(at).or(y.steps.get(at)).map_or(String::new(), |s| program.place(s.pc));
-    Some(format!("wave {} depends on when the others run, from its instruction {at}: {place}", x.wave))
+    Some(format!("wave {} depends on when the others run, from its instruction {at}: {place}", x.slot))
 }
 
 /// What issued when.
@@ -159,7 +163,7 @@ impl Observer for Issues {
                 Kind::Nop => None,
                 _ => continue,
             };
-            self.slots.push(Slot { cycle: e.cycle, core: e.core, wave: e.wave, pc });
+            self.slots.push(Slot { cycle: e.cycle, core: e.core, wave: e.slot, pc });
         }
     }
 }
@@ -208,7 +212,7 @@ fn difference(
     };
     let cause = match p {
         Some(p) => {
-            let mut why = Why { cycle: at.0, wave: p.wave, reason: None };
+            let mut why = Why { cycle: at.0, core: at.1, wave: p.wave, reason: None };
             job.run(RunOptions::default(), Some(&mut why))?;
             match why.reason {
                 Some("fetch") => format!("wave {} has no instruction in its queue", p.wave),
@@ -224,13 +228,14 @@ fn difference(
 /// Why a wave does not issue in a cycle.
 struct Why {
     cycle: u64,
-    wave: u32,
+    core: u16,
+    wave: u16,
     reason: Option<&'static str>,
 }
 
 impl Observer for Why {
     fn events(&mut self, batch: &[Event]) {
-        for e in batch.iter().filter(|e| e.wave == self.wave) {
+        for e in batch.iter().filter(|e| (e.core, e.slot) == (self.core, self.wave)) {
             if let Kind::Stall { cycles, reason } = e.kind
                 && (e.cycle..e.cycle + u64::from(cycles)).contains(&self.cycle)
             {

@@ -33,14 +33,13 @@ pub enum Effect {
     Go,
     /// Waits until `needed` waves have come.
     Barrier { id: u64, needed: u64 },
-    /// Waits until it is alone, then starts these waves.
-    Spawn { waves: Vec<u32> },
+    /// Waits until it is alone, then starts these waves of its core.
+    Spawn { waves: Vec<usize> },
 }
 
-/// A wave and its course.
+/// A wave and its course. Its number is its place among the sequences of its core, in the order of their starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sequence {
-    pub wave: u32,
     pub core: u16,
     pub slot: u16,
     /// Started by another wave.
@@ -53,48 +52,56 @@ pub struct Recorder<'a, I: Isa> {
     program: &'a Program<I>,
     machine: &'a Machine,
     classes: Vec<String>,
-    pub waves: Vec<Sequence>,
-    /// Who wrote each register last, in which lanes, by wave.
-    writers: Vec<Vec<Vec<(Mask, u32)>>>,
-    /// The wave of each core that starts others.
-    spawning: Vec<Option<u32>>,
+    /// By core.
+    pub cores: Vec<Vec<Sequence>>,
+    /// Who wrote each register last, in which lanes; the sequence in each slot; the one that starts others. By core.
+    writers: Vec<Vec<Vec<Vec<(Mask, u32)>>>>,
+    slots: Vec<Vec<usize>>,
+    spawning: Vec<Option<usize>>,
 }
 
 impl<'a, I: Isa> Recorder<'a, I> {
     pub fn new(program: &'a Program<I>, machine: &'a Machine) -> Self {
-        let spawning = vec![None; machine.cores as usize];
-        Recorder { program, machine, classes: Vec::new(), waves: Vec::new(), writers: Vec::new(), spawning }
+        let cores = machine.cores as usize;
+        Recorder {
+            program,
+            machine,
+            classes: Vec::new(),
+            cores: vec![Vec::new(); cores],
+            writers: vec![Vec::new(); cores],
+            slots: vec![vec![0; machine.core.waves as usize]; cores],
+            spawning: vec![None; cores],
+        }
     }
 
     fn start(&mut self, event: &Event) {
-        let at = event.wave as usize;
-        if self.waves.len() <= at {
-            self.waves.resize_with(at + 1, Sequence::default);
-            self.writers.resize_with(at + 1, || vec![Vec::new(); self.program.isa.register_count()]);
-        }
-        let parent = self.spawning[usize::from(event.core)];
-        if let Some(step) = parent.and_then(|p| self.waves[p as usize].steps.last_mut())
+        let core = usize::from(event.core);
+        let number = self.cores[core].len();
+        let parent = self.spawning[core];
+        if let Some(step) = parent.and_then(|p| self.cores[core][p].steps.last_mut())
             && let Effect::Spawn { waves } = &mut step.effect
         {
-            waves.push(event.wave);
+            waves.push(number);
         }
         let spawned = parent.is_some();
-        self.waves[at] =
-            Sequence { wave: event.wave, core: event.core, slot: event.slot, spawned, steps: Vec::new() };
+        self.cores[core].push(Sequence { core: event.core, slot: event.slot, spawned, steps: Vec::new() });
+        self.writers[core].push(vec![Vec::new(); self.program.isa.register_count()]);
+        self.slots[core][usize::from(event.slot)] = number;
     }
 
     fn issue(&mut self, event: &Event, unit: u8, class: u8, busy: u16) {
         let program = self.program;
         let Some(op) = program.ops.get(event.pc as usize) else { return };
-        let wave = event.wave as usize;
+        let core = usize::from(event.core);
+        let wave = self.slots[core][usize::from(event.slot)];
         let latency = self.latency(unit, class);
-        let Some(sequence) = self.waves.get_mut(wave) else { return };
+        let Some(sequence) = self.cores[core].get_mut(wave) else { return };
         if let Some(before) = sequence.steps.last_mut() {
             let next = program.flow.next.get(before.pc as usize);
             before.straight = next == Some(&event.pc);
         }
         let number = sequence.steps.len() as u32;
-        let writers = &mut self.writers[wave];
+        let writers = &mut self.writers[core][wave];
         let mut needs: Vec<u32> = Vec::new();
         for &register in program.touches(op) {
             let hit = writers[usize::from(register)].iter().filter(|w| w.0 & event.mask != 0);
@@ -111,10 +118,10 @@ impl<'a, I: Isa> Recorder<'a, I> {
             list.push((event.mask, number));
         }
         let spawns = program.flow.kind[event.pc as usize] == FlowKind::Spawn;
-        let parent = &mut self.spawning[usize::from(event.core)];
+        let parent = &mut self.spawning[core];
         if spawns {
-            *parent = Some(event.wave);
-        } else if *parent == Some(event.wave) {
+            *parent = Some(wave);
+        } else if *parent == Some(wave) {
             *parent = None;
         }
         sequence.steps.push(Step {
@@ -139,8 +146,11 @@ impl<'a, I: Isa> Recorder<'a, I> {
         u64::from(*own.unwrap_or(&u.latency)) + u64::from(passes) - 1
     }
 
-    fn last(&mut self, wave: u32) -> Option<&mut Step> {
-        self.waves.get_mut(wave as usize)?.steps.last_mut()
+    /// The instruction that issued last in the event's slot.
+    fn last(&mut self, event: &Event) -> Option<&mut Step> {
+        let core = usize::from(event.core);
+        let wave = self.slots[core][usize::from(event.slot)];
+        self.cores[core].get_mut(wave)?.steps.last_mut()
     }
 }
 
@@ -155,12 +165,12 @@ impl<I: Isa> Observer for Recorder<'_, I> {
                 Kind::WaveStart { .. } => self.start(event),
                 Kind::Issue { unit, class, busy, .. } => self.issue(event, unit, class, busy),
                 Kind::Memory { done, .. } => {
-                    if let Some(step) = self.last(event.wave) {
+                    if let Some(step) = self.last(event) {
                         step.latency = step.latency.max(done - event.cycle);
                     }
                 }
                 Kind::Barrier { id, needed, .. } => {
-                    if let Some(step) = self.last(event.wave) {
+                    if let Some(step) = self.last(event) {
                         step.effect = Effect::Barrier { id, needed: needed.into() };
                     }
                 }

@@ -204,7 +204,10 @@ impl Decoupled {
             for _ in 0..self.ports {
                 let side = &mut self.sides[p];
                 let age = ages(p);
-                let view = View { queued: &side.queued, ..fetch_view(side.wants, side.occupied, age, age.len() as u32) };
+                let view = View {
+                    queued: &side.queued,
+                    ..fetch_view(side.wants, side.occupied, age, age.len() as u32)
+                };
                 let Some(local) = side.policy.pick(&view) else { break };
                 let slot = local as usize * n + p;
                 let b = &mut self.buffers[slot];

@@ -90,8 +90,10 @@ fn fields(prefix: &str, list: &[Field]) {
 
 fn policies(json: bool) -> miette::Result<()> {
     if json {
-        let all: Vec<_> =
-            Policy::ALL.iter().map(|p| serde_json::json!({"name": p.1, "also": p.2, "summary": p.3})).collect();
+        let all: Vec<_> = Policy::ALL
+            .iter()
+            .map(|p| serde_json::json!({"name": p.1, "also": p.2, "summary": p.3}))
+            .collect();
         return print_json(&all);
     }
     for (_, name, also, summary) in Policy::ALL {

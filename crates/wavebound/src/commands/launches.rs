@@ -60,8 +60,9 @@ pub fn main(args: &RunArgs) -> CommandResult {
     }
     let (mut totals, mut stats, mut launches) = (Totals::default(), None::<Stats>, Vec::new());
     while let Some(step) = session.next_step()? {
-        let (outcome, record) =
-            args.record.run(Some(step.number), NO_PC, |options, observer| session.run(&step, options, observer))?;
+        let (outcome, record) = args
+            .record
+            .run(Some(step.number), NO_PC, |options, observer| session.run(&step, options, observer))?;
         add(&mut totals, &outcome);
         match (&mut stats, &record.stats) {
             (Some(sum), Some(more)) => sum.add(more),

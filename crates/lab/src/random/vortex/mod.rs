@@ -127,8 +127,7 @@ impl Setup {
         if self.predict {
             return Ok(job);
         }
-        let parts: Vec<u32> =
-            [1, 2, 4].into_iter().filter(|p| self.waves().is_multiple_of(*p)).collect();
+        let parts: Vec<u32> = [1, 2, 4].into_iter().filter(|p| self.waves().is_multiple_of(*p)).collect();
         m.core.partitions = parts[self.vary(13, parts.len() as u64) as usize];
         m.issue.width = if self.policy == Policy::OwnerDispatch { 1 } else { 1 + self.vary(14, 2) as u32 };
         m.divergence.push_cycles = self.vary(15, 2) as u32;
