@@ -9,7 +9,7 @@ use wb_sim::RunOptions;
 pub(super) const MACHINE: &str = "vortex-swas";
 
 /// Name of the bench, the kernel and the front end; a coordinated one is only timed.
-pub(super) const KERNELS: &[(&str, fn() -> Option<Kernel>, &str)] = &[
+pub(super) const KERNELS: &[(&str, MakeKernel, &str)] = &[
     ("vortex-sgemm", || Some(sgemm(1024, 5, 256, None)), "decoupled"),
     ("vortex-psort", || swas().into_iter().find(|k| k.name == "psort"), "decoupled"),
     ("vortex-blackscholes", || swas().into_iter().find(|k| k.name == "blackscholes"), "decoupled"),
@@ -18,6 +18,7 @@ pub(super) const KERNELS: &[(&str, fn() -> Option<Kernel>, &str)] = &[
     ("vortex-psort-coordinated", || swas().into_iter().find(|k| k.name == "psort"), COORDINATED),
     ("vortex-diverge-coordinated", || trials().into_iter().find(|k| k.name == "diverge"), COORDINATED),
 ];
+type MakeKernel = fn() -> Option<Kernel>;
 pub(super) const COORDINATED: &str = "coordinated";
 
 pub(super) fn prepare(kernel: &Kernel, frontend: &str) -> Result<Job, Report> {

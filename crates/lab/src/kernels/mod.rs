@@ -7,6 +7,8 @@ use crate::job::{Job, JobSpec};
 use miette::{Report, miette};
 use wb_sim::Outcome;
 
+type Reference = fn(&Inputs) -> Vec<(usize, Vec<u8>)>;
+
 /// A kernel with its arguments.
 pub struct Kernel {
     pub name: &'static str,
@@ -17,7 +19,7 @@ pub struct Kernel {
     /// Only branches on which lanes agree, or between split and join.
     pub for_vortex: bool,
     /// What buffers hold afterwards: argument number and contents, from all buffers before the run.
-    reference: fn(&Inputs) -> Vec<(usize, Vec<u8>)>,
+    reference: Reference,
 }
 
 /// Arguments as the reference sees them.
@@ -145,9 +147,10 @@ pub fn swas() -> Vec<Kernel> {
     ]
 }
 
-/// A product of `tasks >> log_columns` rows, 2^`log_columns` columns and `k` terms each.
+/// A product with 2^`log_columns` columns and as many rows as `tasks` elements need, the last perhaps in part; `k` terms each.
 pub fn sgemm(tasks: u32, log_columns: u32, k: u32, published: Option<u64>) -> Kernel {
-    let (rows, columns) = (tasks >> log_columns, 1 << log_columns);
+    let columns = 1 << log_columns;
+    let rows = tasks.div_ceil(columns);
     let args = vec![
         format!("u32:{tasks}"),
         format!("u32:{log_columns}"),

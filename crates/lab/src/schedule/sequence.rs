@@ -47,6 +47,9 @@ pub struct Sequence {
     pub steps: Vec<Step>,
 }
 
+/// Instructions of a wave that wrote each register last, and in which lanes.
+type Writers = Vec<Vec<(Mask, u32)>>;
+
 /// Records sequences from the events of a run.
 pub struct Recorder<'a, I: Isa> {
     program: &'a Program<I>,
@@ -55,7 +58,7 @@ pub struct Recorder<'a, I: Isa> {
     /// By core.
     pub cores: Vec<Vec<Sequence>>,
     /// Who wrote each register last, in which lanes; the sequence in each slot; the one that starts others. By core.
-    writers: Vec<Vec<Vec<Vec<(Mask, u32)>>>>,
+    writers: Vec<Vec<Writers>>,
     slots: Vec<Vec<usize>>,
     spawning: Vec<Option<usize>>,
 }

@@ -99,7 +99,8 @@ pub fn main(args: SyntheticArgs) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let job = bench.job(&args.machine.spec())?;
-    let (outcome, record) = args.record.run(None, |options, observer| job.run(options, observer))?;
+    let (outcome, record) =
+        args.record.run(None, wb_trace::NO_PC, |options, observer| job.run(options, observer))?;
     bench.verify(&job, &outcome)?;
     if args.json {
         print_json(&serde_json::json!({
