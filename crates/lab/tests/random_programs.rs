@@ -80,14 +80,14 @@ struct Coverage {
 impl Coverage {
     fn add(&mut self, n: u64, done: &Checked) {
         let setup = Setup::number(n);
-        let Setup { target, policy, lanes, partitions, decoupled, first, .. } = &setup;
+        let Setup { target, policy, lanes, partitions, frontend, first, .. } = &setup;
         let machine = setup.machine();
         let way = format!("{:?}/{}", target.style, target.mechanism);
         let policy = policy.name();
         let mut count = |axis, what: String| *self.counts.entry((axis, what)).or_default() += 1;
         count("mechanism policy lanes", format!("{way} {policy} {lanes}"));
-        count("mechanism policy partitions front end", format!("{way} {policy} {partitions} {decoupled}"));
-        count("mechanism lanes partitions front end", format!("{way} {lanes} {partitions} {decoupled}"));
+        count("mechanism policy partitions front end", format!("{way} {policy} {partitions} {frontend:?}"));
+        count("mechanism lanes partitions front end", format!("{way} {lanes} {partitions} {frontend:?}"));
         count("mechanism policy first side", format!("{way} {policy} {first:?}"));
         count("mechanism policy waves", format!("{way} {policy} {}", machine.core.waves));
         count("mechanism arch", format!("{way} {}", if machine.isa == "harp" { setup.arch() } else { "" }));
@@ -122,8 +122,8 @@ impl Coverage {
         };
         let (ways, policies, lanes) = (TARGETS.len(), Policy::ISSUE.len(), LANES.len());
         expect("mechanism policy lanes", ways * policies * lanes, 20);
-        expect("mechanism policy partitions front end", ways * policies * 6, 20);
-        expect("mechanism lanes partitions front end", ways * lanes * 6, 20);
+        expect("mechanism policy partitions front end", ways * policies * 9, 20);
+        expect("mechanism lanes partitions front end", ways * lanes * 9, 20);
         expect("mechanism policy first side", ways * policies * 4, 20);
         // 1, 2, 4 and 8 slots.
         expect("mechanism policy waves", ways * policies * 4, 20);

@@ -4,7 +4,7 @@
 use wb_hw::{FrontEndKind, Policy};
 use wb_lab::JobSpec;
 use wb_lab::kernels::{Kernel, swas, trials};
-use wb_lab::schedule::{Choice, measure};
+use wb_lab::schedule::{Choice, measure, predict};
 use wb_sim::RunOptions;
 
 fn spec(sets: &[&str]) -> JobSpec {
@@ -65,6 +65,33 @@ fn all_policies_run_all_front_ends() {
             let options = RunOptions { check: true, ..RunOptions::default() };
             let outcome = job.run_on(&machine, options, None).expect("a run");
             kernel.check(&job, &outcome).expect("the reference");
+        }
+    }
+}
+
+#[test]
+fn the_schedule_is_predicted_on_fixed_latency_memory() {
+    for kernel in swas() {
+        let spec = JobSpec { machine: "vortex-swas-fixed".into(), ..spec(&[]) };
+        let mut job = kernel.job(&spec).expect("a job");
+        for policy in [Policy::LooseRoundRobin, Policy::GreedyThenRoundRobin, Policy::GreedyThenOldest] {
+            job.machine.issue.policy = policy;
+            job.machine.frontend.kind = FrontEndKind::Coordinated;
+            let p = predict(&job).expect("a prediction");
+            assert!(p.equal && p.outside.is_empty(), "{} {policy:?}: {p:?}", kernel.name);
+            assert_eq!(p.predicted_cycles, p.simulated_cycles);
+            job.machine.frontend.kind = FrontEndKind::Decoupled;
+            let p = predict(&job).expect("a prediction");
+            assert!(!p.outside.is_empty(), "{} {policy:?}", kernel.name);
+            println!(
+                "{:12} {policy:?}: {} cycles differ, first {:?}",
+                kernel.name, p.different_cycles, p.first
+            );
+            // With loose round robin on both sides and no misses, queues may be full by luck.
+            if policy.is_greedy() {
+                let first = p.first.expect("a difference");
+                assert!(!p.equal && first.cause.contains("no instruction in its queue"), "{first:?}");
+            }
         }
     }
 }

@@ -60,8 +60,8 @@ fn what_is_not_for_the_machine_is_refused() {
     assert!(matches!(changed(4, 2), Err(RiscvError::Elf(_))), "64 bits");
     assert!(matches!(RiscvImage::from_elf(b"\x7fELF"), Err(RiscvError::Elf(_))));
     // Damage anywhere is an error or another program, never a panic.
-    for at in 0..good.len() {
-        for value in [0, 0xff, good[at] ^ 0x40] {
+    for (at, byte) in good.iter().enumerate() {
+        for value in [0, 0xff, byte ^ 0x40] {
             if let Ok(image) = changed(at, value) {
                 let _ = vortex_program(&image, Vortex::at(0), "t", None);
             }

@@ -256,7 +256,8 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             }
             let path = wave.paths[now].path;
             let view = PathView { pc: path.pc, next: at.next, mask: path.mask, origin: path.origin, id: now };
-            if path.pc == path.watch {
+            // Behind the last instruction of a program there is nothing to meet at.
+            if path.pc == path.watch && path.pc != NO_PC {
                 change = self.ask(wave, view, notes, |state, cx| self.mechanism.arrive(state, cx))?;
             } else if wave.is_split() && self.mechanism.meets() {
                 match self.meet(wave, view, notes)? {

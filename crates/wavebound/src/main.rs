@@ -4,8 +4,8 @@ mod commands;
 
 use clap::{Parser, Subcommand};
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compile, demo, facts, info, kernels, picture, reproduce, run,
-    split, synthetic, wcet,
+    asm, bench, campaign, cfg, check_bound, compile, demo, facts, info, kernels, picture, predict, reproduce,
+    run, split, synthetic, wcet,
 };
 use std::process::ExitCode;
 
@@ -54,6 +54,8 @@ enum Command {
     Synthetic(synthetic::SyntheticArgs),
     /// Run published experiments and print published results beside ours
     Reproduce(reproduce::ReproduceArgs),
+    /// Predict the schedule of a Vortex kernel from each wave's own instructions and compare it with the simulation
+    Predict(predict::PredictArgs),
     /// Measure simulation speed in wave-instructions per second
     Bench(bench::BenchArgs),
     /// A short tour on embedded programs: run, divergence, picture
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         Command::Mechanisms(args) => info::mechanisms(args),
         Command::Synthetic(args) => synthetic::main(args),
         Command::Reproduce(args) => reproduce::main(args),
+        Command::Predict(args) => predict::main(args),
         Command::Bench(args) => bench::main(args),
         Command::Demo(args) => demo::main(args),
     };

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{failure, folder, json, repository, stdout};
+use common::{failure, folder, json, repository, stdout, wavebound};
 
 const PSORT: [&str; 8] =
     ["--arg", "u32:64", "--arg", "buf:f32:64:random=3", "--arg", "buf:f32:64", "--show", "arg2"];
@@ -83,4 +83,57 @@ fn errors_say_what_to_do() {
     let gcn3 = repository("fixtures/gcn3/basic.O2.co");
     let text = failure(&["run", &gcn3, "--isa", "vortex"]);
     assert!(text.contains("not a 32-bit ELF file") || text.contains("not for RISC-V"), "{text}");
+}
+
+#[test]
+fn oracles_find_errors_unless_fetch_and_issue_are_coordinated() {
+    for policy in ["lrr", "gtlrr", "gtlo"] {
+        let decoupled = psort(&["--fetch-policy", "gtlrr", "--policy", policy, "--oracle"]);
+        assert!(decoupled["oracle"]["errors"]["total"].as_u64() > Some(0), "{}", decoupled["oracle"]);
+        let coordinated = psort(&["--frontend", "coordinated", "--policy", policy, "--oracle", "--check"]);
+        let oracle = &coordinated["oracle"];
+        assert_eq!((&oracle["errors"]["total"], &oracle["error_rate"]), (&0.into(), &0.0.into()));
+        assert!(
+            oracle["nops"].as_u64() > Some(0) && oracle["cycles"].as_u64() < oracle["run_cycles"].as_u64()
+        );
+        assert_eq!(oracle["committed"], decoupled["oracle"]["committed"]);
+        assert_eq!(coordinated["memory"], decoupled["memory"]);
+        assert_eq!(coordinated["totals"]["wave_instructions"], decoupled["totals"]["wave_instructions"]);
+    }
+    let file = repository("fixtures/vortex/psort.elf");
+    let args = [&["run", file.as_str(), "--oracle"], PSORT.as_slice()].concat();
+    let text = stdout(&args);
+    assert!(text.contains("discrepancies") && text.contains("error rate"), "{text}");
+    let text = failure(&[&args[..], &["--kernel", "tusk"]].concat());
+    assert!(text.contains("no kernel `tusk`") && text.contains("task"), "{text}");
+}
+
+#[test]
+fn schedules_are_predicted() {
+    let file = repository("fixtures/vortex/psort.elf");
+    let args =
+        ["predict", file.as_str(), "--arg", "u32:64", "--arg", "buf:f32:64:random=3", "--arg", "buf:f32:64"];
+    let v = json(&[&args[..], &["--json"]].concat());
+    assert_eq!((&v["equal"], &v["different_cycles"]), (&true.into(), &0.into()));
+    assert_eq!(v["predicted_cycles"], v["simulated_cycles"]);
+    assert!(stdout(&args).contains("equal, cycle for cycle"));
+    let output = wavebound(&[&args[..], &["--frontend", "decoupled", "--policy", "gtlo"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("has no instruction in its queue") && text.contains("psort.elf:"), "{text}");
+    let text = failure(&[&args[..], &["--set", "core.partitions=2"]].concat());
+    assert!(text.contains("more than one issue port"), "{text}");
+}
+
+#[test]
+fn policies_have_short_names() {
+    let text = stdout(&["machines", "policies"]);
+    for name in ["fixed-priority", "icount", "lrr", "gtlrr", "gtlo"] {
+        assert!(text.contains(name), "{text}");
+    }
+    let long = psort(&["--fetch-policy", "loose-round-robin", "--policy", "greedy-then-oldest"]);
+    assert_eq!(psort(&["--fetch-policy", "lrr", "--policy", "gtlo"])["totals"], long["totals"]);
+    let file = repository("fixtures/vortex/psort.elf");
+    let text = failure(&["run", &file, "--policy", "icount"]);
+    assert!(text.contains("fetch policy only"), "{text}");
 }

@@ -98,10 +98,10 @@ pub fn run(
             measured(kernel.name, "gcn3", kernels::MACHINE, timed, best);
         }
     }
-    for (name, kernel) in vortex::KERNELS.iter().filter(|k| k.0.contains(filter)) {
+    for (name, kernel, frontend) in vortex::KERNELS.iter().filter(|k| k.0.contains(filter)) {
         let Some(kernel) = kernel() else { continue };
-        let job = vortex::prepare(&kernel)?;
-        for timed in [false, true] {
+        let job = vortex::prepare(&kernel, frontend)?;
+        for timed in [false, true].into_iter().filter(|&timed| timed || *frontend != vortex::COORDINATED) {
             let best = best_of(seconds, || vortex::run(&job, timed))?;
             measured(name, "vortex", vortex::MACHINE, timed, best);
         }

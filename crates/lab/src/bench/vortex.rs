@@ -8,16 +8,21 @@ use wb_sim::RunOptions;
 
 pub(super) const MACHINE: &str = "vortex-swas";
 
-/// Name of the bench, and the kernel.
-pub(super) const KERNELS: &[(&str, fn() -> Option<Kernel>)] = &[
-    ("vortex-sgemm", || Some(sgemm(1024, 5, 256, None))),
-    ("vortex-psort", || swas().into_iter().find(|k| k.name == "psort")),
-    ("vortex-blackscholes", || swas().into_iter().find(|k| k.name == "blackscholes")),
-    ("vortex-diverge", || trials().into_iter().find(|k| k.name == "diverge")),
+/// Name of the bench, the kernel and the front end; a coordinated one is only timed.
+pub(super) const KERNELS: &[(&str, MakeKernel, &str)] = &[
+    ("vortex-sgemm", || Some(sgemm(1024, 5, 256, None)), "decoupled"),
+    ("vortex-psort", || swas().into_iter().find(|k| k.name == "psort"), "decoupled"),
+    ("vortex-blackscholes", || swas().into_iter().find(|k| k.name == "blackscholes"), "decoupled"),
+    ("vortex-diverge", || trials().into_iter().find(|k| k.name == "diverge"), "decoupled"),
+    ("vortex-sgemm-coordinated", || Some(sgemm(1024, 5, 256, None)), COORDINATED),
+    ("vortex-psort-coordinated", || swas().into_iter().find(|k| k.name == "psort"), COORDINATED),
+    ("vortex-diverge-coordinated", || trials().into_iter().find(|k| k.name == "diverge"), COORDINATED),
 ];
+type MakeKernel = fn() -> Option<Kernel>;
+pub(super) const COORDINATED: &str = "coordinated";
 
-pub(super) fn prepare(kernel: &Kernel) -> Result<Job, Report> {
-    let sets = vec!["limits.memory=4194304".to_owned()];
+pub(super) fn prepare(kernel: &Kernel, frontend: &str) -> Result<Job, Report> {
+    let sets = vec!["limits.memory=4194304".to_owned(), format!("frontend.kind={frontend}")];
     kernel.job(&JobSpec { machine: MACHINE.into(), sets, ..JobSpec::default() })
 }
 

@@ -7,6 +7,8 @@ use crate::job::{Job, JobSpec};
 use miette::{Report, miette};
 use wb_sim::Outcome;
 
+type Reference = fn(&Inputs) -> Vec<(usize, Vec<u8>)>;
+
 /// A kernel with its arguments.
 pub struct Kernel {
     pub name: &'static str,
@@ -17,7 +19,7 @@ pub struct Kernel {
     /// Only branches on which lanes agree, or between split and join.
     pub for_vortex: bool,
     /// What buffers hold afterwards: argument number and contents, from all buffers before the run.
-    reference: fn(&Inputs) -> Vec<(usize, Vec<u8>)>,
+    reference: Reference,
 }
 
 /// Arguments as the reference sees them.

@@ -4,9 +4,9 @@
 use super::interpret::{interpret, table};
 use super::setup::Case;
 use super::{SLOT, TABLE};
-use wb_hw::Machine;
+use wb_hw::{FrontEndKind, Machine};
 use wb_isa::guppy::{self, Bindings, Guppy, View};
-use wb_isa::{AsmError, SourceFile, harp};
+use wb_isa::{AsmError, NO_PC, SourceFile, harp};
 use wb_program::{guppy_program, harp_program};
 use wb_sim::{DeviceMemory, Launch, Outcome, RunOptions, Runnable};
 use wb_trace::HashObserver;
@@ -61,6 +61,9 @@ fn check_source(case: &Case, source: &str, thorough: Thorough) -> Result<Checked
     ready.compare(case, "untimed", &untimed)?;
     let timed = ready.run(true, None)?;
     ready.compare(case, "timed", &timed)?;
+    if let Some(s) = timed.schedule.filter(|s| s.errors.total() > 0) {
+        return Err(format!("the coordinated scheduler makes errors: {:?}", s.errors));
+    }
     if timed.wave_instructions != untimed.wave_instructions
         || timed.lane_instructions != untimed.lane_instructions
     {
@@ -97,8 +100,13 @@ fn check_source(case: &Case, source: &str, thorough: Thorough) -> Result<Checked
 }
 
 impl Ready {
+    fn coordinated(&self) -> bool {
+        self.machine.frontend.kind == FrontEndKind::Coordinated
+    }
+
     fn run(&self, timed: bool, hash: Option<&mut HashObserver>) -> Result<Outcome, String> {
-        let options = RunOptions { timed, check: true, ..RunOptions::default() };
+        let watch = (timed && hash.is_none() && self.coordinated()).then_some(NO_PC);
+        let options = RunOptions { timed, check: true, watch, ..RunOptions::default() };
         let observer = hash.map(|h| h as &mut dyn wb_trace::Observer);
         self.program
             .run(&self.machine, self.launch, self.before.clone(), options, observer)

@@ -12,13 +12,14 @@ mod guppy;
 mod harp;
 mod interpret;
 pub(crate) mod setup;
+pub mod vortex;
 
 pub use ast::{Ast, Cond, Expr, Form, Op, Simple, Stmt, Value};
 pub use differential::{Checked, Failure, Thorough, check};
 pub use fixed::fixed_programs;
 pub use generate::{Choices, generate};
 pub use interpret::{Word, interpret, table};
-pub use setup::{ARCHES, Case, LANES, PARTITIONS, Setup, Style, TARGETS, Target};
+pub use setup::{ARCHES, Case, FRONT_ENDS, LANES, PARTITIONS, Setup, Style, TARGETS, Target};
 
 /// Variables of a thread.
 pub const VARS: usize = 4;

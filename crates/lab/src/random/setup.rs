@@ -41,6 +41,8 @@ pub const TARGETS: [Target; 6] = [
 pub const LANES: [u32; 8] = [1, 2, 3, 4, 8, 16, 32, 64];
 pub const PARTITIONS: [u32; 3] = [1, 2, 4];
 pub const ARCHES: [&str; 3] = ["4w16/2", "8w32/4", "4b16/2"];
+pub const FRONT_ENDS: [FrontEndKind; 3] =
+    [FrontEndKind::Perfect, FrontEndKind::Decoupled, FrontEndKind::Coordinated];
 const FIRST: [FirstSide; 4] = [FirstSide::Taken, FirstSide::NotTaken, FirstSide::Larger, FirstSide::Smaller];
 /// Bytes of device memory.
 const MEMORY: u64 = 65_536;
@@ -63,7 +65,7 @@ pub struct Setup {
     pub policy: Policy,
     pub lanes: u32,
     pub partitions: u32,
-    pub decoupled: bool,
+    pub frontend: FrontEndKind,
     pub first: FirstSide,
     /// Decides everything else.
     pub variety: u64,
@@ -83,8 +85,12 @@ static PRESETS: LazyLock<[Machine; 4]> = LazyLock::new(|| {
 
 impl Setup {
     /// Combinations of the main axes.
-    pub const COUNT: u64 =
-        (TARGETS.len() * Policy::ISSUE.len() * LANES.len() * PARTITIONS.len() * FIRST.len() * 2) as u64;
+    pub const COUNT: u64 = (TARGETS.len()
+        * Policy::ISSUE.len()
+        * LANES.len()
+        * PARTITIONS.len()
+        * FIRST.len()
+        * FRONT_ENDS.len()) as u64;
 
     /// Setup number `n`; numbers that differ by [`Setup::COUNT`] have the same main axes.
     pub fn number(n: u64) -> Setup {
@@ -98,7 +104,7 @@ impl Setup {
             target: TARGETS[digit(TARGETS.len())],
             policy: Policy::ISSUE[digit(Policy::ISSUE.len())],
             lanes: LANES[digit(LANES.len())],
-            decoupled: digit(2) == 1,
+            frontend: FRONT_ENDS[digit(FRONT_ENDS.len())],
             partitions: PARTITIONS[digit(PARTITIONS.len())],
             first: FIRST[digit(FIRST.len())],
             variety: mix(n),
@@ -165,8 +171,7 @@ impl Setup {
             m.cores = 1 + self.vary(8, 2);
             m.dispatch = if self.vary(9, 2) == 0 { Dispatch::Fill } else { Dispatch::RoundRobin };
         }
-        m.frontend.kind = if self.decoupled { FrontEndKind::Decoupled } else { FrontEndKind::Perfect };
-        // The last one, owner-dispatch, is for issue only.
+        m.frontend.kind = self.frontend;
         m.frontend.policy = Policy::FETCH[self.vary(10, 7) as usize];
         m.frontend.ports = 1 + self.vary(11, 2);
         m.frontend.buffer = 1 + self.vary(12, 3);

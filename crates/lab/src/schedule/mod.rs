@@ -1,6 +1,13 @@
 //! How a kernel is scheduled (SWAS section VI): a job under a front end, a fetch policy and an issue policy, and what the
 //! oracles counted over its kernel.
 
+mod plan;
+mod predict;
+mod sequence;
+
+pub use plan::{Plan, Slot};
+pub use predict::{Difference, Prediction, planned, predict};
+
 use crate::job::Job;
 use miette::{Report, miette};
 use serde::Serialize;

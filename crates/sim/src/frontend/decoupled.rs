@@ -89,7 +89,8 @@ impl Decoupled {
 
     #[inline(always)]
     pub fn has(&self, slot: usize) -> bool {
-        self.buffers[slot].ready > 0
+        let n = self.sides.len();
+        self.sides[slot % n].ready >> (slot / n) & 1 == 1
     }
 
     #[inline(always)]
@@ -103,7 +104,7 @@ impl Decoupled {
 
     pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool, now: u64) {
         let b = &mut self.buffers[slot];
-        b.ready -= 1;
+        b.ready = b.ready.saturating_sub(1);
         if !straight {
             self.breaks.discarded += u64::from(b.ready) + b.coming.len() as u64;
             b.ready = 0;
@@ -143,7 +144,9 @@ impl Decoupled {
         let set = |mask: u64, on: bool| if on { mask | bit } else { mask & !bit };
         side.wants = set(side.wants, side.occupied & bit != 0 && b.pc != NO_PC && room);
         side.blocked = set(side.blocked, b.blocked != 0);
-        side.ready = set(side.ready, b.ready > 0);
+        // Behind the end of the program nothing comes: what issues there is the error.
+        let lost = side.occupied & bit != 0 && b.pc == NO_PC && queued == 0;
+        side.ready = set(side.ready, b.ready > 0 || lost);
         side.coming = set(side.coming, !b.coming.is_empty());
     }
 

@@ -368,7 +368,8 @@ impl<I: Isa, D: Divergence> Core<I, D> {
             return;
         }
         self.frontend.idle(cycles);
-        for part in &mut self.issuers {
+        // An issuer without waves is not asked in the other cycles either.
+        for part in self.issuers.iter_mut().filter(|part| part.occupied != 0) {
             let view = View {
                 ready: 0,
                 stalled: part.stalled,

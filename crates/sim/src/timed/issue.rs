@@ -10,7 +10,7 @@ use crate::memory::MemBus;
 use crate::residency::GroupPlace;
 use crate::wave::{PathChange, PathState};
 use wb_isa::lanes::bits;
-use wb_isa::{Isa, Mask, Pc, WaveStart};
+use wb_isa::{Isa, Mask, NO_PC, Pc, WaveStart};
 use wb_trace::{Kind, NO_PATH, PortKind, StallReason};
 
 impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
@@ -20,8 +20,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         let program = self.exec.program;
         let slot = self.cores[c].slot_number(q, local);
         let k = q / self.cores[c].partitions;
-        if self.cores[c].nop_next(q, local) {
-            self.issue_nop(c, q, local);
+        if self.cores[c].nop_next(q, local) && self.issue_nop(c, q, local) {
             return Ok(());
         }
         let Some(mut r) = self.cores[c].waves[slot].take() else { return Ok(()) };
@@ -215,10 +214,12 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         }
     }
 
-    /// A NOP at the head of a seat issues: a place of the queue passes, nothing else.
-    fn issue_nop(&mut self, c: usize, q: usize, local: usize) {
+    /// A NOP at the head of a seat issues: a place of the queue passes, nothing else. False behind the end of the program,
+    /// where only an error can issue.
+    fn issue_nop(&mut self, c: usize, q: usize, local: usize) -> bool {
         let (slot, k) = (self.cores[c].slot_number(q, local), q / self.cores[c].partitions);
-        let Some(mut r) = self.cores[c].waves[slot].take() else { return };
+        let lost = |r: &Resident<I, D>| r.wave.paths[k].path.pc == NO_PC;
+        let Some(mut r) = self.cores[c].waves[slot].take_if(|r| !lost(r)) else { return false };
         self.cores[c].request((q, local), self.now, c, self.exec.program, &mut self.hierarchy);
         self.outcome.nops += 1;
         if OBS {
@@ -229,6 +230,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         }
         self.settle(c, (q, local), &mut r, k, self.now + 1, false);
         self.cores[c].waves[slot] = Some(r);
+        true
     }
 
     /// When the seat may issue next, not before `from`: a NOP then, an instruction when it has its operands.

@@ -13,6 +13,7 @@ pub mod kernels;
 mod launches;
 pub mod picture;
 mod place;
+pub mod predict;
 mod record;
 pub mod reproduce;
 pub mod run;

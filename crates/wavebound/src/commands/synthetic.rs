@@ -100,7 +100,7 @@ pub fn main(args: SyntheticArgs) -> CommandResult {
     }
     let job = bench.job(&args.machine.spec())?;
     let (outcome, record) =
-        args.record.run(None, wb_isa::NO_PC, |options, observer| job.run(options, observer))?;
+        args.record.run(None, wb_trace::NO_PC, |options, observer| job.run(options, observer))?;
     bench.verify(&job, &outcome)?;
     if args.json {
         print_json(&serde_json::json!({

@@ -83,7 +83,7 @@ impl Vortex {
             Op::Mul => x.map2(d, a, b, on, u32::wrapping_mul),
             Op::Mulh => x.map2(d, a, b, on, |x, y| high(i64::from(x as i32) * i64::from(y as i32))),
             Op::Mulhsu => x.map2(d, a, b, on, |x, y| high(i64::from(x as i32) * i64::from(y))),
-            Op::Mulhu => x.map2(d, a, b, on, |x, y| (u64::from(x) * u64::from(y) >> 32) as u32),
+            Op::Mulhu => x.map2(d, a, b, on, |x, y| ((u64::from(x) * u64::from(y)) >> 32) as u32),
             Op::Div => x.map2(d, a, b, on, |x, y| divide(x as i32, y as i32) as u32),
             Op::Divu => x.map2(d, a, b, on, |x, y| x.checked_div(y).unwrap_or(u32::MAX)),
             Op::Rem => x.map2(d, a, b, on, |x, y| remainder(x as i32, y as i32) as u32),

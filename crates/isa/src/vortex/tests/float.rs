@@ -441,6 +441,8 @@ fn random_programs_compute_what_the_host_computes() {
             let op = ops[random.below(10) as usize];
             let rm = if random.below(2) == 0 { DYNAMIC } else { RNE };
             m.run(Inst { rd: d, rs1: a, rs2: b, rs3: c, rm, ..Inst::new(op) });
+            // Rows of three registers are read and one is written.
+            #[allow(clippy::needless_range_loop)]
             for lane in 0..32 {
                 let [x, y, z] = [a, b, c].map(|r| host[usize::from(r)][lane]);
                 host[usize::from(d)][lane] = match op {

@@ -133,7 +133,8 @@ fn upper_immediates_and_links() {
 #[test]
 fn branches_take_the_lanes_for_which_they_hold() {
     let mut random = Random(4);
-    let conditions: [(Op, fn(u32, u32) -> bool); 6] = [
+    type Holds = fn(u32, u32) -> bool;
+    let conditions: [(Op, Holds); 6] = [
         (Op::Beq, |a, b| a == b),
         (Op::Bne, |a, b| a != b),
         (Op::Blt, |a, b| (a as i32) < b as i32),

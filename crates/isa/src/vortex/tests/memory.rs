@@ -58,7 +58,8 @@ fn misaligned_accesses_name_the_address() {
 
 #[test]
 fn atomics_go_lane_by_lane() {
-    let cases: [(Op, fn(u32, u32) -> u32); 9] = [
+    type Combine = fn(u32, u32) -> u32;
+    let cases: [(Op, Combine); 9] = [
         (Op::AmoSwap, |_, b| b),
         (Op::AmoAdd, |a, b| a.wrapping_add(b)),
         (Op::AmoXor, |a, b| a ^ b),
@@ -81,10 +82,10 @@ fn atomics_go_lane_by_lane() {
             m.set(3, &[0xdead; 8]);
             m.run(Inst { rm: 3, ..three(op) });
             let mut now = first;
-            for lane in 0..8 {
+            for (lane, &value) in data.iter().enumerate() {
                 let on = m.at.mask >> lane & 1 == 1;
                 assert_eq!(m.row(3)[lane], if on { now } else { 0xdead }, "{op:?} lane {lane}");
-                now = if on { f(now, data[lane]) } else { now };
+                now = if on { f(now, value) } else { now };
             }
             assert_eq!(m.bus.bytes[64..68], now.to_le_bytes(), "{op:?}");
         }

@@ -10,9 +10,9 @@ use super::{WORD, emit};
 use crate::job::Job;
 use crate::object::ObjectFile;
 use wb_device::{Arg, Device, DeviceError, Dispatch, Module};
-use wb_hw::Machine;
+use wb_hw::{FrontEndKind, Machine};
 use wb_sim::{Outcome, RunOptions};
-use wb_trace::{Event, HashObserver, Kind, Observer};
+use wb_trace::{Event, HashObserver, Kind, NO_PC, Observer};
 
 /// What a case that passed did.
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +111,7 @@ struct Launched {
     slots: (u64, u64),
     shared: u64,
     timed: bool,
+    coordinated: bool,
 }
 
 fn told(error: DeviceError) -> String {
@@ -122,6 +123,7 @@ fn told(error: DeviceError) -> String {
 
 impl Launched {
     fn new(object: &ObjectFile, setup: &Setup, machine: Machine, timed: bool) -> Result<Launched, String> {
+        let coordinated = machine.frontend.kind == FrontEndKind::Coordinated;
         let mut device = Device::new(machine);
         let module = device.place("random.s", object.object.clone(), object.source.clone()).map_err(told)?;
         let words: Vec<u8> = table(WORD).iter().flat_map(|&w| (w as u32).to_le_bytes()).collect();
@@ -142,17 +144,21 @@ impl Launched {
             ],
             dynamic_lds: 0,
         };
-        Ok(Launched { device, module, dispatch, slots: (slots, bytes), shared, timed })
+        Ok(Launched { device, module, dispatch, slots: (slots, bytes), shared, timed, coordinated })
     }
 
     fn run(mut self, watcher: Option<&mut Watcher>) -> Result<(Outcome, Memory), String> {
         let which = if self.timed { "timed" } else { "untimed" };
-        let options = RunOptions { timed: self.timed, check: true, ..RunOptions::default() };
+        let watch = (self.timed && self.coordinated).then_some(NO_PC);
+        let options = RunOptions { timed: self.timed, check: true, watch, ..RunOptions::default() };
         let observer = watcher.map(|w| w as &mut dyn Observer);
         let outcome = self
             .device
             .launch(&self.module, &self.dispatch, options, observer)
             .map_err(|e| format!("the {which} run fails: {}", told(e)))?;
+        if let Some(s) = outcome.schedule.filter(|s| s.errors.total() > 0) {
+            return Err(format!("the coordinated scheduler makes errors: {:?}", s.errors));
+        }
         let words = |addr: u64, bytes: u64| -> Result<Vec<u32>, String> {
             let bytes = self.device.read(addr, bytes).map_err(told)?;
             Ok(bytes.as_chunks::<4>().0.iter().map(|&c| u32::from_le_bytes(c)).collect())

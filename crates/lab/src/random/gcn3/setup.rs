@@ -1,10 +1,10 @@
 //! Which machine a random kernel runs on: mechanism with its options, contexts, marks; the rest varies with the
 //! number. [`Setup::number`] walks through all combinations of the main axes.
 
-use super::super::setup::mix;
+use super::super::setup::{FRONT_ENDS, mix};
 use std::fmt::{self, Display, Formatter};
 use std::sync::LazyLock;
-use wb_hw::{Dispatch, FrontEndKind, Machine, Policy, Reconverge, SplitChoice, SplitUnits};
+use wb_hw::{Dispatch, Machine, Policy, Reconverge, SplitChoice, SplitUnits};
 
 /// A mechanism with its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,8 +118,7 @@ impl Setup {
         m.core.waves = m.core.partitions * (2 + self.vary(7, 2)).max(3_u32.div_ceil(m.core.partitions));
         m.cores = 1 + self.vary(8, 2);
         m.dispatch = if self.vary(9, 2) == 0 { Dispatch::Fill } else { Dispatch::RoundRobin };
-        let perfect = self.vary(10, 2) == 0;
-        m.frontend.kind = if perfect { FrontEndKind::Perfect } else { FrontEndKind::Decoupled };
+        m.frontend.kind = FRONT_ENDS[self.vary(10, 3) as usize];
         m.frontend.policy = Policy::FETCH[self.vary(11, 7) as usize];
         m.frontend.buffer = 1 + self.vary(12, 4);
         m.frontend.branch_penalty = self.vary(13, 3);
