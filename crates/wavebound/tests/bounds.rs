@@ -172,7 +172,10 @@ fn teaching_machines_have_bounds_too() {
     let views = ["--grid", "256", "--view", "u0=buf:u32:256", "--view", "t0=u0", "--set", "core.lanes=4"];
     let base = [&["wcet", &guppy], &views[..]].concat();
     let error = failure(&base);
-    assert!(error.contains("no limit is known for the loop") && error.contains("many-waves.guppy"), "{error}");
+    assert!(
+        error.contains("no limit is known for the loop") && error.contains("many-waves.guppy"),
+        "{error}"
+    );
     let v = kernel(&[&base[..], &["--facts-from-trace", "--json"]].concat());
     assert_eq!(v["status"], "observed");
     assert!(number(&v["bound"]) >= number(&v["observed"]) && number(&v["observed"]) > 0, "{v}");

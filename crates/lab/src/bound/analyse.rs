@@ -523,7 +523,8 @@ pub(super) fn report(
     let observed: u64 = study.launches.iter().map(|l| l.observed).sum();
     let guessed = limits.iter().any(|l| l.origin == Origin::Observed)
         || !measured.coverage.gaps.is_empty() && options.unmeasured == Unmeasured::Exclude
-        || kernel.plan.calls.iter().any(|c| kernel.winds(c.1)) && !matches!(study.source, Source::Table { .. });
+        || kernel.plan.calls.iter().any(|c| kernel.winds(c.1))
+            && !matches!(study.source, Source::Table { .. });
     let coverage = &measured.coverage;
     let blocks = parts::blocks(first, study, &worst, &ways, bound);
     KernelBound {

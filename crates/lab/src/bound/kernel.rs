@@ -159,7 +159,8 @@ fn winding<I: Isa>(program: &Program<I>) -> BTreeSet<Pc> {
     let blocks = |entry: Pc| program.cfg.reachable(program.cfg.block_at(entry));
     let branches = |&b: &usize| program.cfg.blocks[b].succs.len() > 1;
     let entries: BTreeSet<Pc> = calls.targets.values().copied().collect();
-    let mut found: BTreeSet<Pc> = entries.iter().copied().filter(|&e| blocks(e).iter().any(branches)).collect();
+    let mut found: BTreeSet<Pc> =
+        entries.iter().copied().filter(|&e| blocks(e).iter().any(branches)).collect();
     loop {
         let inner = |e: Pc| {
             let pcs = blocks(e).into_iter().flat_map(|b| program.cfg.pcs(b, &program.flow));

@@ -39,7 +39,8 @@ pub fn bars(k: &KernelBound, deadline: Option<u64>) -> String {
     ];
     let title = if k.launches.len() == 1 { "the launch" } else { "all launches" };
     // Nothing is measured, by blocks or as a whole, when times are given.
-    let known = |rows: [(&'static str, u64, u32); 3]| -> Vec<_> { rows.into_iter().filter(|r| r.1 > 0).collect() };
+    let known =
+        |rows: [(&'static str, u64, u32); 3]| -> Vec<_> { rows.into_iter().filter(|r| r.1 > 0).collect() };
     chart(&mut out, title, &known(all), deadline);
     chart(&mut out, "one wave", &known(wave), None);
     out.push_str(
