@@ -10,7 +10,7 @@ again:
 ; [error untimed]
 ;   × not done after 500 wave-instructions
 ;   │   kernel k, wave 0, lanes 1111111111111111111111111111111111111111111111111111111111111111, pc
-;   │ 0x11000: filetests/errors/gcn3-budget.s:7: s_branch again
+;   │ 0x1000: filetests/errors/gcn3-budget.s:7: s_branch again
 ;    ╭─[filetests/errors/gcn3-budget.s:7:3]
 ;  6 │ again:
 ;  7 │   s_branch again
@@ -21,7 +21,7 @@ again:
 ; [error timed]
 ;   × not done after 500 cycles
 ;   │   kernel k, wave 0, lanes 1111111111111111111111111111111111111111111111111111111111111111, pc
-;   │ 0x11000: filetests/errors/gcn3-budget.s:7: s_branch again
+;   │ 0x1000: filetests/errors/gcn3-budget.s:7: s_branch again
 ;    ╭─[filetests/errors/gcn3-budget.s:7:3]
 ;  6 │ again:
 ;  7 │   s_branch again

@@ -11,7 +11,7 @@
 ; [error]
 ;   × LDS store of 4 bytes at address 0x40: the group has 64 bytes of local memory
 ;   │   kernel k, wave 0, lanes 1111111111111111111111111111111111111111111111111111111111111111, pc
-;   │ 0x11008: filetests/errors/gcn3-lds-bounds.s:7: ds_write_b32 v3, v0
+;   │ 0x1008: filetests/errors/gcn3-lds-bounds.s:7: ds_write_b32 v3, v0
 ;    ╭─[filetests/errors/gcn3-lds-bounds.s:7:3]
 ;  6 │   v_lshlrev_b32 v3, 2, v0
 ;  7 │   ds_write_b32 v3, v0

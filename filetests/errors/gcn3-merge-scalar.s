@@ -25,7 +25,7 @@ END:
 ;   × paths 0 and 1 of the wave merge, but disagree about s10: both wrote it, it is read later and
 ;   │ is no lane mask
 ;   │   kernel k, wave 0, lanes 0001111111111111111111111111111111111111111111111111111111111111, pc
-;   │ 0x11028: filetests/errors/gcn3-merge-scalar.s:19: merge
+;   │ 0x1028: filetests/errors/gcn3-merge-scalar.s:19: merge
 ;     ╭─[filetests/errors/gcn3-merge-scalar.s:19:3]
 ;  18 │   s_or_b64 exec, exec, s[6:7]
 ;  19 │   merge

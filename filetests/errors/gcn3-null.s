@@ -12,7 +12,7 @@
 ; [error]
 ;   × load of 4 bytes at address 0x10: nothing is below 0x10000: a null pointer?
 ;   │   kernel k, wave 0, lanes 1111111111111111111111111111111111111111111111111111111111111111, pc
-;   │ 0x11008: filetests/errors/gcn3-null.s:8: flat_load_dword v3, v[1:2]
+;   │ 0x1008: filetests/errors/gcn3-null.s:8: flat_load_dword v3, v[1:2]
 ;    ╭─[filetests/errors/gcn3-null.s:8:3]
 ;  7 │   v_mov_b32 v2, 0
 ;  8 │   flat_load_dword v3, v[1:2]

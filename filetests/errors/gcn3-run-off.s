@@ -5,9 +5,9 @@
 
 ; expect:
 ; [error]
-;   × the program goes on at address 0x11004, where there is no instruction
+;   × the program goes on at address 0x1004, where there is no instruction
 ;   │   kernel k, wave 0, lanes 1111111111111111111111111111111111111111111111111111111111111111, pc
-;   │ 0x11000: filetests/errors/gcn3-run-off.s:4: v_mov_b32_e32 v1, 16
+;   │ 0x1000: filetests/errors/gcn3-run-off.s:4: v_mov_b32_e32 v1, 16
 ;    ╭─[filetests/errors/gcn3-run-off.s:4:3]
 ;  3 │
 ;  4 │   v_mov_b32 v1, 16

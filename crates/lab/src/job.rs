@@ -351,10 +351,10 @@ impl Job {
     /// (address, instruction text) of a pc.
     pub fn instruction(&self, pc: Pc) -> (u64, String) {
         match &self.program {
-            AnyProgram::Harp(p) => (p.isa.addr_of(pc), p.text_at(pc)),
-            AnyProgram::Guppy(p) => (p.isa.addr_of(pc), p.text_at(pc)),
-            AnyProgram::Gcn3(p) => (p.isa.addr_of(pc), p.text_at(pc)),
-            AnyProgram::Vortex(p) => (p.isa.addr_of(pc), p.text_at(pc)),
+            AnyProgram::Harp(p) => (p.linked(pc), p.text_at(pc)),
+            AnyProgram::Guppy(p) => (p.linked(pc), p.text_at(pc)),
+            AnyProgram::Gcn3(p) => (p.linked(pc), p.text_at(pc)),
+            AnyProgram::Vortex(p) => (p.linked(pc), p.text_at(pc)),
         }
     }
 

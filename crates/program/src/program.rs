@@ -228,10 +228,16 @@ impl<I: Isa> Program<I> {
         self.isa.addr_of(pc).wrapping_sub(self.base)
     }
 
+    /// How the target of a jump is written: its label, or where it was linked if the program moved since.
+    fn target(&self, pc: Pc) -> Option<String> {
+        let moved = || (self.base != 0).then(|| format!("{:#x}", self.linked(pc)));
+        self.label_at(pc).map(str::to_owned).or_else(moved)
+    }
+
     /// Disassembly of one instruction.
     pub fn text_at(&self, pc: Pc) -> String {
         match self.ops.get(pc as usize).and_then(|o| o.inst.as_ref()) {
-            Some(inst) => self.isa.show(inst, pc, &|p| self.label_at(p).map(str::to_owned)),
+            Some(inst) => self.isa.show(inst, pc, &|p| self.target(p)),
             None => "(no instruction)".into(),
         }
     }

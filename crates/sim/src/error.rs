@@ -65,7 +65,7 @@ impl SimError {
             self.message,
             if program.kernel.is_empty() { String::new() } else { format!("kernel {}, ", program.kernel) },
             mask_text(mask, lanes),
-            program.isa.addr_of(pc),
+            program.linked(pc),
             program.place(pc),
         );
         (self.wave, self.pc) = (Some(wave), Some(pc));

@@ -102,7 +102,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let Some((op, inst)) = self.program.ops.get(pc as usize).and_then(|op| Some((op, op.inst.as_ref()?)))
         else {
             let at = Path { pc: path.from, ..*path };
-            return Err(self.fault(wave.id, &at, Trap::BadTarget { addr: self.program.isa.addr_of(pc) }));
+            return Err(self.fault(wave.id, &at, Trap::BadTarget { addr: self.program.linked(pc) }));
         };
         let at = At {
             pc,

@@ -219,7 +219,7 @@ pub fn trace_info<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) 
         let pc = pc as Pc;
         CodeLine {
             pc,
-            addr: program.isa.addr_of(pc),
+            addr: program.linked(pc),
             text: program.text_at(pc),
             line: program.line_of(pc),
             label: program.label_at(pc).unwrap_or("").to_owned(),

@@ -522,7 +522,9 @@ pub(super) fn report(
     let bound_sum: u64 = study.launches.iter().map(|l| l.bound).sum();
     let observed: u64 = study.launches.iter().map(|l| l.observed).sum();
     let guessed = limits.iter().any(|l| l.origin == Origin::Observed)
-        || !measured.coverage.gaps.is_empty() && options.unmeasured == Unmeasured::Exclude;
+        || !measured.coverage.gaps.is_empty() && options.unmeasured == Unmeasured::Exclude
+        || kernel.plan.calls.iter().any(|c| kernel.winds(c.1))
+            && !matches!(study.source, Source::Table { .. });
     let coverage = &measured.coverage;
     let blocks = parts::blocks(first, study, &worst, &ways, bound);
     KernelBound {

@@ -84,9 +84,10 @@ pub fn list(
     for &(pc, target) in &kernel.plan.calls {
         let to = target.map_or("a function".to_owned(), |t| format!("the function at pc {t}"));
         add(format!(
-            "the call at {} of {to} takes no longer than {}: its loops are not bounded",
+            "the call at {} of {to} takes no longer than {}{}",
             kernel.place(pc),
-            if matches!(source, Source::Table { .. }) { "its block is given" } else { "measured" }
+            if matches!(source, Source::Table { .. }) { "its block is given" } else { "measured" },
+            if kernel.winds(target) { ": its branches and loops are not bounded" } else { "" }
         ));
     }
     let inside = sure

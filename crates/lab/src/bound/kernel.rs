@@ -46,6 +46,8 @@ pub struct Kernel {
     /// Where it begins, and its branches on the mask with where their lanes meet again (`NO_PC`: not known).
     pub entry: Pc,
     pub branches: Vec<(Pc, Pc)>,
+    /// Functions it calls that branch: the graph goes past them, so their ways are only what runs took.
+    pub winding: BTreeSet<Pc>,
     /// Limits that follow from the code and the arguments of every launch so far.
     pub proved: Option<Vec<LoopFact>>,
 }
@@ -119,6 +121,7 @@ impl Kernel {
             facts,
             entry: program.entry,
             branches,
+            winding: winding(program),
             proved: None,
         })
     }
@@ -141,8 +144,34 @@ impl Kernel {
         });
     }
 
+    /// A call goes to code that branches, or nobody knows where.
+    pub fn winds(&self, target: Option<Pc>) -> bool {
+        target.is_none_or(|t| self.winding.contains(&t))
+    }
+
     pub fn place(&self, pc: Pc) -> Place {
         self.code.get(&pc).map_or(Place { pc, ..Place::default() }, |c| c.0.clone())
+    }
+}
+
+/// Called functions that are not straight code, or call such ones.
+fn winding<I: Isa>(program: &Program<I>) -> BTreeSet<Pc> {
+    let calls = facts::calls_of(program);
+    let blocks = |entry: Pc| program.cfg.reachable(program.cfg.block_at(entry));
+    let branches = |&b: &usize| program.cfg.blocks[b].succs.len() > 1;
+    let entries: BTreeSet<Pc> = calls.targets.values().copied().collect();
+    let mut found: BTreeSet<Pc> =
+        entries.iter().copied().filter(|&e| blocks(e).iter().any(branches)).collect();
+    loop {
+        let inner = |e: Pc| {
+            let pcs = blocks(e).into_iter().flat_map(|b| program.cfg.pcs(b, &program.flow));
+            pcs.filter_map(|pc| calls.targets.get(&pc)).any(|t| found.contains(t))
+        };
+        let more: Vec<Pc> = entries.iter().copied().filter(|&e| !found.contains(&e) && inner(e)).collect();
+        if more.is_empty() {
+            return found;
+        }
+        found.extend(more);
     }
 }
 

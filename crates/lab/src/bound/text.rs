@@ -20,7 +20,7 @@ impl Status {
             Status::Proved => "loop limits follow from the code, times from the machine or as given",
             Status::Hybrid => "loop limits are proven or given, times are the longest measured or given",
             Status::Observed => {
-                "rests on loop limits that were only observed, or leaves out ways no run took"
+                "rests on loop limits or calls that were only observed, or leaves out ways no run took"
             }
         }
     }

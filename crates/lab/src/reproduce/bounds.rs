@@ -298,6 +298,7 @@ pub fn figure_10a(nb: &mut Notebook) -> Result<(), Report> {
         sweep(nb, "divergent instructions, %", "PWS figure 10a: reduction by divergence", |percent, s| {
             Synthetic { divergent: percent, ..divergent(s) }
         })?;
+    nb.note("at 0 % and S = 7 the innermost branches have empty sides: both paths pass the same blocks, and the region cannot be measured as a whole");
     let grows = |v: &Vec<f64>| v.windows(2).all(|w| w[1] >= w[0] - 0.05);
     nb.text(
         "reduction grows with divergence",

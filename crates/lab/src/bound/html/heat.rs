@@ -38,8 +38,11 @@ pub fn bars(k: &KernelBound, deadline: Option<u64>) -> String {
         ("longest observed", k.wave_observed, 2),
     ];
     let title = if k.launches.len() == 1 { "the launch" } else { "all launches" };
-    chart(&mut out, title, &all, deadline);
-    chart(&mut out, "one wave", &wave, None);
+    // Nothing is measured, by blocks or as a whole, when times are given.
+    let known =
+        |rows: [(&'static str, u64, u32); 3]| -> Vec<_> { rows.into_iter().filter(|r| r.1 > 0).collect() };
+    chart(&mut out, title, &known(all), deadline);
+    chart(&mut out, "one wave", &known(wave), None);
     out.push_str(
         "<figcaption class=\"note\">The bound adds up the longest measured times of segments that are as long as the runs \
          justify. The bound by blocks does so with a segment for every basic block: looser, it assumes less about which \

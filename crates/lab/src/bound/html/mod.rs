@@ -124,12 +124,12 @@ fn summary(kernels: &[KernelBound], about: &About) -> String {
     for (i, k) in kernels.iter().enumerate() {
         let _ = writeln!(
             out,
-            "<tr><td><a href=\"#kernel-{i}\">{}</a></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.3}</td><td>{}</td></tr>",
+            "<tr><td><a href=\"#kernel-{i}\">{}</a></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
             escape(&k.kernel),
             k.launches.len(),
             number(k.bound),
-            number(k.observed),
-            k.ratio,
+            tables::seen(k.observed),
+            tables::ratio(k.bound, k.observed),
             k.status.name()
         );
     }

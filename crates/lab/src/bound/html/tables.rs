@@ -33,6 +33,16 @@ fn end(p: &Option<Place>, otherwise: &str) -> String {
     p.as_ref().map_or_else(|| escape(otherwise), place)
 }
 
+/// What was observed, if anything ran.
+pub fn seen(cycles: u64) -> String {
+    if cycles == 0 { "–".to_owned() } else { number(cycles) }
+}
+
+/// Bound over observed, if anything ran.
+pub fn ratio(bound: u64, observed: u64) -> String {
+    if observed == 0 { "–".to_owned() } else { format!("{:.3}", bound as f64 / observed as f64) }
+}
+
 /// Bound, observed, ratio, status, deadline.
 pub fn cards(bound: u64, observed: u64, mhz: u32, status: Status, deadline: Option<u64>) -> String {
     let mut out = String::from("<div class=\"cards\">\n");
@@ -47,9 +57,12 @@ pub fn cards(bound: u64, observed: u64, mhz: u32, status: Status, deadline: Opti
     };
     let time = |cycles: u64| format!("cycles = {:.2} µs at {mhz} MHz", cycles as f64 / f64::from(mhz.max(1)));
     card("Bound", &number(bound), "", &time(bound));
-    card("Observed", &number(observed), "", &time(observed));
-    let ratio = bound as f64 / observed.max(1) as f64;
-    card("Bound / observed", &format!("{ratio:.3}"), "", "1 is exact; below 1 would be a mistake");
+    if observed > 0 {
+        card("Observed", &number(observed), "", &time(observed));
+        card("Bound / observed", &ratio(bound, observed), "", "1 is exact; below 1 would be a mistake");
+    } else {
+        card("Observed", "nothing", "", "times of blocks are given, nothing ran");
+    }
     card("Status", status.name(), "", status.meaning());
     if let Some(deadline) = deadline {
         let (word, class) = if bound <= deadline { ("met", "good") } else { ("MISSED", "bad") };
@@ -151,8 +164,8 @@ pub fn launches(k: &KernelBound) -> String {
             escape(&l.limit),
             number(l.rounds),
             number(l.bound),
-            number(l.observed),
-            format!("{:.3}", l.bound as f64 / l.observed.max(1) as f64),
+            seen(l.observed),
+            ratio(l.bound, l.observed),
         ]
     });
     let titles = [

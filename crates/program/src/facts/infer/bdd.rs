@@ -1,10 +1,11 @@
 //! Boolean functions as reduced ordered decision diagrams. A lane mask is, for one lane, a function of what was true at
 //! the loop's header and of the comparisons on the way: diagrams decide exactly which lanes can still be on.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// A function: index of a node; 0 is false, 1 is true.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fun(u32);
 
 pub const FALSE: Fun = Fun(0);
@@ -14,18 +15,38 @@ pub const TRUE: Fun = Fun(1);
 const LIMIT: usize = 1 << 17;
 const VARIABLES: u32 = 3000;
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Node {
     variable: u32,
     low: Fun,
     high: Fun,
 }
 
+/// Mixes the few numbers of a key; nothing ever walks through the tables, so their order does not matter.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.write_u32(b.into()));
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.0 = (self.0.rotate_left(26) ^ u64::from(n)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+}
+
+type Table<K> = HashMap<K, Fun, BuildHasherDefault<Mix>>;
+
 #[derive(Default)]
 pub struct Bdd {
     nodes: Vec<Node>,
-    known: BTreeMap<Node, Fun>,
-    computed: BTreeMap<(Fun, Fun, Fun), Fun>,
+    known: Table<Node>,
+    computed: Table<(Fun, Fun, Fun)>,
     variables: u32,
     /// Results are no longer right: whoever asked must give up.
     pub overflow: bool,
