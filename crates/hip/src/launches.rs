@@ -4,6 +4,7 @@
 use crate::counter::Counter;
 use crate::errors::{Code, Outcome};
 use crate::modules::Function;
+use crate::printf;
 use crate::records::{LaunchRecord, Record};
 use crate::runtime::{Runtime, describe, fatal};
 use miette::{IntoDiagnostic, Report, WrapErr};
@@ -74,6 +75,7 @@ impl Runtime {
         let started = Instant::now();
         let result = self.watched(number, &prepared);
         let seconds = started.elapsed().as_secs_f64();
+        self.print_messages();
         match keep {
             Some((origin, image)) => self.keep(&module, &kernel, prepared, origin, image),
             None => self.device.finish(prepared),
@@ -98,6 +100,15 @@ impl Runtime {
         };
         self.record(&Record::Launch(record));
         Ok(())
+    }
+
+    /// What the kernel printed goes where the program's own output goes.
+    fn print_messages(&mut self) {
+        let Some(calls) = &mut self.device.memory_mut().hostcalls else { return };
+        for message in std::mem::take(&mut calls.messages) {
+            let (to, pieces) = printf::parse(&message);
+            crate::ffi::print(to, &pieces);
+        }
     }
 
     /// Checks sizes as HIP does, and turns groups into work-items.

@@ -12,6 +12,7 @@ mod launches;
 mod memory;
 mod modules;
 mod options;
+mod printf;
 mod props;
 mod records;
 mod runtime;

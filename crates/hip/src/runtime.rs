@@ -9,10 +9,11 @@ use crate::options::Options;
 use crate::records::Record;
 use crate::streams::Streams;
 use crate::textures::Textures;
-use miette::Report;
+use miette::{IntoDiagnostic, Report};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use wb_device::Device;
+use wb_sim::HostCalls;
 
 pub struct Runtime {
     pub options: Options,
@@ -56,7 +57,8 @@ impl Runtime {
                 "the host has no {size} bytes for device memory"
             ));
         }
-        let device = Device::mapped(machine);
+        let mut device = Device::mapped(machine);
+        listen(&mut device)?;
         let mut runtime = Runtime {
             options,
             device,
@@ -105,6 +107,18 @@ impl Runtime {
     pub fn milliseconds(&self, from: u64, to: u64) -> f64 {
         (to as f64 - from as f64) / (f64::from(self.device.machine.clock_mhz.max(1)) * 1000.0)
     }
+}
+
+/// Lets kernels call the host: a packet for every path that can run at once.
+fn listen(device: &mut Device) -> Result<(), Report> {
+    let m = &device.machine;
+    let paths = u64::from(m.cores) * u64::from(m.core.waves) * (u64::from(m.split.contexts) + 1);
+    let packets = paths.next_power_of_two();
+    let buffer = device.alloc(HostCalls::bytes(packets))?;
+    let calls = HostCalls::new(device.memory_mut(), buffer, packets).into_diagnostic()?;
+    device.memory_mut().hostcalls = Some(Box::new(calls));
+    device.hostcall = buffer;
+    Ok(())
 }
 
 /// A failure that ends the program.

@@ -76,7 +76,8 @@ impl Runtime {
             return Err(Code::INVALID_VALUE.into());
         }
         let word3 = channels.word3(normalized)?;
-        let count = u32::try_from(bytes / u64::from(size)).unwrap_or(u32::MAX);
+        // On gfx803 records are bytes, unless the buffer is swizzled.
+        let count = u32::try_from(bytes / u64::from(size) * u64::from(size)).unwrap_or(u32::MAX);
         let mut words = [0u32; OBJECT_DWORDS];
         words[0] = addr as u32;
         words[1] = (addr >> 32) as u32 & 0xffff | size << 16;

@@ -13,10 +13,11 @@ mod register;
 mod texture;
 
 use crate::errors::{Code, Failure, Outcome};
+use crate::printf::{Piece, Stream};
 use crate::records::Record;
 use crate::runtime::{Runtime, describe};
 use std::cell::Cell;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
 static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
@@ -152,6 +153,47 @@ unsafe fn move_bytes(dst: u64, src: u64, bytes: u64) {
         // SAFETY: as above; no reference into these bytes exists while a call holds the runtime.
         unsafe { std::ptr::copy(src as *const u8, dst as *mut u8, bytes as usize) };
     }
+}
+
+/// Prints the pieces of a kernel's `printf` into the program's own streams, in C's words.
+pub(crate) fn print(to: Stream, pieces: &[Piece]) {
+    let mut out = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(bytes) => out.extend_from_slice(bytes),
+            // SAFETY: the conversion takes exactly one value of this type.
+            Piece::Integer(spec, value) => out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, *value)) }),
+            // SAFETY: as above.
+            Piece::Double(spec, value) => out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, *value)) }),
+            // SAFETY: as above; the string ends with a zero byte.
+            Piece::String(spec, text) => out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, text.as_ptr())) }),
+        }
+    }
+    // SAFETY: C's streams exist as long as the program; the bytes are ours.
+    unsafe {
+        let stream = if to == Stream::Error { stderr } else { stdout };
+        libc::fwrite(out.as_ptr().cast(), 1, out.len(), stream);
+    }
+}
+
+unsafe extern "C" {
+    static stdout: *mut libc::FILE;
+    static stderr: *mut libc::FILE;
+}
+
+/// What `snprintf` makes of one conversion.
+///
+/// # Safety
+/// `print` passes a value that fits the conversion.
+unsafe fn formatted(spec: &CString, print: impl Fn(*mut c_char, usize, *const c_char) -> c_int) -> Vec<u8> {
+    let mut room = vec![0u8; 512];
+    let needed = print(room.as_mut_ptr().cast(), room.len(), spec.as_ptr()).max(0) as usize;
+    if needed >= room.len() {
+        room = vec![0; needed + 1];
+        print(room.as_mut_ptr().cast(), room.len(), spec.as_ptr());
+    }
+    room.truncate(needed.min(room.len()));
+    room
 }
 
 /// `dim3`.

@@ -4,10 +4,12 @@
 mod cache;
 mod dram;
 mod hierarchy;
+mod hostcall;
 mod lanes;
 mod windows;
 
 pub use hierarchy::Hierarchy;
+pub use hostcall::HostCalls;
 
 use self::windows::Windows;
 use crate::console::Console;
@@ -29,6 +31,8 @@ pub struct DeviceMemory {
     text_start: u64,
     text_end: u64,
     windows: Windows,
+    /// Who serves calls of kernels to the host.
+    pub hostcalls: Option<Box<HostCalls>>,
 }
 
 /// Mapped memory is used from a multiple of this on.
@@ -44,6 +48,7 @@ impl DeviceMemory {
             text_start: 0,
             text_end: 0,
             windows: Windows::default(),
+            hostcalls: None,
         }
     }
 
@@ -372,6 +377,13 @@ impl<const NOTE: bool> Bus for MemBus<'_, NOTE> {
 
     fn console_of(&mut self, stream: u32, byte: u8) {
         self.console.push(stream, byte);
+    }
+
+    fn message(&mut self) -> Result<bool, String> {
+        let Some(mut calls) = self.memory.hostcalls.take() else { return Ok(false) };
+        let served = calls.serve(self.memory);
+        self.memory.hostcalls = Some(calls);
+        served.map(|()| true)
     }
 
     #[inline(always)]
