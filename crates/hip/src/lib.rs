@@ -5,6 +5,7 @@ mod bounds;
 mod counter;
 mod errors;
 mod fatbin;
+pub mod fuzzing;
 #[allow(unsafe_code)]
 pub mod ffi;
 mod graph;
