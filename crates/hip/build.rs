@@ -61,9 +61,8 @@ fn jumps(names: &[Name]) -> String {
 
 fn stubs(names: &[Name]) -> String {
     let ours = names.iter().filter(|n| n.ours).map(|n| n.name).chain(std::iter::once("missing"));
-    let one = |name| {
-        format!(".globl wavebound_{name}\n.type wavebound_{name}, @function\nwavebound_{name}: ret\n")
-    };
+    let one =
+        |name| format!(".globl wavebound_{name}\n.type wavebound_{name}, @function\nwavebound_{name}: ret\n");
     let text: String = ours.map(one).collect();
     format!(".text\n{text}.section .note.GNU-stack, \"\", @progbits\n")
 }

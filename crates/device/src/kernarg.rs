@@ -26,11 +26,7 @@ pub fn explicit(kernel: &Kernel) -> impl Iterator<Item = &KernelArg> {
 const MAX_SEGMENT: u64 = 1 << 16;
 
 /// The argument segment and the local memory the arguments ask for beyond the kernel's own.
-pub fn build(
-    kernel: &Kernel,
-    dispatch: &Dispatch,
-    hostcall: u64,
-) -> Result<(Vec<u8>, u32), DeviceError> {
+pub fn build(kernel: &Kernel, dispatch: &Dispatch, hostcall: u64) -> Result<(Vec<u8>, u32), DeviceError> {
     let untold = if kernel.args.is_empty() { pack(kernel, &dispatch.args)? } else { Vec::new() };
     let wanted: Vec<&KernelArg> = explicit(kernel).chain(&untold).collect();
     if wanted.len() != dispatch.args.len() {

@@ -42,7 +42,11 @@ impl Runtime {
             Ok(kernels) => {
                 for k in kernels {
                     let report = serde_json::to_value(&k).unwrap_or_default();
-                    let record = Record::Bound { kernel: k.kernel.clone(), text: k.text(false), report: Box::new(report) };
+                    let record = Record::Bound {
+                        kernel: k.kernel.clone(),
+                        text: k.text(false),
+                        report: Box::new(report),
+                    };
                     self.record(&record);
                 }
             }

@@ -10,13 +10,32 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub enum Node {
     Launch(LaunchSpec),
-    Copy { dst: u64, src: u64, bytes: u64 },
+    Copy {
+        dst: u64,
+        src: u64,
+        bytes: u64,
+    },
     /// Rows of a 2D copy.
-    Rows { dst: u64, dst_pitch: u64, src: u64, src_pitch: u64, width: u64, height: u64 },
-    Fill { dst: u64, pattern: u32, size: u32, count: u64 },
+    Rows {
+        dst: u64,
+        dst_pitch: u64,
+        src: u64,
+        src_pitch: u64,
+        width: u64,
+        height: u64,
+    },
+    Fill {
+        dst: u64,
+        pattern: u32,
+        size: u32,
+        count: u64,
+    },
     Record(u64),
     /// A function of the host with its argument.
-    Host { function: u64, argument: u64 },
+    Host {
+        function: u64,
+        argument: u64,
+    },
     /// Only there for dependencies.
     Empty,
 }

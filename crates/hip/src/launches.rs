@@ -18,6 +18,9 @@ use wb_report::{History, PictureOptions};
 use wb_sim::{DeviceMemory, Outcome as RunOutcome, RunOptions, Runnable};
 use wb_trace::{Observer, Observers, TraceWriter};
 
+/// Bytes of local memory that are given out together.
+const LDS_GRANULE: u64 = 512;
+
 /// A launch as the program describes it.
 #[derive(Clone, Debug)]
 pub struct LaunchSpec {
@@ -122,6 +125,8 @@ impl Runtime {
         if shared > u64::from(core.lds_bytes) {
             return Err(Code::INVALID_VALUE.into());
         }
+        // Local memory is given out in granules (GCN3 manual, LDS_SIZE): programs may use what is left of the last one.
+        let granted = shared.next_multiple_of(LDS_GRANULE).min(core.lds_bytes.into());
         let mut items = [0; 3];
         for (d, items) in items.iter_mut().enumerate() {
             *items = spec.grid[d].checked_mul(spec.block[d]).ok_or(Code::INVALID_CONFIGURATION)?;
@@ -137,7 +142,7 @@ impl Runtime {
             grid: items,
             group: spec.block,
             args: explicit(kernel).zip(&spec.args).map(arg).collect(),
-            dynamic_lds: spec.shared,
+            dynamic_lds: (granted - u64::from(kernel.lds_bytes)) as u32,
         })
     }
 

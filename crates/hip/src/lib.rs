@@ -5,9 +5,9 @@ mod bounds;
 mod counter;
 mod errors;
 mod fatbin;
-pub mod fuzzing;
 #[allow(unsafe_code)]
 pub mod ffi;
+pub mod fuzzing;
 mod graph;
 mod launches;
 mod memory;

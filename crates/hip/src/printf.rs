@@ -72,7 +72,9 @@ pub fn parse(message: &[u64]) -> (Stream, Vec<Piece>) {
         // Flags, width and precision; `*` takes them from the arguments.
         while let Some(&c) = format.get(i).filter(|c| b"-+ #0123456789.*".contains(c)) {
             match c {
-                b'*' => spec.extend(((words.next() as i32).clamp(-(WIDEST as i32), WIDEST as i32)).to_string().bytes()),
+                b'*' => spec.extend(
+                    ((words.next() as i32).clamp(-(WIDEST as i32), WIDEST as i32)).to_string().bytes(),
+                ),
                 c => spec.push(c),
             }
             i += 1;

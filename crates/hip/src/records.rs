@@ -7,12 +7,24 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum Record {
     /// The library is loaded and has a machine.
-    Start { machine: String, mechanism: String, lanes: u32, clock_mhz: u32, timed: bool },
+    Start {
+        machine: String,
+        mechanism: String,
+        lanes: u32,
+        clock_mhz: u32,
+        timed: bool,
+    },
     Launch(LaunchRecord),
     /// A kernel that was bounded: the text of its report and its JSON (docs/json.md).
-    Bound { kernel: String, text: String, report: Box<serde_json::Value> },
+    Bound {
+        kernel: String,
+        text: String,
+        report: Box<serde_json::Value>,
+    },
     /// Why the library ended the program, or could not do what was asked.
-    Error { text: String },
+    Error {
+        text: String,
+    },
     /// The program ended by itself.
     End,
 }

@@ -43,7 +43,8 @@ pub fn describe(report: &Report) -> String {
 impl Runtime {
     pub fn new() -> Result<Runtime, Report> {
         let options = Options::from_environment()?;
-        let records = options.records.as_ref().and_then(|path| OpenOptions::new().append(true).open(path).ok());
+        let records =
+            options.records.as_ref().and_then(|path| OpenOptions::new().append(true).open(path).ok());
         if let Some(folder) = &options.folder {
             // Everything in it is open by now; so nothing stays behind, however the program ends.
             let _ = std::fs::remove_dir_all(folder);

@@ -14,7 +14,8 @@ fn exports(bytes: &[u8]) -> Names {
     let (endian, header) = (file.endian(), file.elf_header());
     let sections = header.sections(endian, bytes).expect("sections");
     let symbols = sections.symbols(endian, bytes, elf::SHT_DYNSYM).expect("symbols");
-    let versions: VersionTable<_> = sections.versions(endian, bytes).expect("versions").expect("has versions");
+    let versions: VersionTable<_> =
+        sections.versions(endian, bytes).expect("versions").expect("has versions");
     let mut out = Names::new();
     for (index, symbol) in symbols.enumerate() {
         if symbol.is_undefined(endian) || symbol.st_type() != elf::STT_FUNC {

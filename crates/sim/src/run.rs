@@ -55,7 +55,9 @@ impl Pairs for Harp {
             "harptool" => start(program, &Harptool { depth }, request),
             "pdom" => start(program, &Pdom { depth }, request),
             "simt-stack" => start(program, &SimtStack { depth, first }, request),
-            other => Err(Box::new(wrong_mechanism(other, request.machine, "harp")).with_memory(request.memory)),
+            other => {
+                Err(Box::new(wrong_mechanism(other, request.machine, "harp")).with_memory(request.memory))
+            }
         }
     }
 }
@@ -71,7 +73,9 @@ impl Pairs for Gcn3 {
             }
             "pws" => start(program, &Pws, request),
             "dws" => start(program, &Dws { threshold: d.threshold, reconverge: d.reconverge }, request),
-            other => Err(Box::new(wrong_mechanism(other, request.machine, "gcn3")).with_memory(request.memory)),
+            other => {
+                Err(Box::new(wrong_mechanism(other, request.machine, "gcn3")).with_memory(request.memory))
+            }
         }
     }
 }
@@ -81,7 +85,9 @@ impl Pairs for Guppy {
         let depth = request.machine.limits.stack_depth as usize;
         match request.machine.divergence.mechanism.as_str() {
             "mask-stack" => start(program, &MaskStack { depth }, request),
-            other => Err(Box::new(wrong_mechanism(other, request.machine, "guppy")).with_memory(request.memory)),
+            other => {
+                Err(Box::new(wrong_mechanism(other, request.machine, "guppy")).with_memory(request.memory))
+            }
         }
     }
 }
@@ -94,7 +100,9 @@ impl Pairs for Vortex {
             "vortex-v2" => start(program, &VortexStack::<true>::new(lanes, limit), request),
             "vortex" => start(program, &VortexStack::<false>::new(lanes, limit), request),
             "simt-stack" => start(program, &SimtStack { depth: limit as usize, first }, request),
-            other => Err(Box::new(wrong_mechanism(other, request.machine, "vortex")).with_memory(request.memory)),
+            other => {
+                Err(Box::new(wrong_mechanism(other, request.machine, "vortex")).with_memory(request.memory))
+            }
         }
     }
 }

@@ -38,7 +38,11 @@ fn library() -> PathBuf {
     let folder = exe.parent().expect("folder");
     let places = [folder.join("libwavebound_hip.so"), folder.join("deps/libwavebound_hip.so")];
     let age = |p: &PathBuf| p.metadata().and_then(|m| m.modified()).ok();
-    places.into_iter().filter(|p| p.exists()).max_by_key(age).expect("libwavebound_hip.so is built with the command")
+    places
+        .into_iter()
+        .filter(|p| p.exists())
+        .max_by_key(age)
+        .expect("libwavebound_hip.so is built with the command")
 }
 
 fn hip(options: &[&str], program: &str, args: &[&str]) -> Option<Output> {
@@ -82,7 +86,10 @@ fn all_right(options: &[&str]) {
         let Some(output) = hip(options, name, args) else { return };
         let (out, err) = text(&output);
         assert!(output.status.success(), "{name} with {options:?}:\n{out}\n{err}");
-        assert!(out.contains(&format!("{name}: ")) && !out.contains("FAILED"), "{name} with {options:?}:\n{out}");
+        assert!(
+            out.contains(&format!("{name}: ")) && !out.contains("FAILED"),
+            "{name} with {options:?}:\n{out}"
+        );
     }
 }
 
@@ -124,7 +131,8 @@ fn a_run_is_the_same_every_time() {
         let file = tempfile::NamedTempFile::new().expect("file");
         let path = file.path().to_str().expect("path").to_owned();
         hip(&["--json", "--report", &path], "bfs", &[])?;
-        let report: Value = serde_json::from_str(&std::fs::read_to_string(&path).expect("report")).expect("JSON");
+        let report: Value =
+            serde_json::from_str(&std::fs::read_to_string(&path).expect("report")).expect("JSON");
         assert_eq!(report["exit"], 0);
         assert_eq!(report["totals"]["launches"], report["launches"].as_array().expect("list").len());
         let launches = report["launches"].as_array().expect("launches");
@@ -238,6 +246,9 @@ fn kernels_are_bounded() {
     assert!(output.status.success(), "{out}\n{err}");
     let report: Value = serde_json::from_str(&std::fs::read_to_string(&path).expect("report")).expect("JSON");
     let (bound, cycles) = (&report["bounds"][0]["bound"], &report["launches"][0]["cycles"]);
-    assert!(bound.as_u64() >= cycles.as_u64() && cycles.as_u64() > Some(0), "bound {bound}, observed {cycles}\n{err}");
+    assert!(
+        bound.as_u64() >= cycles.as_u64() && cycles.as_u64() > Some(0),
+        "bound {bound}, observed {cycles}\n{err}"
+    );
     assert_eq!(report["bounds"][0]["observed"], *cycles);
 }

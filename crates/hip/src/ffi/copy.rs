@@ -58,19 +58,14 @@ fn copy_rows(
         return Err(Code::INVALID_PITCH.into());
     }
     let span = |pitch: u64| pitch.checked_mul(height - 1).and_then(|n| n.checked_add(width));
-    let (to, from) = (span(dst.pitch).ok_or(Code::INVALID_VALUE)?, span(src.pitch).ok_or(Code::INVALID_VALUE)?);
+    let (to, from) =
+        (span(dst.pitch).ok_or(Code::INVALID_VALUE)?, span(src.pitch).ok_or(Code::INVALID_VALUE)?);
     rt.check_copy(dst.at, src.at, to.min(from), kind)?;
     rt.check_copy(dst.at, src.at, width, kind)?;
     rt.check(dst.at, if rt.in_arena(dst.at) { to } else { 0 }, false)?;
     rt.check(src.at, if rt.in_arena(src.at) { from } else { 0 }, false)?;
-    let node = Node::Rows {
-        dst: dst.at,
-        dst_pitch: dst.pitch,
-        src: src.at,
-        src_pitch: src.pitch,
-        width,
-        height,
-    };
+    let node =
+        Node::Rows { dst: dst.at, dst_pitch: dst.pitch, src: src.at, src_pitch: src.pitch, width, height };
     submit(rt, stream, node)
 }
 
@@ -128,17 +123,29 @@ pub unsafe extern "C" fn wavebound_hipMemcpyWithStream(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavebound_hipMemcpyHtoD(dst: *mut c_void, src: *const c_void, bytes: usize) -> c_int {
+pub unsafe extern "C" fn wavebound_hipMemcpyHtoD(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+) -> c_int {
     call(|rt| copy(rt, address(dst), address(src), bytes as u64, 1, 0))
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavebound_hipMemcpyDtoH(dst: *mut c_void, src: *const c_void, bytes: usize) -> c_int {
+pub unsafe extern "C" fn wavebound_hipMemcpyDtoH(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+) -> c_int {
     call(|rt| copy(rt, address(dst), address(src), bytes as u64, 2, 0))
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavebound_hipMemcpyDtoD(dst: *mut c_void, src: *const c_void, bytes: usize) -> c_int {
+pub unsafe extern "C" fn wavebound_hipMemcpyDtoD(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+) -> c_int {
     call(|rt| copy(rt, address(dst), address(src), bytes as u64, 3, 0))
 }
 
@@ -437,7 +444,14 @@ fn to_symbol(rt: &mut Runtime, symbol: u64, src: u64, size: (u64, u64), kind: c_
     submit(rt, stream, Node::Copy { dst, src, bytes: size.0 })
 }
 
-fn from_symbol(rt: &mut Runtime, dst: u64, symbol: u64, size: (u64, u64), kind: c_int, stream: u64) -> Outcome {
+fn from_symbol(
+    rt: &mut Runtime,
+    dst: u64,
+    symbol: u64,
+    size: (u64, u64),
+    kind: c_int,
+    stream: u64,
+) -> Outcome {
     let src = part(rt, symbol, size.0, size.1)?;
     rt.check(dst, size.0, kind == 3)?;
     submit(rt, stream, Node::Copy { dst, src, bytes: size.0 })

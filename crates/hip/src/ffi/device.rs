@@ -94,7 +94,11 @@ pub unsafe extern "C" fn wavebound_hipGetDeviceProperties(to: *mut Properties, d
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavebound_hipDeviceGetAttribute(to: *mut c_int, attribute: c_int, device: c_int) -> c_int {
+pub unsafe extern "C" fn wavebound_hipDeviceGetAttribute(
+    to: *mut c_int,
+    attribute: c_int,
+    device: c_int,
+) -> c_int {
     call(|rt| {
         only(device)?;
         let value = props::attribute(&rt.device.machine, rt.device.heap().total(), attribute);
@@ -205,7 +209,11 @@ pub unsafe extern "C" fn wavebound_hipGetDeviceFlags(to: *mut c_uint) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavebound_hipDeviceCanAccessPeer(to: *mut c_int, device: c_int, peer: c_int) -> c_int {
+pub unsafe extern "C" fn wavebound_hipDeviceCanAccessPeer(
+    to: *mut c_int,
+    device: c_int,
+    peer: c_int,
+) -> c_int {
     call(|_| {
         only(device)?;
         only(peer)?;
@@ -225,7 +233,10 @@ pub unsafe extern "C" fn wavebound_hipDeviceDisablePeerAccess(_peer: c_int) -> c
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavebound_hipDeviceGetStreamPriorityRange(least: *mut c_int, most: *mut c_int) -> c_int {
+pub unsafe extern "C" fn wavebound_hipDeviceGetStreamPriorityRange(
+    least: *mut c_int,
+    most: *mut c_int,
+) -> c_int {
     call(|_| {
         // SAFETY: room for both results, or null.
         unsafe {
@@ -238,7 +249,11 @@ pub unsafe extern "C" fn wavebound_hipDeviceGetStreamPriorityRange(least: *mut c
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavebound_hipCtxCreate(to: *mut *mut c_void, _flags: c_uint, device: c_int) -> c_int {
+pub unsafe extern "C" fn wavebound_hipCtxCreate(
+    to: *mut *mut c_void,
+    _flags: c_uint,
+    device: c_int,
+) -> c_int {
     call(|_| {
         only(device)?;
         // SAFETY: room for the handle.
@@ -341,4 +356,15 @@ pub unsafe extern "C" fn wavebound_hipGetStreamDeviceId(stream: *mut c_void) -> 
             -1
         }
     }
+}
+
+/// Half precision for the host's own code, which finds these functions here.
+#[unsafe(no_mangle)]
+pub extern "C" fn wavebound___gnu_f2h_ieee(value: f32) -> u16 {
+    half::f16::from_f32(value).to_bits()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn wavebound___gnu_h2f_ieee(bits: u16) -> f32 {
+    half::f16::from_bits(bits).to_f32()
 }

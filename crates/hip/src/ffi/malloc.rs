@@ -9,7 +9,13 @@ use std::ffi::{c_int, c_uint, c_void};
 
 /// # Safety
 /// `to` is null or room for a pointer.
-unsafe fn allocate(rt: &mut Runtime, to: *mut *mut c_void, bytes: usize, kind: Kind, flags: c_uint) -> Outcome {
+unsafe fn allocate(
+    rt: &mut Runtime,
+    to: *mut *mut c_void,
+    bytes: usize,
+    kind: Kind,
+    flags: c_uint,
+) -> Outcome {
     if to.is_null() {
         return Err(Code::INVALID_VALUE.into());
     }
@@ -35,7 +41,11 @@ pub unsafe extern "C" fn wavebound_hipExtMallocWithFlags(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavebound_hipMallocManaged(to: *mut *mut c_void, bytes: usize, flags: c_uint) -> c_int {
+pub unsafe extern "C" fn wavebound_hipMallocManaged(
+    to: *mut *mut c_void,
+    bytes: usize,
+    flags: c_uint,
+) -> c_int {
     // SAFETY: as hipMalloc.
     call(|rt| unsafe { allocate(rt, to, bytes, Kind::Managed, flags) })
 }

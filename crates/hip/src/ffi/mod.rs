@@ -162,11 +162,17 @@ pub(crate) fn print(to: Stream, pieces: &[Piece]) {
         match piece {
             Piece::Text(bytes) => out.extend_from_slice(bytes),
             // SAFETY: the conversion takes exactly one value of this type.
-            Piece::Integer(spec, value) => out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, *value)) }),
+            Piece::Integer(spec, value) => {
+                out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, *value)) })
+            }
             // SAFETY: as above.
-            Piece::Double(spec, value) => out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, *value)) }),
+            Piece::Double(spec, value) => {
+                out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, *value)) })
+            }
             // SAFETY: as above; the string ends with a zero byte.
-            Piece::String(spec, text) => out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, text.as_ptr())) }),
+            Piece::String(spec, text) => {
+                out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, text.as_ptr())) })
+            }
         }
     }
     // SAFETY: C's streams exist as long as the program; the bytes are ours.

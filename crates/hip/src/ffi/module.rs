@@ -25,8 +25,7 @@ unsafe fn load_data(rt: &mut Runtime, to: *mut *mut c_void, image: *const c_void
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let end = fatbin::readable(&maps, address(image)).ok_or(Code::INVALID_VALUE)?;
     // SAFETY: all these bytes are mapped and readable; the program leaves its image alone during the call.
-    let bytes =
-        unsafe { std::slice::from_raw_parts(image.cast::<u8>(), (end - address(image)) as usize) };
+    let bytes = unsafe { std::slice::from_raw_parts(image.cast::<u8>(), (end - address(image)) as usize) };
     let handle = rt.load_module("module", bytes)?;
     // SAFETY: passed on.
     unsafe { put(to, pointer(handle)) }
@@ -118,7 +117,10 @@ pub struct Attributes {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavebound_hipFuncGetAttributes(to: *mut Attributes, function: *const c_void) -> c_int {
+pub unsafe extern "C" fn wavebound_hipFuncGetAttributes(
+    to: *mut Attributes,
+    function: *const c_void,
+) -> c_int {
     call(|rt| {
         let function = rt.function(address(function))?;
         let (_, kernel) = rt.kernel(&function)?;
@@ -183,7 +185,10 @@ pub unsafe extern "C" fn wavebound_hipFuncSetCacheConfig(_function: *const c_voi
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavebound_hipFuncSetSharedMemConfig(_function: *const c_void, _config: c_int) -> c_int {
+pub unsafe extern "C" fn wavebound_hipFuncSetSharedMemConfig(
+    _function: *const c_void,
+    _config: c_int,
+) -> c_int {
     call(|_| Ok(()))
 }
 

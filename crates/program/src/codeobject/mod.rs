@@ -8,9 +8,9 @@ mod metadata;
 mod metadata_v2;
 mod write;
 
+pub use bundle::unwrap as unbundle;
 pub use descriptor::Descriptor;
 pub use metadata::{ArgKind, KernelArg};
-pub use bundle::unwrap as unbundle;
 pub use write::from_assembly;
 
 use crate::Segment;
@@ -126,7 +126,19 @@ impl CodeObject {
         let extents = extents(&elf);
         let relocations = relocations(&elf, &segments)?;
         let variables = variables(&elf);
-        Ok(CodeObject { kernels, segments, text, symbols, variables, relocations, lines, files, version, extents, flags })
+        Ok(CodeObject {
+            kernels,
+            segments,
+            text,
+            symbols,
+            variables,
+            relocations,
+            lines,
+            files,
+            version,
+            extents,
+            flags,
+        })
     }
 
     /// The machine it was compiled for.
@@ -226,7 +238,8 @@ fn relocations(
             (RELATIVE64, _) => 0,
             (ABS64, RelocationTarget::Symbol(index)) => {
                 let symbol = elf.dynamic_symbol_table().and_then(|t| t.symbol_by_index(index).ok());
-                let symbol = symbol.ok_or_else(|| bad(format!("a relocation at {place:#x} has no symbol")))?;
+                let symbol =
+                    symbol.ok_or_else(|| bad(format!("a relocation at {place:#x} has no symbol")))?;
                 if symbol.is_undefined() {
                     let name = symbol.name().unwrap_or("?");
                     return Err(bad(format!("symbol {name} is not defined")));

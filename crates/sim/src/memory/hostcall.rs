@@ -78,7 +78,11 @@ impl HostCalls {
                         memory.write(slot, &answer.to_le_bytes()).map_err(fault)?;
                     }
                     DEVICE_MEMORY => return Err("malloc and free in kernels are not supported".into()),
-                    other => return Err(format!("the kernel calls service {other} of the host, which is not known")),
+                    other => {
+                        return Err(format!(
+                            "the kernel calls service {other} of the host, which is not known"
+                        ));
+                    }
                 }
             }
             memory.write(header + 20, &0u32.to_le_bytes()).map_err(fault)?;

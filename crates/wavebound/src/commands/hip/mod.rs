@@ -3,10 +3,10 @@
 
 mod report;
 
+use super::CommandResult;
 use super::split::StyleArg;
 use super::target::MachineArgs;
 use super::wcet::AnalysisArgs;
-use super::CommandResult;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;

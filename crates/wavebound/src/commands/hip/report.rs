@@ -146,7 +146,13 @@ fn table(args: &HipArgs, told: &Told) -> String {
     let Some(start) = &told.start else { return String::new() };
     let mut out = String::new();
     let unit = if start.timed { "cycles" } else { "wave-instructions, untimed" };
-    let _ = writeln!(out, "\n{} launches on {} ({}), {unit}:", told.launches.len(), start.machine, start.mechanism);
+    let _ = writeln!(
+        out,
+        "\n{} launches on {} ({}), {unit}:",
+        told.launches.len(),
+        start.machine,
+        start.mechanism
+    );
     let per_launch = args.all || told.launches.len() <= MANY;
     let rows = if per_launch { by_launch(told, start.lanes) } else { by_kernel(told, start.lanes) };
     write_rows(&mut out, &rows, if per_launch { "#" } else { "launches" }, start.timed);
@@ -166,7 +172,10 @@ fn table(args: &HipArgs, told: &Told) -> String {
         );
     }
     if !told.launches.is_empty() {
-        let _ = writeln!(out, "times the program itself measured with the host's clock are times of the simulation");
+        let _ = writeln!(
+            out,
+            "times the program itself measured with the host's clock are times of the simulation"
+        );
     }
     for (_, text, _) in &told.bounds {
         let _ = write!(out, "\n{text}");
