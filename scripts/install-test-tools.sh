@@ -12,6 +12,9 @@ ls /usr/lib/*/libOpenCL.so.1 > /dev/null 2>&1 || need+=(ocl-icd-libopencl1)
 [ -f /usr/include/CL/cl.h ] || need+=(opencl-c-headers)
 command -v clang-15 > /dev/null || need+=(clang-15)
 command -v cc > /dev/null || need+=(gcc libc6-dev)
+# hipcc builds the HIP samples; it brings the stock libamdhip64, whose names ours are compared with.
+command -v hipcc > /dev/null || need+=(hipcc)
+[ -f /usr/lib/x86_64-linux-gnu/libamdhip64.so.5 ] || need+=(libamdhip64-5)
 if [ ${#need[@]} -gt 0 ]; then
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq

@@ -26,7 +26,7 @@ pub fn explicit(kernel: &Kernel) -> impl Iterator<Item = &KernelArg> {
 const MAX_SEGMENT: u64 = 1 << 16;
 
 /// The argument segment and the local memory the arguments ask for beyond the kernel's own.
-pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), DeviceError> {
+pub fn build(kernel: &Kernel, dispatch: &Dispatch, hostcall: u64) -> Result<(Vec<u8>, u32), DeviceError> {
     let untold = if kernel.args.is_empty() { pack(kernel, &dispatch.args)? } else { Vec::new() };
     let wanted: Vec<&KernelArg> = explicit(kernel).chain(&untold).collect();
     if wanted.len() != dispatch.args.len() {
@@ -75,7 +75,7 @@ pub fn build(kernel: &Kernel, dispatch: &Dispatch) -> Result<(Vec<u8>, u32), Dev
     }
     for slot in &kernel.args {
         if let ArgKind::Hidden(name) = &slot.kind
-            && let Some(value) = hidden(name, dispatch)
+            && let Some(value) = hidden(name, dispatch, hostcall)
         {
             put(&mut out, slot, &value.to_le_bytes()[..(slot.size as usize).min(8)]);
         }
@@ -115,7 +115,7 @@ fn put(out: &mut Vec<u8>, slot: &KernelArg, bytes: &[u8]) {
 }
 
 /// Hidden arguments that have a value; the others (printf buffer, queues, …) stay zero.
-fn hidden(name: &str, d: &Dispatch) -> Option<u64> {
+fn hidden(name: &str, d: &Dispatch, hostcall: u64) -> Option<u64> {
     let axis = match name.as_bytes().last()? {
         b'x' => 0,
         b'y' => 1,
@@ -129,6 +129,7 @@ fn hidden(name: &str, d: &Dispatch) -> Option<u64> {
         "hidden_remainder_x" | "hidden_remainder_y" | "hidden_remainder_z" => {
             u64::from(d.grid[axis] % d.group[axis].max(1))
         }
+        "hidden_hostcall_buffer" => hostcall,
         "hidden_grid_dims" => u64::from(d.dimensions()),
         "hidden_private_base" => u64::from(PRIVATE_APERTURE),
         "hidden_shared_base" => u64::from(SHARED_APERTURE),

@@ -44,11 +44,42 @@ pub struct Prepared {
     pub machine: Machine,
     /// The argument segment.
     pub kernarg: Vec<u8>,
+    /// Blocks of device memory that are free again after the launch.
+    pub(crate) reserved: Vec<u64>,
+    pub(crate) key: (u64, u64),
 }
 
 impl Device {
-    /// Places arguments, packet and memories of a launch. What it reserves is freed by the next launch.
+    /// Places arguments, packet and memories of a launch; [`Device::finish`] takes them back.
     pub fn prepare(&mut self, module: &Module, dispatch: &Dispatch) -> Result<Prepared, DeviceError> {
+        let mut reserved = Vec::new();
+        let prepared = self.prepare_in(module, dispatch, &mut reserved);
+        match prepared {
+            Ok(mut prepared) => {
+                prepared.reserved = reserved;
+                Ok(prepared)
+            }
+            Err(error) => {
+                for addr in reserved {
+                    self.free(addr);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn reserve(&mut self, bytes: u64, reserved: &mut Vec<u64>) -> Result<u64, DeviceError> {
+        let addr = self.alloc(bytes)?;
+        reserved.push(addr);
+        Ok(addr)
+    }
+
+    fn prepare_in(
+        &mut self,
+        module: &Module,
+        dispatch: &Dispatch,
+        reserved: &mut Vec<u64>,
+    ) -> Result<Prepared, DeviceError> {
         let kernel = module.kernel(&dispatch.kernel)?.clone();
         let wrong = |what: String| DeviceError::Launch { kernel: kernel.name.clone(), what };
         let size: u64 = dispatch.group.iter().map(|&n| u64::from(n)).product();
@@ -70,14 +101,14 @@ impl Device {
                 "{bytes} bytes of private memory per work-item; the limit is {MAX_SCRATCH}"
             )));
         }
-        let (args, local) = kernarg::build(&kernel, dispatch)?;
+        let (args, local) = kernarg::build(&kernel, dispatch, self.hostcall)?;
         let lds_bytes = kernel.lds_bytes.saturating_add(local).saturating_add(dispatch.dynamic_lds);
-        let kernarg = self.alloc(args.len() as u64)?;
+        let kernarg = self.reserve(args.len() as u64, reserved)?;
         self.write(kernarg, &args)?;
-        let queue = self.alloc(256)?;
+        let queue = self.reserve(256, reserved)?;
         self.write(queue + 0x40, &SHARED_APERTURE.to_le_bytes())?;
         self.write(queue + 0x44, &PRIVATE_APERTURE.to_le_bytes())?;
-        let packet = self.alloc(64)?;
+        let packet = self.reserve(64, reserved)?;
         let scratch_per_lane = kernel.scratch_bytes.next_multiple_of(4);
         self.write(packet, &packet_bytes(dispatch, scratch_per_lane, lds_bytes, kernarg))?;
 
@@ -104,16 +135,24 @@ impl Device {
             scratch_per_lane,
             ..gcn3_setup(&kernel)
         };
-        let isa = Gcn3 { setup, ..Gcn3::default() };
-        let mut program =
-            gcn3_program(&module.object, &kernel, isa, module.base, &module.name, module.source.clone())?;
+        let key = (module.base, kernel.entry);
+        let mut program = match self.programs.remove(&key) {
+            Some(program) => program,
+            None => {
+                let isa = Gcn3 { setup: setup.clone(), ..Gcn3::default() };
+                let source = module.source.clone();
+                gcn3_program(&module.object, &kernel, isa, module.base, &module.name, source)?
+            }
+        };
+        program.isa.setup = setup;
         // The device has placed the object already; its data keeps what earlier launches left there.
         program.segments.clear();
         let machine = provision(&self.machine, &program);
-        groups.lds_region = self.alloc(groups.lds_region_bytes(&machine))?;
-        groups.scratch_region = self.alloc(groups.scratch_region_bytes(&machine))?;
+        groups.lds_region = self.reserve(groups.lds_region_bytes(&machine), reserved)?;
+        groups.scratch_region = self.reserve(groups.scratch_region_bytes(&machine), reserved)?;
         program.isa.setup.scratch_region = groups.scratch_region;
-        Ok(Prepared { program, launch: Launch::Groups(groups), machine, kernarg: args })
+        let launch = Launch::Groups(groups);
+        Ok(Prepared { program, launch, machine, kernarg: args, reserved: Vec::new(), key })
     }
 }
 

@@ -2,22 +2,26 @@
 //! workload calls. Kernels run in sequence on one device memory.
 
 mod error;
+mod heap;
 mod kernarg;
 mod launch;
 
 pub use error::DeviceError;
+pub use heap::Heap;
 pub use kernarg::{Arg, explicit};
 pub use launch::{Dispatch, Prepared};
 
+use std::collections::BTreeMap;
 use wb_hw::Machine;
 use wb_isa::SourceFile;
+use wb_isa::gcn3::isa::Gcn3;
+use wb_program::Program;
 use wb_program::codeobject::{CodeObject, Kernel};
 use wb_sim::{DeviceMemory, Outcome, RunOptions, Runnable};
 use wb_trace::Observer;
 
 /// Everything below this address faults, so that null pointers show up.
 pub const FIRST: u64 = 0x1_0000;
-const ALIGN: u64 = 256;
 
 /// A code object in device memory.
 #[derive(Clone, Debug)]
@@ -26,6 +30,8 @@ pub struct Module {
     pub object: CodeObject,
     /// What was added to its addresses.
     pub base: u64,
+    /// The block of device memory it lies in.
+    block: u64,
     /// The assembly it was made from, for error messages.
     pub source: Option<SourceFile>,
 }
@@ -43,32 +49,54 @@ impl Module {
 pub struct Device {
     pub machine: Machine,
     memory: DeviceMemory,
-    next: u64,
+    heap: Heap,
+    /// Address of the buffer through which kernels call the host; 0: they cannot.
+    pub hostcall: u64,
+    /// Decoded programs of kernels that ran, by their module's base and their entry: decoding takes longer than a short launch.
+    programs: BTreeMap<(u64, u64), Program<Gcn3>>,
 }
 
 impl Device {
     pub fn new(machine: Machine) -> Self {
         let mut memory = DeviceMemory::new(machine.limits.memory);
         memory.forbid_below(FIRST);
-        Device { memory, machine, next: FIRST }
+        let heap = Heap::new(FIRST, memory.size());
+        Device { memory, machine, heap, hostcall: 0, programs: BTreeMap::new() }
     }
 
-    /// Bytes of device memory in use, from address 0.
+    /// A device whose addresses are the host's: pointers to its memory work in the program that uses it.
+    pub fn mapped(machine: Machine) -> Self {
+        let memory = DeviceMemory::mapped(machine.limits.memory);
+        let heap = Heap::new(memory.first_line(), memory.origin() + memory.size());
+        Device { memory, machine, heap, hostcall: 0, programs: BTreeMap::new() }
+    }
+
+    /// Everything in use lies below this address.
     pub fn used(&self) -> u64 {
-        self.next
+        self.heap.used_end()
     }
 
-    /// Reserves `bytes` bytes, zeroed.
+    pub fn heap(&self) -> &Heap {
+        &self.heap
+    }
+
+    pub fn memory(&self) -> &DeviceMemory {
+        &self.memory
+    }
+
+    pub fn memory_mut(&mut self) -> &mut DeviceMemory {
+        &mut self.memory
+    }
+
+    /// Reserves `bytes` bytes; memory that was never used before is zero.
     pub fn alloc(&mut self, bytes: u64) -> Result<u64, DeviceError> {
-        let addr = self.next;
-        let end = addr.checked_add(bytes.max(1)).and_then(|e| e.checked_next_multiple_of(ALIGN));
-        match end.filter(|&e| e <= self.memory.size()) {
-            Some(end) => {
-                self.next = end;
-                Ok(addr)
-            }
-            None => Err(DeviceError::OutOfMemory { bytes, size: self.memory.size() }),
-        }
+        let size = self.heap.total();
+        self.heap.alloc(bytes).ok_or(DeviceError::OutOfMemory { bytes, size })
+    }
+
+    /// Gives back what starts at `addr`; false if nothing does.
+    pub fn free(&mut self, addr: u64) -> bool {
+        self.heap.free(addr)
     }
 
     pub fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), DeviceError> {
@@ -92,15 +120,24 @@ impl Device {
         source: Option<SourceFile>,
     ) -> Result<Module, DeviceError> {
         let end = object.segments.iter().map(|s| s.addr + s.bytes.len() as u64).max().unwrap_or(0);
-        let base = self.alloc(end + 0x1000)?.next_multiple_of(0x1000);
+        let block = self.alloc(end + 0x1000)?;
+        let base = block.next_multiple_of(0x1000);
         for s in &object.segments {
             self.memory.write(base + s.addr, &s.bytes)?;
         }
-        Ok(Module { name: name.to_owned(), object, base, source })
+        for r in &object.relocations {
+            self.memory.write(base + r.place, &base.wrapping_add_signed(r.addend).to_le_bytes())?;
+        }
+        Ok(Module { name: name.to_owned(), object, base, block, source })
     }
 
-    /// Runs a kernel to its end; its effects stay in device memory. A run that fails takes the memory with it:
-    /// start again with a new device.
+    /// Takes a code object off the device.
+    pub fn unload(&mut self, module: &Module) {
+        self.programs.retain(|(base, _), _| *base != module.base);
+        self.heap.free(module.block);
+    }
+
+    /// Runs a kernel to its end; its effects stay in device memory, also those of a run that fails.
     pub fn launch(
         &mut self,
         module: &Module,
@@ -108,24 +145,47 @@ impl Device {
         options: RunOptions,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Outcome, DeviceError> {
-        let mark = self.next;
         let prepared = self.prepare(module, dispatch)?;
-        self.run(&prepared, mark, options, observer)
+        let outcome = self.run(&prepared, options, observer);
+        self.finish(prepared);
+        outcome
     }
 
-    /// Runs what [`Device::prepare`] made; memory in use goes back to `mark`.
+    /// Runs what [`Device::prepare`] made.
     pub fn run(
         &mut self,
         prepared: &Prepared,
-        mark: u64,
         options: RunOptions,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Outcome, DeviceError> {
         let memory = std::mem::replace(&mut self.memory, DeviceMemory::new(0));
-        let outcome = prepared.program.run(&prepared.machine, prepared.launch, memory, options, observer);
-        self.next = mark;
-        let mut outcome = outcome.map_err(|e| DeviceError::Run(Box::new(*e)))?;
-        self.memory = std::mem::replace(&mut outcome.memory, DeviceMemory::new(0));
-        Ok(outcome)
+        match prepared.program.run(&prepared.machine, prepared.launch, memory, options, observer) {
+            Ok(mut outcome) => {
+                self.memory = std::mem::replace(&mut outcome.memory, DeviceMemory::new(0));
+                Ok(outcome)
+            }
+            Err(mut error) => {
+                if let Some(memory) = error.memory.take() {
+                    self.memory = *memory;
+                }
+                Err(DeviceError::Run(error))
+            }
+        }
+    }
+
+    /// Takes back what [`Device::prepare`] reserved; the launch can be run again on a copy of the memory.
+    pub fn keep(&mut self, mut prepared: Prepared) -> Prepared {
+        for addr in prepared.reserved.drain(..) {
+            self.heap.free(addr);
+        }
+        prepared
+    }
+
+    /// Takes back what [`Device::prepare`] reserved, and keeps the decoded program for the next launch.
+    pub fn finish(&mut self, prepared: Prepared) {
+        for addr in prepared.reserved {
+            self.heap.free(addr);
+        }
+        self.programs.insert(prepared.key, prepared.program);
     }
 }

@@ -57,6 +57,11 @@ pub trait Bus {
         Ok(())
     }
 
+    /// A message to the host: false if nobody listens, an error if it asks for what cannot be done.
+    fn message(&mut self) -> Result<bool, String> {
+        Ok(false)
+    }
+
     /// Text output of the program (HARP's console port).
     fn console(&mut self, byte: u8);
 

@@ -1,5 +1,6 @@
 //! What can go wrong in a run: every error names wave, pc and source line, and what to do.
 
+use crate::memory::DeviceMemory;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use std::sync::Arc;
 use thiserror::Error;
@@ -36,6 +37,8 @@ pub struct SimError {
     span: Option<SourceSpan>,
     #[help]
     pub hint: Option<String>,
+    /// Device memory as the failure left it.
+    pub memory: Option<Box<DeviceMemory>>,
 }
 
 impl SimError {
@@ -48,7 +51,14 @@ impl SimError {
             source_code: None,
             span: None,
             hint: None,
+            memory: None,
         }
+    }
+
+    /// Gives device memory back to who started the run.
+    pub(crate) fn with_memory(mut self: Box<Self>, memory: DeviceMemory) -> Box<Self> {
+        self.memory = Some(Box::new(memory));
+        self
     }
 
     #[must_use]

@@ -75,22 +75,8 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         keep_registers: options.keep_registers,
         residency: Residency::new(machine, launch),
     };
-    let mut notes = Notes { on: OBS, list: Vec::new() };
-    let mut lines = Lines::default();
-    let mut report_at = crate::PROGRESS_EVERY;
-    loop {
-        run.fill(&mut launcher);
-        let Some(slot) = run.turns.pop_front() else { break };
-        run.turn(slot, machine, &mut notes, &mut lines)?;
-        if run.outcome.wave_instructions >= report_at {
-            report_at += crate::PROGRESS_EVERY;
-            if let Some(progress) = &mut options.progress {
-                progress(run.outcome.wave_instructions, run.outcome.wave_instructions);
-            }
-        }
-    }
-    if run.slots.iter().any(Option::is_some) {
-        return Err(run.deadlock());
+    if let Err(error) = run.all(&mut launcher, machine, &mut options) {
+        return Err(error.with_memory(run.outcome.memory));
     }
     let mut outcome = run.outcome;
     outcome.cycles = outcome.wave_instructions;
@@ -101,6 +87,30 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
 }
 
 impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
+    /// Turn after turn, until no wave is left.
+    fn all(
+        &mut self,
+        launcher: &mut Launcher,
+        machine: &Machine,
+        options: &mut RunOptions,
+    ) -> Result<(), Box<SimError>> {
+        let mut notes = Notes { on: OBS, list: Vec::new() };
+        let mut lines = Lines::default();
+        let mut report_at = crate::PROGRESS_EVERY;
+        loop {
+            self.fill(launcher);
+            let Some(slot) = self.turns.pop_front() else { break };
+            self.turn(slot, machine, &mut notes, &mut lines)?;
+            if self.outcome.wave_instructions >= report_at {
+                report_at += crate::PROGRESS_EVERY;
+                if let Some(progress) = &mut options.progress {
+                    progress(self.outcome.wave_instructions, self.outcome.wave_instructions);
+                }
+            }
+        }
+        if self.slots.iter().any(Option::is_some) { Err(self.deadlock()) } else { Ok(()) }
+    }
+
     /// Starts groups while there is room for whole ones.
     fn fill(&mut self, launcher: &mut Launcher) {
         while !launcher.is_done() && self.free.len() >= launcher.group_waves() as usize {

@@ -55,7 +55,9 @@ impl Pairs for Harp {
             "harptool" => start(program, &Harptool { depth }, request),
             "pdom" => start(program, &Pdom { depth }, request),
             "simt-stack" => start(program, &SimtStack { depth, first }, request),
-            other => Err(Box::new(wrong_mechanism(other, request.machine, "harp"))),
+            other => {
+                Err(Box::new(wrong_mechanism(other, request.machine, "harp")).with_memory(request.memory))
+            }
         }
     }
 }
@@ -71,7 +73,9 @@ impl Pairs for Gcn3 {
             }
             "pws" => start(program, &Pws, request),
             "dws" => start(program, &Dws { threshold: d.threshold, reconverge: d.reconverge }, request),
-            other => Err(Box::new(wrong_mechanism(other, request.machine, "gcn3"))),
+            other => {
+                Err(Box::new(wrong_mechanism(other, request.machine, "gcn3")).with_memory(request.memory))
+            }
         }
     }
 }
@@ -81,7 +85,9 @@ impl Pairs for Guppy {
         let depth = request.machine.limits.stack_depth as usize;
         match request.machine.divergence.mechanism.as_str() {
             "mask-stack" => start(program, &MaskStack { depth }, request),
-            other => Err(Box::new(wrong_mechanism(other, request.machine, "guppy"))),
+            other => {
+                Err(Box::new(wrong_mechanism(other, request.machine, "guppy")).with_memory(request.memory))
+            }
         }
     }
 }
@@ -94,7 +100,9 @@ impl Pairs for Vortex {
             "vortex-v2" => start(program, &VortexStack::<true>::new(lanes, limit), request),
             "vortex" => start(program, &VortexStack::<false>::new(lanes, limit), request),
             "simt-stack" => start(program, &SimtStack { depth: limit as usize, first }, request),
-            other => Err(Box::new(wrong_mechanism(other, request.machine, "vortex"))),
+            other => {
+                Err(Box::new(wrong_mechanism(other, request.machine, "vortex")).with_memory(request.memory))
+            }
         }
     }
 }
@@ -187,15 +195,22 @@ fn start<I: Isa, D: Divergence>(
     request: Request,
 ) -> Result<Outcome, Box<SimError>> {
     let Request { machine, launch, mut memory, options, mut observer } = request;
-    check(program, machine, launch)?;
-    memory.load(&program.segments, &program.text).map_err(|fault| {
-        SimError::new(ErrorKind::Setup, format!("the program does not fit: {fault}"))
-            .hint(Some("give the machine more memory (--set limits.memory=…)"))
-    })?;
+    if let Err(error) = check(program, machine, launch) {
+        return Err(error.with_memory(memory));
+    }
+    if let Err(fault) = memory.load(&program.segments, &program.text) {
+        let error = SimError::new(ErrorKind::Setup, format!("the program does not fit: {fault}"))
+            .hint(Some("give the machine more memory (--set limits.memory=…)"));
+        return Err(Box::new(error).with_memory(memory));
+    }
     let contexts = if D::INFO.separate_entities { machine.split.contexts } else { 0 };
     let exec = Exec { program, mechanism, lanes: machine.core.lanes, contexts, check: options.check };
     if let Some(observer) = &mut observer {
-        observer.begin(&trace_info(program, machine, options.timed));
+        let mut info = outline(program, machine, options.timed);
+        if observer.wants_code() {
+            info.code = listing(program);
+        }
+        observer.begin(&info);
     }
     let observed = observer.is_some();
     let sink = Sink::new(observer);
@@ -215,6 +230,11 @@ fn contexts(machine: &Machine) -> u32 {
 
 /// What a trace says about its run.
 pub fn trace_info<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) -> TraceInfo {
+    TraceInfo { code: listing(program), ..outline(program, machine, timed) }
+}
+
+/// Every instruction of a program.
+fn listing<I: Isa>(program: &Program<I>) -> Vec<CodeLine> {
     let code = program.ops.iter().enumerate().filter(|(_, op)| op.inst.is_some()).map(|(pc, _)| {
         let pc = pc as Pc;
         CodeLine {
@@ -233,6 +253,11 @@ pub fn trace_info<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) 
             ),
         }
     });
+    code.collect()
+}
+
+/// What a trace says about its run, without the program's code.
+fn outline<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) -> TraceInfo {
     TraceInfo {
         program: program.name.clone(),
         isa: machine.isa.clone(),
@@ -245,6 +270,6 @@ pub fn trace_info<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) 
         slots: machine.core.waves,
         units: if timed { timed::describe_units(machine, contexts(machine)) } else { Vec::new() },
         classes: program.isa.classes().iter().map(|&c| c.to_owned()).collect(),
-        code: code.collect(),
+        code: Vec::new(),
     }
 }

@@ -279,6 +279,10 @@ pub struct CodeLine {
 
 /// Listens to a run.
 pub trait Observer {
+    /// Whether [`TraceInfo::code`] is looked at: a listing of the whole program costs more than a short run.
+    fn wants_code(&self) -> bool {
+        true
+    }
     /// Called once before the first event.
     fn begin(&mut self, _info: &TraceInfo) {}
     /// Events in the order they happened; within a path, cycles never go back.

@@ -22,6 +22,10 @@ impl<'a> Observers<'a> {
 }
 
 impl Observer for Observers<'_> {
+    fn wants_code(&self) -> bool {
+        self.0.iter().any(|o| o.wants_code())
+    }
+
     fn begin(&mut self, info: &TraceInfo) {
         for observer in &mut self.0 {
             observer.begin(info);

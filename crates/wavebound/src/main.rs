@@ -4,8 +4,8 @@ mod commands;
 
 use clap::{Parser, Subcommand};
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compile, demo, facts, info, kernels, picture, predict, reproduce,
-    run, split, synthetic, wcet,
+    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, picture, predict,
+    reproduce, run, split, synthetic, wcet,
 };
 use std::process::ExitCode;
 
@@ -42,6 +42,8 @@ enum Command {
     CheckBound(check_bound::CheckArgs),
     /// Random kernels under every mechanism: no run may be longer than its bound
     Campaign(campaign::CampaignArgs),
+    /// Run an unmodified HIP program, its kernels on the simulated GPU
+    Hip(hip::HipArgs),
     /// Show the control-flow graph of a kernel: blocks, loops, divergent regions
     Cfg(cfg::CfgArgs),
     /// Write a file of flow facts for a kernel, with proven loop limits, or check one
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         Command::Wcet(args) => wcet::main(args),
         Command::CheckBound(args) => check_bound::main(args),
         Command::Campaign(args) => campaign::main(args),
+        Command::Hip(args) => hip::main(args),
         Command::Cfg(args) => cfg::main(args),
         Command::Facts(args) => facts::main(args),
         Command::Machines(args) => info::machines(args),

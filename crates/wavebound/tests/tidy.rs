@@ -20,7 +20,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("check", &[]),
     ("wcet", &["hw", "isa", "program", "trace"]),
     ("lab", &["check", "device", "hw", "isa", "program", "report", "sim", "trace", "wcet"]),
-    ("wavebound", &["check", "device", "hw", "isa", "lab", "program", "report", "sim", "trace", "wcet"]),
+    ("hip", &["device", "hw", "lab", "program", "report", "sim", "trace", "wcet"]),
+    (
+        "wavebound",
+        &["check", "device", "hip", "hw", "isa", "lab", "program", "report", "sim", "trace", "wcet"],
+    ),
 ];
 
 /// The `[dependencies]` of a manifest that are our own crates.

@@ -28,7 +28,7 @@ pub use result::{
     SourceRow, Status, StepRow,
 };
 pub use rows::{TraceFile, TraceWriter, beside};
-pub use runs::{Launched, ProgramRef, Runs};
+pub use runs::{Launched, ProgramRef, Replay, Runs};
 pub use table::{TimesTable, analyse_table, times_template};
 
 use analyse::Source;

@@ -14,6 +14,14 @@ pub enum Runs {
     Jobs(Vec<Job>),
     /// Every launch of a launch file.
     File { path: PathBuf, spec: Box<JobSpec> },
+    /// Launches somebody else keeps.
+    Replay(Box<dyn Replay>),
+}
+
+/// Launches that were kept with the memory they found.
+pub trait Replay {
+    /// Shows every launch in order, each with a way to run it again.
+    fn each(&self, look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), Report>) -> Result<(), Report>;
 }
 
 /// One launch, before it runs.
@@ -58,6 +66,7 @@ impl Runs {
     /// Shows every launch in order; whoever looks may run it, and must if later ones need what it leaves in memory.
     pub fn each(&self, look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), Report>) -> Result<(), Report> {
         match self {
+            Runs::Replay(kept) => kept.each(look),
             Runs::Jobs(jobs) => {
                 for job in jobs {
                     let kernel = match &job.program {

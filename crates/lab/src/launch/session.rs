@@ -286,14 +286,16 @@ impl Session {
         step: &Step,
         go: impl FnOnce(&Prepared, &[KernelArg], &mut Go) -> Result<T, Report>,
     ) -> Result<T, Report> {
-        let mark = self.device.used();
         let prepared = self.device.prepare(&self.module, &step.dispatch).map_err(|e| self.failed(step, e))?;
         let args = self.module.kernel(&step.dispatch.kernel)?.args.clone();
         let device = &mut self.device;
         let mut run = |options: RunOptions, observer: Option<&mut dyn Observer>| {
-            Ok(device.run(&prepared, mark, options, observer)?)
+            Ok(device.run(&prepared, options, observer)?)
         };
-        go(&prepared, &args, &mut run).map_err(|e| e.wrap_err(format!("launch {}", step.number)))
+        let result =
+            go(&prepared, &args, &mut run).map_err(|e| e.wrap_err(format!("launch {}", step.number)));
+        self.device.finish(prepared);
+        result
     }
 
     fn failed(&self, step: &Step, e: DeviceError) -> Report {

@@ -8,6 +8,7 @@ mod metadata;
 mod metadata_v2;
 mod write;
 
+pub use bundle::unwrap as unbundle;
 pub use descriptor::Descriptor;
 pub use metadata::{ArgKind, KernelArg};
 pub use write::from_assembly;
@@ -57,6 +58,13 @@ pub struct Kernel {
     pub version: u8,
 }
 
+/// Eight bytes at `place` hold the base plus `addend`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    pub place: u64,
+    pub addend: i64,
+}
+
 /// A loaded code object; addresses are as linked, the loader may add a base.
 #[derive(Clone, Debug)]
 pub struct CodeObject {
@@ -64,6 +72,10 @@ pub struct CodeObject {
     pub segments: Vec<Segment>,
     pub text: Range<u64>,
     pub symbols: Vec<(String, u64)>,
+    /// Variables of the program: name, address, bytes.
+    pub variables: Vec<(String, u64, u64)>,
+    /// Pointers in its data that depend on where it lies.
+    pub relocations: Vec<Relocation>,
     /// (address, file index, line), sorted by address.
     pub lines: Vec<(u64, u32, u32)>,
     pub files: Vec<String>,
@@ -112,7 +124,21 @@ impl CodeObject {
         }
         let (lines, files) = lines::read(&elf);
         let extents = extents(&elf);
-        Ok(CodeObject { kernels, segments, text, symbols, lines, files, version, extents, flags })
+        let relocations = relocations(&elf, &segments)?;
+        let variables = variables(&elf);
+        Ok(CodeObject {
+            kernels,
+            segments,
+            text,
+            symbols,
+            variables,
+            relocations,
+            lines,
+            files,
+            version,
+            extents,
+            flags,
+        })
     }
 
     /// The machine it was compiled for.
@@ -185,6 +211,49 @@ fn symbols(elf: &ElfFile64<Endianness>) -> Vec<(String, u64)> {
     out.sort();
     out.dedup();
     out
+}
+
+/// Dynamic symbols that are data.
+fn variables(elf: &ElfFile64<Endianness>) -> Vec<(String, u64, u64)> {
+    let data = elf.dynamic_symbols().filter(|s| s.kind() == object::SymbolKind::Data && s.is_definition());
+    let mut out: Vec<_> =
+        data.filter_map(|s| Some((s.name().ok()?.to_owned(), s.address(), s.size()))).collect();
+    out.sort();
+    out
+}
+
+/// What the loader has to add the base to: R_AMDGPU_RELATIVE64 and R_AMDGPU_ABS64 (LLVM's AMDGPU usage, Relocation Records).
+fn relocations(
+    elf: &ElfFile64<Endianness>,
+    segments: &[Segment],
+) -> Result<Vec<Relocation>, CodeObjectError> {
+    use object::{ObjectSymbolTable, RelocationFlags, RelocationTarget};
+    const ABS64: u32 = 3;
+    const RELATIVE64: u32 = 13;
+    let bad = |what: String| CodeObjectError::Elf(what);
+    let mut out = Vec::new();
+    for (place, r) in elf.dynamic_relocations().into_iter().flatten() {
+        let RelocationFlags::Elf { r_type } = r.flags() else { continue };
+        let target = match (r_type.0, r.target()) {
+            (RELATIVE64, _) => 0,
+            (ABS64, RelocationTarget::Symbol(index)) => {
+                let symbol = elf.dynamic_symbol_table().and_then(|t| t.symbol_by_index(index).ok());
+                let symbol =
+                    symbol.ok_or_else(|| bad(format!("a relocation at {place:#x} has no symbol")))?;
+                if symbol.is_undefined() {
+                    let name = symbol.name().unwrap_or("?");
+                    return Err(bad(format!("symbol {name} is not defined")));
+                }
+                symbol.address() as i64
+            }
+            (other, _) => return Err(bad(format!("relocation {other} at {place:#x} is not supported"))),
+        };
+        if at(segments, place, 8).is_none() {
+            return Err(bad(format!("a relocation at {place:#x} lies outside the object")));
+        }
+        out.push(Relocation { place, addend: target.wrapping_add(r.addend()) });
+    }
+    Ok(out)
 }
 
 /// Loaded bytes at an address.

@@ -48,11 +48,14 @@ pub struct Hierarchy {
     lds_latency: u64,
     request: u64,
     response: u64,
+    /// Addresses count from here.
+    origin: u64,
 }
 
 impl Hierarchy {
-    /// The machine has been validated: every name resolves and chains end at DRAM.
-    pub fn new(machine: &Machine) -> Self {
+    /// The machine has been validated: every name resolves and chains end at DRAM. Lines are told by their distance
+    /// from `origin`.
+    pub fn new(machine: &Machine, origin: u64) -> Self {
         let place = |name: &str| match name {
             "none" => Place::Ideal,
             _ => machine.caches.iter().position(|c| c.name == name).map_or(Place::Dram, Place::Level),
@@ -84,6 +87,7 @@ impl Hierarchy {
             lds_latency: u64::from(machine.memory.lds_latency),
             request: u64::from(machine.memory.request_latency),
             response: u64::from(machine.memory.response_latency),
+            origin,
         }
     }
 
@@ -123,6 +127,7 @@ impl Hierarchy {
         let place = self.place(port);
         let (there, back) = if port == PortKind::Data { (self.request, self.response) } else { (0, 0) };
         for addr in lines {
+            let addr = addr.wrapping_sub(self.origin);
             let done = self.reach(place, core, addr, write, now + there, Some(&mut result)) + back;
             result.done = result.done.max(done);
         }

@@ -85,7 +85,8 @@ impl DeviceMemory {
                 if active == u8::MAX && first >= self.floor { shape(offset) } else { Shape::Scattered };
             match shape {
                 Shape::Run => {
-                    match self.bytes.get(first as usize..(first as usize).wrapping_add(4 * CHUNK)) {
+                    let at = first.wrapping_sub(self.origin) as usize;
+                    match self.bytes.get(at..at.wrapping_add(4 * CHUNK)) {
                         Some(bytes) => {
                             for (out, b) in out.iter_mut().zip(bytes.as_chunks::<4>().0) {
                                 *out = u32::from_le_bytes(*b);
@@ -124,11 +125,11 @@ impl DeviceMemory {
         for (c, (offset, data)) in chunks.enumerate() {
             let active = (lanes >> (c * CHUNK)) as u8;
             let first = base.wrapping_add(offset[0].into());
+            let at = first.wrapping_sub(self.origin) as usize;
             if active == u8::MAX
                 && first >= self.text_end.max(self.floor)
                 && shape(offset) == Shape::Run
-                && let Some(bytes) =
-                    self.bytes.get_mut(first as usize..(first as usize).wrapping_add(4 * CHUNK))
+                && let Some(bytes) = self.bytes.get_mut(at..at.wrapping_add(4 * CHUNK))
             {
                 for (b, v) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(data) {
                     *b = v.to_le_bytes();

@@ -4,10 +4,12 @@
 mod cache;
 mod dram;
 mod hierarchy;
+mod hostcall;
 mod lanes;
 mod windows;
 
 pub use hierarchy::Hierarchy;
+pub use hostcall::HostCalls;
 
 use self::windows::Windows;
 use crate::console::Console;
@@ -16,10 +18,12 @@ use wb_isa::lanes::{Row, bits};
 use wb_isa::{Bus, Mask, MemFault};
 use wb_program::Segment;
 
-/// Device memory. Addresses start at 0 and everything beyond the size is a fault, or only some windows exist.
+/// Device memory. Addresses start at `origin` and everything outside is a fault, or only some windows exist.
 #[derive(Clone, Debug)]
 pub struct DeviceMemory {
     bytes: Vec<u8>,
+    /// Address of the first byte.
+    origin: u64,
     /// Loads and stores of programs below this address fault, so that null pointers show up.
     floor: u64,
     /// Instructions in memory: stores there fault, because decoded code would not follow.
@@ -27,18 +31,38 @@ pub struct DeviceMemory {
     text_start: u64,
     text_end: u64,
     windows: Windows,
+    /// Who serves calls of kernels to the host.
+    pub hostcalls: Option<Box<HostCalls>>,
 }
+
+/// Mapped memory is used from a multiple of this on.
+pub const MAPPED_ALIGN: u64 = 1 << 16;
 
 impl DeviceMemory {
     pub fn new(size: u64) -> Self {
         DeviceMemory {
             bytes: vec![0; size as usize],
+            origin: 0,
             floor: 0,
             text: Vec::new(),
             text_start: 0,
             text_end: 0,
             windows: Windows::default(),
+            hostcalls: None,
         }
+    }
+
+    /// Memory whose device addresses are the host's own addresses of its bytes, so that a host program can use the
+    /// pointers it is given. Pages nobody touches cost nothing.
+    pub fn mapped(size: u64) -> Self {
+        let memory = DeviceMemory::new(size);
+        let origin = memory.bytes.as_ptr() as u64;
+        DeviceMemory { origin, ..memory }
+    }
+
+    /// Memory that stands for the one at `origin`, to run again what ran there.
+    pub fn placed(origin: u64, size: u64) -> Self {
+        DeviceMemory { origin, ..DeviceMemory::new(size) }
     }
 
     /// Memory that exists only in the given ranges of addresses.
@@ -67,13 +91,24 @@ impl DeviceMemory {
         self.bytes.len() as u64
     }
 
+    /// Address of the first byte.
+    pub fn origin(&self) -> u64 {
+        self.origin
+    }
+
+    /// Where timing counts addresses from: mapped memory behaves alike wherever the host has put it.
+    pub fn first_line(&self) -> u64 {
+        self.origin.next_multiple_of(MAPPED_ALIGN)
+    }
+
     fn range(&self, what: &'static str, addr: u64, len: u64) -> Result<Range<usize>, MemFault> {
         if !self.windows.is_empty() && len > 0 {
             let place = self.windows.place(addr, len).ok_or_else(|| self.fault(what, addr, len as u32))?;
             return Ok(place as usize..(place + len) as usize);
         }
-        match addr.checked_add(len) {
-            Some(end) if end <= self.size() => Ok(addr as usize..end as usize),
+        let from = addr.checked_sub(self.origin);
+        match from.and_then(|from| Some((from, from.checked_add(len)?))) {
+            Some((from, end)) if end <= self.size() => Ok(from as usize..end as usize),
             _ => Err(self.fault(what, addr, len as u32)),
         }
     }
@@ -83,8 +118,11 @@ impl DeviceMemory {
         let why = match addr {
             addr if addr < self.floor => format!("nothing is below {:#x}: a null pointer?", self.floor),
             _ if !self.windows.is_empty() => format!("memory is at {}", self.windows.describe()),
-            _ if self.floor == 0 => format!("outside device memory (0 to {:#x})", self.size()),
-            _ => format!("outside device memory ({:#x} to {:#x})", self.floor, self.size()),
+            _ => {
+                let from = self.floor.max(self.origin);
+                let from = if from == 0 { "0".to_owned() } else { format!("{from:#x}") };
+                format!("outside device memory ({from} to {:#x})", self.origin.saturating_add(self.size()))
+            }
         };
         MemFault { what, addr, bytes, why }
     }
@@ -116,7 +154,7 @@ impl DeviceMemory {
     #[inline(always)]
     fn place(&self, addr: u64, bytes: u32) -> Option<usize> {
         if self.windows.is_empty() {
-            return Some(addr as usize);
+            return Some(addr.wrapping_sub(self.origin) as usize);
         }
         self.windows.place(addr, bytes.into()).map(|a| a as usize)
     }
@@ -339,6 +377,13 @@ impl<const NOTE: bool> Bus for MemBus<'_, NOTE> {
 
     fn console_of(&mut self, stream: u32, byte: u8) {
         self.console.push(stream, byte);
+    }
+
+    fn message(&mut self) -> Result<bool, String> {
+        let Some(mut calls) = self.memory.hostcalls.take() else { return Ok(false) };
+        let served = calls.serve(self.memory);
+        self.memory.hostcalls = Some(calls);
+        served.map(|()| true)
     }
 
     #[inline(always)]

@@ -96,7 +96,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         },
         ready: Vec::new(),
         cores: (0..machine.cores).map(|_| Core::new(machine, exec.contexts)).collect(),
-        hierarchy: Hierarchy::new(machine),
+        hierarchy: Hierarchy::new(machine, memory.first_line()),
         draining: Vec::new(),
         spare: Vec::new(),
         lines: Lines::default(),
@@ -120,23 +120,8 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         keep_registers: options.keep_registers,
         residency: Residency::new(machine, launch),
     };
-    let mut report_at = crate::PROGRESS_EVERY;
-    loop {
-        run.retire();
-        run.dispatch();
-        if run.resident == 0 {
-            break;
-        }
-        if run.now >= machine.limits.cycles {
-            return Err(run.out_of_budget());
-        }
-        run.cycle()?;
-        if run.outcome.wave_instructions >= report_at {
-            report_at += crate::PROGRESS_EVERY;
-            if let Some(progress) = &mut options.progress {
-                progress(run.now, run.outcome.wave_instructions);
-            }
-        }
+    if let Err(error) = run.all(&mut options) {
+        return Err(error.with_memory(run.outcome.memory));
     }
     let mut outcome = run.outcome;
     if let Some(watch) = run.watch {
@@ -159,6 +144,28 @@ struct Activity {
 }
 
 impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
+    /// Cycle after cycle, until no wave is left.
+    fn all(&mut self, options: &mut RunOptions) -> Result<(), Box<SimError>> {
+        let mut report_at = crate::PROGRESS_EVERY;
+        loop {
+            self.retire();
+            self.dispatch();
+            if self.resident == 0 {
+                return Ok(());
+            }
+            if self.now >= self.machine.limits.cycles {
+                return Err(self.out_of_budget());
+            }
+            self.cycle()?;
+            if self.outcome.wave_instructions >= report_at {
+                report_at += crate::PROGRESS_EVERY;
+                if let Some(progress) = &mut options.progress {
+                    progress(self.now, self.outcome.wave_instructions);
+                }
+            }
+        }
+    }
+
     /// Frees the slots of waves that have nothing outstanding any more.
     fn retire(&mut self) {
         let mut i = 0;

@@ -8,6 +8,7 @@ pub mod check_bound;
 pub mod compile;
 pub mod demo;
 pub mod facts;
+pub mod hip;
 pub mod info;
 pub mod kernels;
 mod launches;

@@ -47,7 +47,7 @@ pub struct SplitArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum StyleArg {
     /// split before the branch, merge where its lanes are together again
     #[default]

@@ -97,6 +97,21 @@ fn unmeasured(text: &str) -> Result<Unmeasured, String> {
 }
 
 impl AnalysisArgs {
+    /// The same for the library of `wavebound hip`.
+    pub fn for_hip(&self) -> miette::Result<wb_hip::Wcet> {
+        let unmeasured = match self.unmeasured {
+            Unmeasured::Error => "error".to_owned(),
+            Unmeasured::Exclude => "exclude".to_owned(),
+            Unmeasured::Cost(cycles) => cycles.to_string(),
+        };
+        Ok(wb_hip::Wcet {
+            facts: self.facts.iter().map(read).collect::<miette::Result<_>>()?,
+            facts_from_trace: self.facts_from_trace,
+            unmeasured,
+            all_points: self.all_points,
+        })
+    }
+
     pub fn options(&self) -> miette::Result<Options> {
         Ok(Options {
             facts: self.facts.iter().map(read).collect::<miette::Result<_>>()?,

@@ -69,6 +69,12 @@ pub(super) fn exec<B: Bus>(
             Op::SGetregB32 | Op::SSetregB32 | Op::SSetregImm32B32 => control::hardware(inst, at, regs, path)?,
             _ => scalar::sopk(inst, regs, path)?,
         },
+        // MSG_INTERRUPT rings the host's bell; nobody else gets messages.
+        Format::Sopp if inst.op == Op::SSendmsg && inst.imm & 15 == 1 => {
+            if !bus.message().map_err(Trap::Other)? {
+                return Err(unsupported(inst));
+            }
+        }
         Format::Sopp => return control::sopp(inst, at, regs, path),
         Format::Smem => smem::exec(inst, at, regs, bus, path)?,
         _ if regs.mode & mode::VSKIP != 0 => {}

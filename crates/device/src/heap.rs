@@ -1,0 +1,122 @@
+//! Which ranges of device memory are in use: a first-fit allocator whose free blocks grow together again. Lowest
+//! address first, so that the same calls always give the same addresses.
+
+use std::collections::BTreeMap;
+
+/// Every block starts at a multiple of this, as HIP promises of `hipMalloc`.
+pub const ALIGN: u64 = 256;
+
+#[derive(Clone, Debug)]
+pub struct Heap {
+    /// First address → bytes; neighbours are one block.
+    free: BTreeMap<u64, u64>,
+    /// First address → bytes as asked for.
+    used: BTreeMap<u64, u64>,
+    /// Bytes taken, rounded up.
+    taken: u64,
+    first: u64,
+    end: u64,
+}
+
+impl Heap {
+    /// All addresses `first..end` are free; both are cut to whole blocks.
+    pub fn new(first: u64, end: u64) -> Heap {
+        let first = first.next_multiple_of(ALIGN);
+        let end = (end / ALIGN * ALIGN).max(first);
+        let free = (end > first).then_some((first, end - first)).into_iter().collect();
+        Heap { free, used: BTreeMap::new(), taken: 0, first, end }
+    }
+
+    /// A block of at least `bytes` bytes; none if no gap is large enough.
+    pub fn alloc(&mut self, bytes: u64) -> Option<u64> {
+        let size = bytes.max(1).checked_next_multiple_of(ALIGN)?;
+        let (&at, &gap) = self.free.iter().find(|(_, gap)| **gap >= size)?;
+        self.free.remove(&at);
+        if gap > size {
+            self.free.insert(at + size, gap - size);
+        }
+        self.used.insert(at, bytes);
+        self.taken += size;
+        Some(at)
+    }
+
+    /// Gives a block back; false if none starts there.
+    pub fn free(&mut self, at: u64) -> bool {
+        let Some(bytes) = self.used.remove(&at) else { return false };
+        let mut size = bytes.max(1).next_multiple_of(ALIGN);
+        self.taken -= size;
+        let mut from = at;
+        if let Some((&before, &gap)) = self.free.range(..at).next_back()
+            && before + gap == at
+        {
+            self.free.remove(&before);
+            (from, size) = (before, size + gap);
+        }
+        if let Some(gap) = self.free.remove(&(from + size)) {
+            size += gap;
+        }
+        self.free.insert(from, size);
+        true
+    }
+
+    /// The block that holds an address: first address and bytes asked for.
+    pub fn block(&self, addr: u64) -> Option<(u64, u64)> {
+        let (&at, &bytes) = self.used.range(..=addr).next_back()?;
+        (addr - at < bytes.max(1)).then_some((at, bytes))
+    }
+
+    /// Bytes that are free, in blocks of any size.
+    pub fn available(&self) -> u64 {
+        self.end - self.first - self.taken
+    }
+
+    /// Bytes in use and free together.
+    pub fn total(&self) -> u64 {
+        self.end - self.first
+    }
+
+    /// Everything from here on is free.
+    pub fn used_end(&self) -> u64 {
+        match self.free.last_key_value() {
+            Some((&at, &gap)) if at + gap == self.end => at,
+            _ => self.end,
+        }
+    }
+
+    /// Blocks in use.
+    pub fn blocks(&self) -> usize {
+        self.used.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_do_not_overlap_and_grow_together_again() {
+        let mut heap = Heap::new(1000, 1024 + 10 * 256);
+        assert_eq!(heap.total(), 10 * 256);
+        let a = heap.alloc(1).expect("a");
+        let b = heap.alloc(256).expect("b");
+        let c = heap.alloc(257).expect("c");
+        assert_eq!((a, b, c), (1024, 1024 + 256, 1024 + 512));
+        assert_eq!(heap.used_end(), c + 512);
+        assert!(heap.free(b) && !heap.free(b), "a block is freed once");
+        assert_eq!(heap.alloc(0), Some(b), "the lowest gap is taken, also for nothing");
+        assert_eq!(heap.alloc(7 * 256), None, "six blocks are left");
+        assert_eq!(heap.block(c + 256), Some((c, 257)));
+        assert_eq!(heap.block(c + 257), None, "behind the end");
+        assert!(heap.free(a) && heap.free(c) && heap.free(b));
+        assert_eq!((heap.available(), heap.used_end(), heap.blocks()), (10 * 256, 1024, 0));
+        assert_eq!(heap.alloc(10 * 256), Some(1024), "one block again");
+        assert_eq!(heap.alloc(1), None);
+    }
+
+    #[test]
+    fn sizes_that_cannot_be_are_refused() {
+        let mut heap = Heap::new(0, 4096);
+        assert_eq!(heap.alloc(u64::MAX), None);
+        assert_eq!(Heap::new(100, 10).alloc(1), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! Launches: checked as HIP checks them, run on the machine at once, watched as the user wants, and kept if their kernel
+//! is to be bounded.
+
+use crate::counter::Counter;
+use crate::errors::{Code, Outcome};
+use crate::modules::Function;
+use crate::printf;
+use crate::records::{LaunchRecord, Record};
+use crate::runtime::{Runtime, describe, fatal};
+use miette::{IntoDiagnostic, Report, WrapErr};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use wb_device::{Arg, Dispatch, Module, Prepared, explicit};
+use wb_program::codeobject::{ArgKind, Kernel, KernelArg};
+use wb_report::{History, PictureOptions};
+use wb_sim::{DeviceMemory, Outcome as RunOutcome, RunOptions, Runnable};
+use wb_trace::{Observer, Observers, TraceWriter};
+
+/// Bytes of local memory that are given out together.
+const LDS_GRANULE: u64 = 512;
+
+/// A launch as the program describes it.
+#[derive(Clone, Debug)]
+pub struct LaunchSpec {
+    pub function: Function,
+    /// Groups, and threads of a group.
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    /// Bytes of the explicit arguments.
+    pub args: Vec<Vec<u8>>,
+}
+
+/// A launch that can be run again: what was prepared, and device memory as it was before.
+pub struct Recording {
+    pub kernel: String,
+    pub file: String,
+    pub prepared: Prepared,
+    pub args: Vec<KernelArg>,
+    origin: u64,
+    size: u64,
+    image: Vec<u8>,
+}
+
+impl Recording {
+    pub fn run(
+        &self,
+        options: RunOptions,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<RunOutcome, Report> {
+        let mut memory = DeviceMemory::placed(self.origin, self.size);
+        memory.write(self.origin, &self.image).into_diagnostic()?;
+        let (program, machine) = (&self.prepared.program, &self.prepared.machine);
+        Ok(program.run(machine, self.prepared.launch, memory, options, observer).map_err(|e| *e)?)
+    }
+}
+
+/// `run.wbt` of launch 2 is `run-2.wbt`.
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
+    path.with_file_name(format!("{stem}-{number}{extension}"))
+}
+
+impl Runtime {
+    /// Runs a kernel to its end. What a kernel does wrong ends the program.
+    pub fn launch(&mut self, spec: &LaunchSpec) -> Outcome {
+        let (module, kernel) = self.kernel(&spec.function)?;
+        let dispatch = self.dispatch(spec, &kernel)?;
+        let number = self.launched + 1;
+        let prepared = match self.device.prepare(&module, &dispatch) {
+            Ok(prepared) => prepared,
+            Err(e) => return fatal(format!("launch {number}: {}", describe(&e.into()))),
+        };
+        let keep = self.options.wcet.is_some().then(|| self.snapshot());
+        let started = Instant::now();
+        let result = self.watched(number, &prepared);
+        let seconds = started.elapsed().as_secs_f64();
+        self.print_messages();
+        match keep {
+            Some((origin, image)) => self.keep(&module, &kernel, prepared, origin, image),
+            None => self.device.finish(prepared),
+        }
+        let (outcome, counts) = match result {
+            Ok(done) => done,
+            Err(report) => return fatal(format!("launch {number}: {}", describe(&report))),
+        };
+        self.launched = number;
+        self.now += outcome.cycles;
+        let record = LaunchRecord {
+            number,
+            kernel: kernel.name.clone(),
+            grid: spec.grid,
+            block: spec.block,
+            cycles: outcome.cycles,
+            wave_instructions: outcome.wave_instructions,
+            lane_instructions: outcome.lane_instructions,
+            waves: outcome.waves,
+            counts,
+            seconds,
+        };
+        self.record(&Record::Launch(record));
+        Ok(())
+    }
+
+    /// What the kernel printed goes where the program's own output goes.
+    fn print_messages(&mut self) {
+        let Some(calls) = &mut self.device.memory_mut().hostcalls else { return };
+        for message in std::mem::take(&mut calls.messages) {
+            let (to, pieces) = printf::parse(&message);
+            crate::ffi::print(to, &pieces);
+        }
+    }
+
+    /// Checks sizes as HIP does, and turns groups into work-items.
+    fn dispatch(&self, spec: &LaunchSpec, kernel: &Kernel) -> Outcome<Dispatch> {
+        let core = &self.device.machine.core;
+        let threads: u64 = spec.block.iter().map(|&n| u64::from(n)).product();
+        if threads == 0 || threads > 1024 || spec.grid.contains(&0) {
+            return Err(Code::INVALID_CONFIGURATION.into());
+        }
+        let shared = u64::from(spec.shared) + u64::from(kernel.lds_bytes);
+        if shared > u64::from(core.lds_bytes) {
+            return Err(Code::INVALID_VALUE.into());
+        }
+        // Local memory is given out in granules (GCN3 manual, LDS_SIZE): programs may use what is left of the last one.
+        let granted = shared.next_multiple_of(LDS_GRANULE).min(core.lds_bytes.into());
+        let mut items = [0; 3];
+        for (d, items) in items.iter_mut().enumerate() {
+            *items = spec.grid[d].checked_mul(spec.block[d]).ok_or(Code::INVALID_CONFIGURATION)?;
+        }
+        // A pointer to registered memory means the device's copy of it.
+        let view = |addr: u64| self.device_view(addr).unwrap_or(addr);
+        let arg = |(slot, bytes): (&KernelArg, &Vec<u8>)| match (&slot.kind, bytes.as_slice().try_into()) {
+            (ArgKind::Buffer, Ok(raw)) => Arg::Buffer(view(u64::from_le_bytes(raw))),
+            _ => Arg::Value(bytes.clone()),
+        };
+        Ok(Dispatch {
+            kernel: kernel.name.clone(),
+            grid: items,
+            group: spec.block,
+            args: explicit(kernel).zip(&spec.args).map(arg).collect(),
+            dynamic_lds: (granted - u64::from(kernel.lds_bytes)) as u32,
+        })
+    }
+
+    /// One run, with everybody watching who should.
+    fn watched(
+        &mut self,
+        number: usize,
+        prepared: &Prepared,
+    ) -> Result<(RunOutcome, Option<crate::Counts>), Report> {
+        let options = &self.options;
+        let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
+        let (trace_path, picture_path) = (file(&options.trace), file(&options.picture));
+        let mut counter = (!options.no_stats).then(Counter::default);
+        let mut trace = trace_path.as_deref().map(create).transpose()?.map(TraceWriter::new);
+        let mut history = picture_path.is_some().then(History::new);
+        let run = RunOptions { timed: !options.untimed, check: options.check, ..RunOptions::default() };
+        let outcome = {
+            let mut observers = Observers::new();
+            counter.iter_mut().for_each(|o| observers.push(o));
+            trace.iter_mut().for_each(|o| observers.push(o));
+            history.iter_mut().for_each(|o| observers.push(o));
+            let silent = observers.is_empty();
+            self.device.run(prepared, run, if silent { None } else { Some(&mut observers) })
+        };
+        if let Some(trace) = trace {
+            trace.finish().into_diagnostic().wrap_err("cannot write the trace")?;
+        }
+        let outcome = outcome?;
+        if let (Some(history), Some(path)) = (&history, &picture_path) {
+            let machine = &self.device.machine;
+            let title = format!(
+                "{} on {} ({})",
+                crate::short_name(&prepared.program.kernel),
+                machine.name,
+                machine.divergence.mechanism
+            );
+            wb_report::draw(history, &PictureOptions { title, ..PictureOptions::default() }, path)?;
+        }
+        Ok((outcome, counter.map(|c| c.counts)))
+    }
+
+    /// Device memory in use, and where it starts.
+    fn snapshot(&self) -> (u64, Vec<u8>) {
+        let memory = self.device.memory();
+        let origin = memory.origin();
+        let image = memory.read(origin, self.device.used() - origin).unwrap_or_default();
+        (origin, image.to_vec())
+    }
+
+    fn keep(&mut self, module: &Module, kernel: &Kernel, prepared: Prepared, origin: u64, image: Vec<u8>) {
+        self.recordings.push(Recording {
+            kernel: kernel.name.clone(),
+            file: module.name.clone(),
+            args: kernel.args.clone(),
+            size: self.device.memory().size(),
+            prepared: self.device.keep(prepared),
+            origin,
+            image,
+        });
+    }
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, Report> {
+    let file =
+        File::create(path).into_diagnostic().wrap_err_with(|| format!("cannot create {}", path.display()))?;
+    Ok(BufWriter::new(file))
+}

@@ -1,0 +1,108 @@
+//! What `wavebound hip` tells the library, in one environment variable; everything has a default, so that the
+//! library also works without the command.
+
+use miette::{Report, miette};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use wb_hw::Machine;
+use wb_lab::bound;
+use wb_lab::object::SplitSpec;
+use wb_program::marks::Style;
+use wb_wcet::measure::Unmeasured;
+
+/// The environment variable: JSON of [`Options`].
+pub const ENVIRONMENT: &str = "WAVEBOUND_HIP";
+
+/// Device memory if the machine is not told otherwise: 4 GiB, of which only what is touched costs anything.
+const MEMORY: u64 = 4 << 30;
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// Preset or machine file; empty = `gcn3`.
+    pub machine: String,
+    /// Machine fields to change.
+    pub sets: Vec<String>,
+    pub untimed: bool,
+    /// Count no lanes, divergence and splits.
+    pub no_stats: bool,
+    /// Check the mask invariants after every instruction.
+    pub check: bool,
+    /// Branches to mark for splitting before kernels run.
+    pub split_at: Vec<String>,
+    pub split_all: bool,
+    pub split_mode: bool,
+    /// Trace files and pictures, one for each launch.
+    pub trace: Option<PathBuf>,
+    pub picture: Option<PathBuf>,
+    /// Bound the kernels when the program ends.
+    pub wcet: Option<Wcet>,
+    /// Where records of launches go.
+    pub records: Option<PathBuf>,
+    /// A folder to remove once the library is loaded.
+    pub folder: Option<PathBuf>,
+}
+
+/// What the analysis may assume (as `wavebound wcet`).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wcet {
+    /// Names and texts of facts files.
+    pub facts: Vec<(String, String)>,
+    pub facts_from_trace: bool,
+    /// `error`, `exclude`, or a number of cycles.
+    pub unmeasured: String,
+    pub all_points: bool,
+}
+
+impl Options {
+    /// From the environment; nothing there means all defaults.
+    pub fn from_environment() -> Result<Options, Report> {
+        match std::env::var(ENVIRONMENT) {
+            Ok(text) => serde_json::from_str(&text)
+                .map_err(|e| miette!(help = "`wavebound hip` sets it", "{ENVIRONMENT}: {e}")),
+            Err(_) => Ok(Options::default()),
+        }
+    }
+
+    pub fn machine(&self) -> Result<Machine, Report> {
+        let name = if self.machine.is_empty() { "gcn3" } else { &self.machine };
+        let mut sets = self.sets.iter().map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
+        if !self.sets.iter().any(|s| s.trim_start().starts_with("limits.memory")) {
+            sets.push(wb_hw::parse_set(&format!("limits.memory={MEMORY}"))?);
+        }
+        let machine = wb_hw::load(name)?.with_overrides(&sets)?;
+        if machine.isa != "gcn3" {
+            return Err(miette!(
+                help = "presets for HIP programs: gcn3, pws",
+                "machine {} runs {}, HIP programs are gcn3",
+                machine.name,
+                machine.isa
+            ));
+        }
+        Ok(machine)
+    }
+
+    pub fn split(&self) -> SplitSpec {
+        let style = if self.split_mode { Style::Thesis } else { Style::Pws };
+        SplitSpec { at: self.split_at.clone(), all: self.split_all, style }
+    }
+}
+
+impl Wcet {
+    pub fn options(&self) -> Result<bound::Options, Report> {
+        let unmeasured = match self.unmeasured.as_str() {
+            "" | "error" => Unmeasured::Error,
+            "exclude" => Unmeasured::Exclude,
+            n => Unmeasured::Cost(n.parse().map_err(|_| miette!("unmeasured: `{n}` is not a number"))?),
+        };
+        Ok(bound::Options {
+            facts: self.facts.clone(),
+            facts_from_trace: self.facts_from_trace,
+            unmeasured,
+            all_points: self.all_points,
+            what_if: false,
+            sources: Vec::new(),
+        })
+    }
+}

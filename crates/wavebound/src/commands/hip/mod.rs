@@ -1,0 +1,207 @@
+//! `wavebound hip`: starts a HIP program with our library in place of the stock one, and tells afterwards what its
+//! launches cost (docs/hip.md).
+
+mod report;
+
+use super::CommandResult;
+use super::split::StyleArg;
+use super::target::MachineArgs;
+use super::wcet::AnalysisArgs;
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use serde::Serialize;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use wb_hip::{LaunchRecord, Options, Record};
+
+#[derive(Args)]
+pub struct HipArgs {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Functional runs without a pipeline: fast, same results, cycles are wave-instructions
+    #[arg(long)]
+    untimed: bool,
+    /// Stop a kernel with an error after this many cycles (limits.cycles)
+    #[arg(long, value_name = "CYCLES")]
+    limit: Option<u64>,
+    /// Do not count lanes, divergence and splits: fastest
+    #[arg(long)]
+    no_stats: bool,
+    /// Check the mask invariants after every instruction
+    #[arg(long)]
+    check: bool,
+    /// Write a trace file of every launch: FILE-1, FILE-2, … (docs/trace-format.md)
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Draw the execution history of every launch (.png or .svg)
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
+    /// Mark the branch at an address, FILE:LINE or LABEL of every kernel's code for splitting (docs/splitting.md)
+    #[arg(long = "split-at", value_name = "PLACE")]
+    split_at: Vec<String>,
+    /// Mark all divergent branches for splitting
+    #[arg(long)]
+    split_all: bool,
+    /// Marks of --split-at and --split-all: split and merge, or the MODE bit
+    #[arg(long, value_enum, default_value_t)]
+    split_style: StyleArg,
+    /// Bound every kernel from its launches when the program ends (docs/wcet.md)
+    #[arg(long)]
+    wcet: bool,
+    #[command(flatten)]
+    analysis: AnalysisArgs,
+    /// Print one row for each launch, also when there are many
+    #[arg(long)]
+    all: bool,
+    /// Machine-readable report (docs/json.md), after the program's own output
+    #[arg(long)]
+    json: bool,
+    /// Write the report to a file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// The library (default: libwavebound_hip.so beside this executable)
+    #[arg(long, value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+/// What the library told.
+#[derive(Default)]
+struct Told {
+    start: Option<Start>,
+    launches: Vec<LaunchRecord>,
+    bounds: Vec<(String, String, serde_json::Value)>,
+    errors: Vec<String>,
+}
+
+#[derive(Clone, Serialize)]
+struct Start {
+    machine: String,
+    mechanism: String,
+    lanes: u32,
+    clock_mhz: u32,
+    timed: bool,
+}
+
+impl HipArgs {
+    fn options(&self, folder: &Path) -> miette::Result<Options> {
+        let spec = self.machine.spec();
+        let mut sets = spec.sets;
+        sets.extend(self.limit.map(|n| format!("limits.cycles={n}")));
+        let absolute = |path: &Option<PathBuf>| -> miette::Result<Option<PathBuf>> {
+            path.as_ref().map(|p| std::path::absolute(p).into_diagnostic()).transpose()
+        };
+        let machine = match spec.machine {
+            // The program may change its folder before the library reads the file.
+            name if name.ends_with(".toml") => {
+                std::path::absolute(&name).into_diagnostic()?.display().to_string()
+            }
+            name => name,
+        };
+        let options = Options {
+            machine,
+            sets,
+            untimed: self.untimed,
+            no_stats: self.no_stats,
+            check: self.check,
+            split_at: self.split_at.clone(),
+            split_all: self.split_all,
+            split_mode: self.split_style == StyleArg::Thesis,
+            trace: absolute(&self.trace)?,
+            picture: absolute(&self.picture)?,
+            wcet: self.wcet.then(|| self.analysis.for_hip()).transpose()?,
+            records: Some(folder.join("records")),
+            folder: Some(folder.to_path_buf()),
+        };
+        // What is wrong with the machine shows before the program starts.
+        options.machine()?;
+        Ok(options)
+    }
+}
+
+/// The library: as told, or beside the executable, where cargo puts it, too.
+fn library(args: &HipArgs) -> miette::Result<PathBuf> {
+    let exe = std::env::current_exe().into_diagnostic()?;
+    let beside = exe.parent().map(Path::to_path_buf).unwrap_or_default();
+    let places = match &args.library {
+        Some(path) => vec![path.clone()],
+        None => vec![beside.join(wb_hip::LIBRARY), beside.join("../lib").join(wb_hip::LIBRARY)],
+    };
+    places.iter().find_map(|p| p.canonicalize().ok().filter(|p| p.is_file())).ok_or_else(|| {
+        miette!(
+            help = format!(
+                "`cargo build --release` puts {} beside wavebound; --library says where else it is",
+                wb_hip::LIBRARY
+            ),
+            "there is no {}",
+            places[0].display()
+        )
+    })
+}
+
+pub fn main(args: HipArgs) -> CommandResult {
+    if wb_hip::SHIM.is_empty() {
+        return Err(miette!(
+            help = "HIP programs are Linux programs for x86-64",
+            "`wavebound hip` does not work on this kind of machine"
+        ));
+    }
+    let library = library(&args)?;
+    let folder = tempfile::Builder::new().prefix("wavebound-hip-").tempdir().into_diagnostic()?;
+    std::fs::write(folder.path().join(wb_hip::SONAME), wb_hip::SHIM).into_diagnostic()?;
+    // The library may have any name where it lies; programs look for this one.
+    std::os::unix::fs::symlink(&library, folder.path().join(wb_hip::LIBRARY)).into_diagnostic()?;
+    let records = folder.path().join("records");
+    File::create(&records).into_diagnostic()?;
+    let records = File::open(&records).into_diagnostic()?;
+    let options = serde_json::to_string(&args.options(folder.path())?).into_diagnostic()?;
+
+    let (program, rest) = args.program.split_first().ok_or_else(|| miette!("no program"))?;
+    let mut path = OsString::from(folder.path());
+    if let Some(before) = std::env::var_os("LD_LIBRARY_PATH").filter(|p| !p.is_empty()) {
+        path.push(":");
+        path.push(before);
+    }
+    let status = Command::new(program)
+        .args(rest)
+        .env("LD_LIBRARY_PATH", path)
+        .env(wb_hip::ENVIRONMENT, options)
+        .status()
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot start {}", Path::new(program).display()))?;
+    let told = read(records)?;
+    report::report(&args, &told, status)?;
+    Ok(match (status.code(), status.signal()) {
+        (Some(code), _) => ExitCode::from(code as u8),
+        // As shells do.
+        (None, Some(signal)) => {
+            eprintln!("wavebound: the program was ended by signal {signal}");
+            ExitCode::from(128 + signal as u8)
+        }
+        _ => ExitCode::FAILURE,
+    })
+}
+
+fn read(records: File) -> miette::Result<Told> {
+    let mut told = Told::default();
+    for line in BufReader::new(records).lines() {
+        let line = line.into_diagnostic()?;
+        // A program that was ended may leave half a line.
+        match serde_json::from_str(&line) {
+            Ok(Record::Start { machine, mechanism, lanes, clock_mhz, timed }) => {
+                told.start = Some(Start { machine, mechanism, lanes, clock_mhz, timed });
+            }
+            Ok(Record::Launch(launch)) => told.launches.push(launch),
+            Ok(Record::Bound { kernel, text, report }) => told.bounds.push((kernel, text, *report)),
+            Ok(Record::Error { text }) => told.errors.push(text),
+            Ok(Record::End) | Err(_) => {}
+        }
+    }
+    Ok(told)
+}

@@ -1,0 +1,254 @@
+//! Unmodified HIP programs on the simulated GPU: the samples in samples/hip, built by Debian's hipcc, under several machines;
+//! faults, exit codes, reports. Without hipcc nothing is tested, except under CI, where that is a failure.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("root")
+}
+
+/// Where the samples are; none if there is no hipcc.
+fn samples() -> Option<&'static Path> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let build = || {
+        let found = Command::new("hipcc").arg("--version").output().is_ok_and(|o| o.status.success());
+        if !found {
+            assert!(
+                std::env::var("CI").as_deref() != Ok("true"),
+                "hipcc is missing: scripts/install-test-tools.sh"
+            );
+            eprintln!("no hipcc: HIP samples are not tested");
+            return None;
+        }
+        let out = root().join("target/hip-samples");
+        let status = Command::new(root().join("scripts/build-hip-samples.sh")).arg(&out).output();
+        let status = status.expect("script");
+        assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
+        Some(out)
+    };
+    BUILT.get_or_init(build).as_deref()
+}
+
+/// The library is built with the command; cargo may leave it in the folder of dependencies.
+fn library() -> PathBuf {
+    let exe = Path::new(env!("CARGO_BIN_EXE_wavebound"));
+    let folder = exe.parent().expect("folder");
+    let places = [folder.join("libwavebound_hip.so"), folder.join("deps/libwavebound_hip.so")];
+    let age = |p: &PathBuf| p.metadata().and_then(|m| m.modified()).ok();
+    places
+        .into_iter()
+        .filter(|p| p.exists())
+        .max_by_key(age)
+        .expect("libwavebound_hip.so is built with the command")
+}
+
+fn hip(options: &[&str], program: &str, args: &[&str]) -> Option<Output> {
+    let folder = samples()?;
+    let output = Command::new(env!("CARGO_BIN_EXE_wavebound"))
+        .arg("hip")
+        .arg("--library")
+        .arg(library())
+        .args(options)
+        .arg("--")
+        .arg(folder.join(program))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .expect("wavebound");
+    Some(output)
+}
+
+fn text(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+const SAMPLES: &[(&str, &[&str])] = &[
+    ("vector_add", &[]),
+    ("bfs", &[]),
+    ("reduce", &[]),
+    ("matmul", &[]),
+    ("module", &["module_kernel.co"]),
+    ("streams", &[]),
+    ("constant", &[]),
+    ("texture", &[]),
+    ("errors", &[]),
+    ("graph", &[]),
+    ("mapped", &[]),
+    ("printf", &[]),
+];
+
+fn all_right(options: &[&str]) {
+    for (name, args) in SAMPLES {
+        let Some(output) = hip(options, name, args) else { return };
+        let (out, err) = text(&output);
+        assert!(output.status.success(), "{name} with {options:?}:\n{out}\n{err}");
+        assert!(
+            out.contains(&format!("{name}: ")) && !out.contains("FAILED"),
+            "{name} with {options:?}:\n{out}"
+        );
+    }
+}
+
+#[test]
+fn samples_are_right_timed() {
+    all_right(&["--check"]);
+}
+
+#[test]
+fn samples_are_right_untimed() {
+    all_right(&["--untimed"]);
+}
+
+#[test]
+fn samples_are_right_on_split_waves() {
+    all_right(&["--machine", "pws", "--mechanism", "pws", "--s", "3", "--split-all", "--check"]);
+}
+
+#[test]
+fn samples_are_right_untimed_on_split_waves() {
+    all_right(&["--mechanism", "pws", "--s", "3", "--split-all", "--untimed"]);
+}
+
+#[test]
+fn kernels_print_in_order() {
+    let Some(output) = hip(&[], "printf", &[]) else { return };
+    let (out, _) = text(&output);
+    let wanted = "lane 0 has 0, half of it is 0.0, it is even\n\
+                  lane 3 has 9, half of it is 4.5, it is odd\n\
+                  lane 6 has 36, half of it is 18.0, it is even\n\
+                  lane 9 has 81, half of it is 40.5, it is odd\n\
+                  printf: done\n";
+    assert!(out.starts_with(wanted), "{out}");
+}
+
+#[test]
+fn a_run_is_the_same_every_time() {
+    let cycles = || -> Option<Vec<u64>> {
+        let file = tempfile::NamedTempFile::new().expect("file");
+        let path = file.path().to_str().expect("path").to_owned();
+        hip(&["--json", "--report", &path], "bfs", &[])?;
+        let report: Value =
+            serde_json::from_str(&std::fs::read_to_string(&path).expect("report")).expect("JSON");
+        assert_eq!(report["exit"], 0);
+        assert_eq!(report["totals"]["launches"], report["launches"].as_array().expect("list").len());
+        let launches = report["launches"].as_array().expect("launches");
+        Some(launches.iter().map(|l| l["cycles"].as_u64().expect("cycles")).collect())
+    };
+    let Some(first) = cycles() else { return };
+    assert!(first.len() > 5 && first.iter().all(|&c| c > 100));
+    assert_eq!(cycles(), Some(first), "addresses of the host must not show in times");
+}
+
+/// Faults name kernel, pc and source line, end the program, and leave nothing behind.
+#[test]
+fn faults_end_the_program() {
+    for (how, options, words) in [
+        ("null", &[][..], &["wild", "address 0x0", "fault.cpp:5", "pc 0x"][..]),
+        ("wild", &["--untimed"], &["wild", "outside device memory", "fault.cpp:5"]),
+        ("trap", &[], &["trap", "s_trap 2", "fault.cpp:6"]),
+        ("endless", &["--limit", "20000"], &["endless", "not done after 20000 cycles", "fault.cpp:8"]),
+        ("missing", &[], &["hipDeviceGetByPCIBusId is not supported"]),
+    ] {
+        let Some(output) = hip(options, "fault", &[how]) else { return };
+        let (out, err) = text(&output);
+        assert_eq!(output.status.code(), Some(1), "{how}: {out}\n{err}");
+        assert!(!out.contains("still here"), "{how}: {out}");
+        for word in words {
+            assert!(err.contains(word), "{how}: `{word}` is missing in\n{err}");
+        }
+    }
+}
+
+/// The folder with the library is gone as soon as the program has loaded it.
+#[test]
+fn nothing_is_left_behind() {
+    let Some(folder) = samples() else { return };
+    let temporary = tempfile::tempdir().expect("folder");
+    for program in ["vector_add", "fault"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_wavebound"))
+            .arg("hip")
+            .arg("--library")
+            .arg(library())
+            .arg("--")
+            .arg(folder.join(program))
+            .env("TMPDIR", temporary.path())
+            .output()
+            .expect("wavebound");
+        assert_eq!(output.status.success(), program == "vector_add");
+        assert_eq!(std::fs::read_dir(temporary.path()).expect("folder").count(), 0, "{program} leaves files");
+    }
+}
+
+#[test]
+fn exit_codes_pass_through() {
+    if samples().is_none() {
+        return;
+    }
+    let run = |program: &str, args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wavebound"));
+        command.arg("hip").arg("--library").arg(library()).arg("--").arg(program).args(args);
+        command.output().expect("wavebound")
+    };
+    let output = run("sh", &["-c", "exit 37"]);
+    assert_eq!(output.status.code(), Some(37));
+    let (_, err) = text(&output);
+    assert!(err.contains("did not use our libamdhip64.so.5"), "{err}");
+    assert_eq!(run("sh", &["-c", "kill -SEGV $$"]).status.code(), Some(128 + 11));
+    let output = run("/no/such/program", &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output).1.contains("cannot start"));
+}
+
+#[test]
+fn wrong_options_are_told_before_the_program_starts() {
+    if samples().is_none() {
+        return;
+    }
+    for (options, word) in [
+        (&["--machine", "harp"][..], "HIP programs are gcn3"),
+        (&["--set", "core.nonsense=1"], "nonsense"),
+        (&["--library", "/no/such/library.so"], "/no/such/library.so"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_wavebound"))
+            .arg("hip")
+            .args(options)
+            .args(["--", "echo", "started"])
+            .output()
+            .expect("wavebound");
+        let (out, err) = text(&output);
+        assert!(!output.status.success() && !out.contains("started"), "{options:?}: {out}");
+        assert!(err.contains(word), "{options:?}: {err}");
+    }
+}
+
+#[test]
+fn traces_and_pictures_are_written() {
+    let folder = tempfile::tempdir().expect("folder");
+    let at = |name: &str| folder.path().join(name).to_str().expect("path").to_owned();
+    let options = ["--trace", &at("t.wbt"), "--picture", &at("p.svg")];
+    let Some(output) = hip(&options, "module", &["module_kernel.co"]) else { return };
+    assert!(output.status.success());
+    for name in ["t-1.wbt", "t-2.wbt", "p-1.svg", "p-2.svg"] {
+        assert!(folder.path().join(name).metadata().is_ok_and(|m| m.len() > 100), "{name}");
+    }
+}
+
+#[test]
+fn kernels_are_bounded() {
+    let file = tempfile::NamedTempFile::new().expect("file");
+    let path = file.path().to_str().expect("path").to_owned();
+    let Some(output) = hip(&["--wcet", "--json", "--report", &path], "vector_add", &[]) else { return };
+    let (out, err) = text(&output);
+    assert!(output.status.success(), "{out}\n{err}");
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(&path).expect("report")).expect("JSON");
+    let (bound, cycles) = (&report["bounds"][0]["bound"], &report["launches"][0]["cycles"]);
+    assert!(
+        bound.as_u64() >= cycles.as_u64() && cycles.as_u64() > Some(0),
+        "bound {bound}, observed {cycles}\n{err}"
+    );
+    assert_eq!(report["bounds"][0]["observed"], *cycles);
+}
