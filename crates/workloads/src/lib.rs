@@ -8,11 +8,26 @@ mod noise;
 pub mod run;
 mod simulate;
 
+mod backprop;
 mod bfs;
+mod btree;
+mod cfd;
+mod dwt2d;
 mod gaussian;
+mod heartwall;
 mod hotspot;
+mod hybridsort;
+mod kmeans;
+mod lavamd;
+mod leukocyte;
+mod lud;
+mod myocyte;
+mod nn;
 mod nw;
+mod particlefilter;
 mod pathfinder;
+mod srad;
+mod streamcluster;
 
 pub use data::{Data, Difference, Within};
 pub use error::WorkloadError;
@@ -113,9 +128,9 @@ impl Workload {
         Ok(marks::mark(self.code, &Request { kernel: String::new(), wanted, style })?.bytes)
     }
 
-    /// Name of its folder and page: `b+tree` is btree.
+    /// Name of its folder and page: `b+tree` is btree, lavaMD lavamd.
     pub fn folder(&self) -> String {
-        self.name.replace('+', "")
+        self.name.replace('+', "").to_lowercase()
     }
 
     /// The default places: lines of the source that end in `// split`.
@@ -155,5 +170,25 @@ pub fn find(name: &str) -> Result<&'static Workload, WorkloadError> {
     })
 }
 
-static ALL: [Workload; 5] =
-    [bfs::WORKLOAD, gaussian::WORKLOAD, hotspot::WORKLOAD, nw::WORKLOAD, pathfinder::WORKLOAD];
+static ALL: [Workload; 20] = [
+    backprop::WORKLOAD,
+    bfs::WORKLOAD,
+    btree::WORKLOAD,
+    cfd::WORKLOAD,
+    dwt2d::WORKLOAD,
+    gaussian::WORKLOAD,
+    heartwall::WORKLOAD,
+    hotspot::WORKLOAD,
+    hybridsort::WORKLOAD,
+    kmeans::WORKLOAD,
+    lavamd::WORKLOAD,
+    leukocyte::WORKLOAD,
+    lud::WORKLOAD,
+    myocyte::WORKLOAD,
+    nn::WORKLOAD,
+    nw::WORKLOAD,
+    particlefilter::WORKLOAD,
+    pathfinder::WORKLOAD,
+    srad::WORKLOAD,
+    streamcluster::WORKLOAD,
+];

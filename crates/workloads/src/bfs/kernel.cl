@@ -5,7 +5,7 @@ __kernel void bfs_expand(__global const int *first, __global const int *count, _
                          __global uchar *frontier, __global uchar *reached, __global const uchar *visited,
                          __global int *cost, int nodes) {
     int v = get_global_id(0);
-    if (v < nodes && frontier[v]) { // split
+    if (v < nodes && frontier[v]) {
         frontier[v] = 0;
         int last = first[v] + count[v];
         for (int e = first[v]; e < last; e++) { // loop: edges
@@ -21,7 +21,7 @@ __kernel void bfs_expand(__global const int *first, __global const int *count, _
 __kernel void bfs_settle(__global uchar *frontier, __global uchar *reached, __global uchar *visited,
                          __global int *more, int nodes) {
     int v = get_global_id(0);
-    if (v < nodes && reached[v]) { // split
+    if (v < nodes && reached[v]) {
         frontier[v] = 1;
         visited[v] = 1;
         *more = 1;

@@ -4,7 +4,7 @@
 // Factors of the rows below k.
 __kernel void gaussian_factors(__global float *factor, __global const float *a, int n, int k) {
     int i = get_global_id(0);
-    if (i < n - 1 - k) // split
+    if (i < n - 1 - k)
         factor[n * (i + k + 1) + k] = a[n * (i + k + 1) + k] / a[n * k + k];
 }
 
@@ -15,6 +15,6 @@ __kernel void gaussian_subtract(__global const float *factor, __global float *a,
         return;
     int r = row + k + 1, c = column + k;
     a[n * r + c] -= factor[n * r + k] * a[n * k + c];
-    if (column == 0) // split
+    if (column == 0)
         b[r] -= factor[n * r + k] * b[k];
 }

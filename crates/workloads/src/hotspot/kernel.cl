@@ -40,6 +40,6 @@ __kernel void hotspot(__global const float *power, __global const float *from, _
             now[ty][tx] = next[ty][tx];
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (mine) // split
+    if (mine)
         to[index] = next[ty][tx];
 }

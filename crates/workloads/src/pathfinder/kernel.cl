@@ -29,6 +29,6 @@ __kernel void pathfinder(__global const int *costs, __global const int *from, __
             before[t] = after[t];
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (mine) // split
+    if (mine)
         to[x] = after[t];
 }

@@ -96,6 +96,15 @@ fn a_wrong_result_is_noticed(w: &Workload) -> Result<(), Failed> {
 
 /// Marks, sizes, texts: what the command line shows and experiments rely on.
 fn is_complete(w: &Workload) -> Result<(), Failed> {
+    let mut wrong = Vec::new();
+    for place in w.default_marks() {
+        if let Err(e) = w.object(&Marks::At(vec![place], Style::Pws)) {
+            wrong.push(e.to_string());
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(format!("{}:\n{}", w.name, wrong.join("\n")).into());
+    }
     for style in [Style::Pws, Style::Thesis] {
         let marked = w.object(&Marks::Default(style))?;
         if w.default_marks().is_empty() == (marked != w.code) {
