@@ -5,7 +5,7 @@ mod commands;
 use clap::{Parser, Subcommand};
 use commands::{
     asm, bench, campaign, cfg, check_bound, compile, demo, facts, info, kernels, picture, reproduce, run,
-    split, synthetic, wcet,
+    split, synthetic, wcet, workloads,
 };
 use std::process::ExitCode;
 
@@ -50,6 +50,8 @@ enum Command {
     Machines(info::MachinesArgs),
     /// List the divergence mechanisms and their properties (THESIS Table 3.1)
     Mechanisms(info::MechanismsArgs),
+    /// List the workloads of the benchmark suite, or show one; `run --workload` and `wcet --workload` run them
+    Workloads(workloads::WorkloadsArgs),
     /// Write or run the synthetic benchmark: a tree of divergent branches with chosen work
     Synthetic(synthetic::SyntheticArgs),
     /// Run published experiments and print published results beside ours
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
         Command::Facts(args) => facts::main(args),
         Command::Machines(args) => info::machines(args),
         Command::Mechanisms(args) => info::mechanisms(args),
+        Command::Workloads(args) => workloads::main(args),
         Command::Synthetic(args) => synthetic::main(args),
         Command::Reproduce(args) => reproduce::main(args),
         Command::Bench(args) => bench::main(args),

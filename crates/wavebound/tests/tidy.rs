@@ -19,8 +19,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("report", &["isa", "trace"]),
     ("check", &[]),
     ("wcet", &["hw", "isa", "program", "trace"]),
-    ("lab", &["check", "device", "hw", "isa", "program", "report", "sim", "trace", "wcet"]),
-    ("wavebound", &["check", "device", "hw", "isa", "lab", "program", "report", "sim", "trace", "wcet"]),
+    ("workloads", &["device", "hw", "isa", "program", "sim", "trace"]),
+    ("lab", &["check", "device", "hw", "isa", "program", "report", "sim", "trace", "wcet", "workloads"]),
+    (
+        "wavebound",
+        &["check", "device", "hw", "isa", "lab", "program", "report", "sim", "trace", "wcet", "workloads"],
+    ),
 ];
 
 /// The `[dependencies]` of a manifest that are our own crates.

@@ -69,10 +69,13 @@ pub fn dispatch(launch: &run::Launch, buffers: &[(u64, u64)]) -> Dispatch {
     }
 }
 
-/// Compares what a run wants with what memory holds.
-pub fn verdicts(run: &run::Run, memory: &mut dyn Memory) -> Result<Vec<Verdict>, WorkloadError> {
+/// Compares what a run wants with what its buffers hold.
+pub fn verdicts(
+    run: &run::Run,
+    read: impl Fn(usize) -> Result<Vec<u8>, WorkloadError>,
+) -> Result<Vec<Verdict>, WorkloadError> {
     let one = |want: &run::Want| {
-        let got = want.data.like(&memory.read(want.buffer)?);
+        let got = want.data.like(&read(want.buffer)?);
         Ok(Verdict {
             buffer: run.buffers[want.buffer].name,
             elements: want.data.len() as u64,
@@ -131,14 +134,17 @@ impl Simulation {
         Ok((cycles, launches))
     }
 
-    pub fn verdicts(&mut self) -> Result<Vec<Verdict>, WorkloadError> {
-        let mut memory = OnDevice { device: &mut self.device, buffers: &self.buffers };
-        verdicts(&self.player.run, &mut memory)
+    pub fn verdicts(&self) -> Result<Vec<Verdict>, WorkloadError> {
+        verdicts(&self.player.run, |b| self.bytes(b))
+    }
+
+    fn bytes(&self, buffer: usize) -> Result<Vec<u8>, WorkloadError> {
+        let (addr, bytes) = self.buffers[buffer];
+        Ok(self.device.read(addr, bytes)?.to_vec())
     }
 
     /// Bytes of the wanted buffers as they are now.
-    pub fn results(&mut self) -> Result<Vec<Vec<u8>>, WorkloadError> {
-        let mut memory = OnDevice { device: &mut self.device, buffers: &self.buffers };
-        self.player.run.wants.iter().map(|w| memory.read(w.buffer)).collect()
+    pub fn results(&self) -> Result<Vec<Vec<u8>>, WorkloadError> {
+        self.player.run.wants.iter().map(|w| self.bytes(w.buffer)).collect()
     }
 }

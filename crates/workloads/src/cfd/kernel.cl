@@ -76,11 +76,11 @@ __kernel void cfd_flux(__global const int *neighbours, __global const float *nor
             flux[2] += out * u.y + p * normal.y;
             flux[3] += out * u.z + p * normal.z;
             flux[4] += e * through;
-        } else if (to == -1) { // split
+        } else if (to == -1) {
             flux[1] += normal.x * here.pressure;
             flux[2] += normal.y * here.pressure;
             flux[3] += normal.z * here.pressure;
-        } else if (to == -2) { // split
+        } else if (to == -2) {
             float3 m = here.momentum + (float3)(far[1], far[2], far[3]);
             float out = 0.5f * (normal.x * m.x + normal.y * m.y + normal.z * m.z);
             float p = 0.5f * (here.pressure + far[5]);

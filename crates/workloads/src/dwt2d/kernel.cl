@@ -24,16 +24,16 @@ __attribute__((always_inline)) void lift(__global const int *from, __global int 
     for (int k = t; k < length / 2; k += size) { // loop: high
         int i = 2 * k + 1;
         int right = i + 1;
-        if (right >= length) // split
+        if (right >= length)
             right = i - 1;
         line[i] -= (line[i - 1] + line[right]) >> 1;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int k = t; k < half_up; k += size) { // loop: low
         int i = 2 * k, left = i - 1, right = i + 1;
-        if (left < 0) // split
+        if (left < 0)
             left = length > 1 ? 1 : 0;
-        if (right >= length) // split
+        if (right >= length)
             right = left;
         if (length > 1)
             line[i] += (line[left] + line[right] + 2) >> 2;
@@ -41,7 +41,7 @@ __attribute__((always_inline)) void lift(__global const int *from, __global int 
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = t; i < length; i += size) { // loop: store
         int place;
-        if (i & 1) // split
+        if (i & 1)
             place = half_up + (i >> 1);
         else
             place = i >> 1;

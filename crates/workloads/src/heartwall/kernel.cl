@@ -73,7 +73,7 @@ __kernel void heartwall_track(__global const float *frame, __global float *templ
             square += squares[y * W + x + k];
         }
         float deviation = square - sum * sum / (float)(T * T);
-        if (deviation < 0.0f) // split
+        if (deviation < 0.0f)
             deviation = 0.0f;
         float scale = sqrt(deviation) * spread;
         if (scale > 0.0f) // split
@@ -87,7 +87,7 @@ __kernel void heartwall_track(__global const float *frame, __global float *templ
     float own = -2.0f;
     int index = 0;
     for (int i = t; i < P * P; i += size) {
-        if (match[i] > own) { // split
+        if (match[i] > own) {
             own = match[i];
             index = i;
         }

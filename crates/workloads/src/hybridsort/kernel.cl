@@ -14,7 +14,7 @@ __kernel void hybridsort_count(__global const float *numbers, __global const flo
         int low = 0, high = BUCKETS - 1;
         while (low < high) { // loop: search
             int middle = (low + high) / 2;
-            if (x < pivot[middle]) // split
+            if (x < pivot[middle])
                 high = middle;
             else
                 low = middle + 1;
@@ -77,7 +77,7 @@ __kernel void hybridsort_merge(__global const float *from, __global float *to, _
                 take = true;
             else
                 take = from[left] <= from[right];
-            if (take) // split
+            if (take)
                 to[out] = from[left++];
             else
                 to[out] = from[right++];

@@ -34,7 +34,7 @@ __kernel void leukocyte_gicov(__global const float *grad_x, __global const float
         }
         variance = variance / (float)(POINTS - 1);
         float fit = mean * mean / variance;
-        if (fit > best) // split
+        if (fit > best)
             best = fit;
     }
     score[y * width + x] = best;

@@ -47,7 +47,7 @@ __attribute__((always_inline)) void binding(const float *y, float *d, float calc
 
 __attribute__((always_inline)) void derivatives(float time, const float *y, float *d, float strength) {
     float stimulus = 0.0f;
-    if (time < 1.0f) // split
+    if (time < 1.0f)
         stimulus = strength;
     membrane(y, d, stimulus);
     binding(y + MEMBRANE, d + MEMBRANE, y[5], 1.0f);

@@ -111,7 +111,8 @@ fn is_complete(w: &Workload) -> Result<(), Failed> {
             return Err(format!("{}: marks {:?} change nothing", w.name, w.default_marks()).into());
         }
     }
-    for part in ["# ", "## Kernels", "## Divergence", "## Sizes", "## What differs"] {
+    let parts = ["# ", "## Kernels", "## Divergence", "## Sizes", "## What differs"];
+    for part in parts.iter().chain(&w.sizes) {
         if !w.page.contains(part) {
             return Err(format!("docs/workloads/{}.md has no part `{part}`", w.folder()).into());
         }
