@@ -11,7 +11,7 @@ use wb_hw::Machine;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::{self, Guppy};
 use wb_isa::harp::{self, Arch, Harp};
-use wb_isa::{AsmError, Isa, Pc, SourceFile};
+use wb_isa::{AsmError, Pc, SourceFile};
 use wb_program::codeobject::KernelArg;
 use wb_program::{Program, guppy_program, harp_program};
 use wb_sim::{DeviceMemory, Launch, Outcome, RunOptions, Runnable};

@@ -90,7 +90,7 @@ pub fn main(args: WorkloadsArgs) -> CommandResult {
             let one = |w: &Workload| {
                 let sizes = Size::ALL.map(|s| SizeJson { name: s.name(), input: w.sizes[s as usize] });
                 let (kernels, marks) = (kernels(w)?, w.default_marks());
-                Ok(WorkloadJson { name: w.name, about: w.about, kernels, sizes: sizes.to_vec(), marks })
+                Ok(WorkloadJson { name: w.name, about: w.about, kernels, sizes: sizes.into(), marks })
             };
             print_json(&wb_workloads::all().iter().map(one).collect::<miette::Result<Vec<_>>>()?)?;
         }
