@@ -11,7 +11,7 @@ use wb_workloads::Workload;
 const MECHANISMS: [(&str, u32); 5] = [("none", 0), ("dws", 1), ("thesis", 1), ("pws", 1), ("pws", 3)];
 
 /// Workloads with ways through a kernel that no launch at this size takes; there the bound leaves them out and says so.
-const WITH_GAPS: &[&str] = &[];
+const WITH_GAPS: &[&str] = &["lud"];
 
 fn spec(mechanism: &str, contexts: u32) -> JobSpec {
     let sets = [format!("divergence.mechanism={mechanism}"), format!("split.contexts={contexts}")];

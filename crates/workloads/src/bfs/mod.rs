@@ -21,15 +21,16 @@ struct Graph {
     edges: Vec<i32>,
 }
 
-/// Every node has 2 to 10 edges to random nodes, and is one of the targets of an edge in the other direction.
+/// Every node has up to 5 edges to random nodes, most of them in both directions; the last 64 nodes lead nowhere.
 fn graph(nodes: usize) -> Graph {
     let mut noise = Noise::new(1);
+    let connected = nodes - 64;
     let mut lists: Vec<Vec<i32>> = vec![Vec::new(); nodes];
     for v in 0..nodes {
-        for _ in 0..1 + noise.below(5) {
+        for _ in 0..if v < connected { noise.below(6) } else { 0 } {
             let to = noise.below(nodes as u32) as usize;
             lists[v].push(to as i32);
-            if lists[to].len() < 16 {
+            if to < connected && lists[to].len() < 16 && noise.below(3) > 0 {
                 lists[to].push(v as i32);
             }
         }

@@ -1,6 +1,7 @@
 // Searches in a B+ tree: a group for each query, a work-item for each key of a node. Our own.
 // Node i has its keys at keys[i * ORDER] in order, filled up with INT_MAX, and what they lead to at children[i * ORDER].
 #define ORDER 64
+#define ASSUME(x) __builtin_assume(x) // the host sees to it
 
 // The record of a key, or -1.
 __kernel void btree_find(__global const int *keys, __global const int *children, __global const int *queries,
@@ -8,6 +9,7 @@ __kernel void btree_find(__global const int *keys, __global const int *children,
     __local int node;
     int t = get_local_id(0), q = get_group_id(0);
     int key = queries[q];
+    ASSUME(height > 0);
     if (t == 0)
         node = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -30,6 +32,7 @@ __kernel void btree_range(__global const int *keys, __global const int *children
     __local int from, to, begin, end;
     int t = get_local_id(0), q = get_group_id(0);
     int start = low[q], stop = high[q];
+    ASSUME(height > 0);
     if (t == 0) {
         from = 0;
         to = 0;

@@ -1,6 +1,7 @@
 // Discrete wavelet transform of an image, the reversible 5/3 of JPEG 2000: rows and columns in local memory, level by level.
 // Our own.
 #define MAX 256
+#define ASSUME(x) __builtin_assume(x) // the host sees to it
 
 // Colours to luminance and two differences, each around zero.
 __kernel void dwt_components(__global const uchar *pixels, __global int *y, __global int *u, __global int *v, int count) {
@@ -17,6 +18,7 @@ __kernel void dwt_components(__global const uchar *pixels, __global int *y, __gl
 // work-item takes a pair of values, or several.
 __attribute__((always_inline)) void lift(__global const int *from, __global int *to, int length, int step, __local int *line) {
     int t = get_local_id(0), size = get_local_size(0);
+    ASSUME(length > 1);
     for (int i = t; i < length; i += size) // loop: load
         line[i] = from[i * step];
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -32,11 +34,10 @@ __attribute__((always_inline)) void lift(__global const int *from, __global int 
     for (int k = t; k < half_up; k += size) { // loop: low
         int i = 2 * k, left = i - 1, right = i + 1;
         if (left < 0)
-            left = length > 1 ? 1 : 0;
+            left = 1;
         if (right >= length)
             right = left;
-        if (length > 1)
-            line[i] += (line[left] + line[right] + 2) >> 2;
+        line[i] += (line[left] + line[right] + 2) >> 2;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = t; i < length; i += size) { // loop: store

@@ -77,6 +77,9 @@ fn build(size: Size) -> Run {
     for component in components {
         let mut length = side as u32;
         for _ in 0..LEVELS {
+            if length < 2 {
+                break;
+            }
             let numbers: [Arg; 2] = [(side as i32).into(), length.into()];
             let args = |from: crate::BufferId, to: crate::BufferId| {
                 [from.into(), to.into()].into_iter().chain(numbers.clone()).collect()

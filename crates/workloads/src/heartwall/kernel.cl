@@ -5,6 +5,7 @@
 #define R 6          // how far a point may move
 #define W (T + 2 * R) // side of the window that is searched
 #define P (2 * R + 1) // side of the area of places
+#define ASSUME(x) __builtin_assume(x) // the host sees to it
 
 __kernel void heartwall_track(__global const float *frame, __global float *templates, __global int2 *places, int width,
                               int height, int number) {
@@ -14,6 +15,7 @@ __kernel void heartwall_track(__global const float *frame, __global float *templ
     __local float mean, spread;
     int t = get_local_id(0), size = get_local_size(0), point = get_group_id(0);
     int2 place = places[point];
+    ASSUME(size >= 2);
 
     // The first frame makes the templates.
     if (number == 0) {

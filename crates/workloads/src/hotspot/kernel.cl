@@ -2,12 +2,14 @@
 // step (a pyramid). Our own.
 #pragma OPENCL FP_CONTRACT OFF
 #define B 16
+#define ASSUME(x) __builtin_assume(x) // the host sees to it
 #define AMBIENT 80.0f
 
 __kernel void hotspot(__global const float *power, __global const float *from, __global float *to, int columns, int rows,
                       int steps, int border, float per_cap, float rx, float ry, float rz) {
     __local float now[B][B], watt[B][B], next[B][B];
     int tx = get_local_id(0), ty = get_local_id(1);
+    ASSUME(steps > 0);
     int small = B - steps * 2;
     int left = small * (int)get_group_id(0) - border, top = small * (int)get_group_id(1) - border;
     int x = left + tx, y = top + ty;
@@ -34,7 +36,7 @@ __kernel void hotspot(__global const float *power, __global const float *from, _
             next[ty][tx] = here + per_cap * (watt[ty][tx] + vertical + horizontal + (AMBIENT - here) * rz);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (i == steps - 1)
+        if (i == steps - 1) // loop: steps
             break;
         if (mine) // split
             now[ty][tx] = next[ty][tx];

@@ -1,5 +1,6 @@
 // Sorts numbers: into buckets of about equal size by pivots, then each bucket by merging runs. Our own.
 #define BUCKETS 64
+#define ASSUME(x) __builtin_assume(x) // the host sees to it
 
 // Bucket of every number: the number of pivots that are not greater.
 __kernel void hybridsort_count(__global const float *numbers, __global const float *pivots, __global int *bucket,
@@ -62,11 +63,14 @@ __kernel void hybridsort_fours(__global float4 *sorted, int count) {
     sorted[i] = (float4)(least, fmin(p, q), fmax(p, q), most);
 }
 
-// Merges neighbouring runs of `length` in each bucket: a work-item per pair.
+// Merges neighbouring runs of `length` in each bucket: a work-item per pair. No bucket has more pairs than a group has
+// work-items.
 __kernel void hybridsort_merge(__global const float *from, __global float *to, __global const int *starts, int length) {
     int b = get_group_id(0);
     int begin = starts[b], end = starts[b + 1];
-    for (int at = begin + 2 * length * (int)get_local_id(0); at < end; at += 2 * length * (int)get_local_size(0)) { // loop: pairs
+    ASSUME(length > 0 && length < 1 << 20);
+    int at = begin + 2 * length * (int)get_local_id(0);
+    if (at < end) {
         int middle = min(at + length, end), stop = min(at + 2 * length, end);
         int left = at, right = middle;
         for (int out = at; out < stop; out++) { // loop: merge

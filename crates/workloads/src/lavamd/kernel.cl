@@ -1,6 +1,7 @@
 // Forces between particles in boxes: every particle with those of its own and the neighbouring boxes. Our own.
 #pragma OPENCL FP_CONTRACT OFF
 #define MOST 128 // particles of a box
+#define ASSUME(x) __builtin_assume(x) // the host sees to it
 
 // `places` has x, y, z and v of each particle; box b has its particles at b * per_box and neighbours[b * 27], own box first.
 __kernel void lavamd(__global const int *counts, __global const int *neighbours, __global const float4 *places,
@@ -13,6 +14,7 @@ __kernel void lavamd(__global const int *counts, __global const int *neighbours,
         mine[i] = places[box * per_box + i];
     barrier(CLK_LOCAL_MEM_FENCE);
     int count = counts[box];
+    ASSUME(count > 0 && per_box > 0);
     for (int k = 0; k < count; k++) { // loop: boxes
         int other = neighbours[box * 27 + k];
         for (int i = t; i < per_box; i += size) {

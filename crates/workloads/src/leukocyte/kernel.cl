@@ -5,6 +5,7 @@
 #define POINTS 20
 #define MARGIN 8
 #define SIDE 16 // of a cell's area
+#define ASSUME(x) __builtin_assume(x) // the host sees to it
 
 // How well circles of several radii around a pixel lie on edges: mean over variance of the gradient across them.
 __kernel void leukocyte_gicov(__global const float *grad_x, __global const float *grad_y, __constant float *sines,
@@ -47,6 +48,7 @@ __kernel void leukocyte_dilate(__global const float *score, __constant uchar *di
     int x = i % width, y = i / width;
     if (y >= height)
         return;
+    ASSUME(radius >= 0 && radius < 64);
     float most = 0.0f;
     int side = 2 * radius + 1;
     for (int j = 0; j < side; j++) {
@@ -74,13 +76,14 @@ __kernel void leukocyte_field(__global const float *images, __global float *fiel
     __local int done;
     int t = get_local_id(0), cell = get_group_id(0), size = get_local_size(0);
     int x = t % SIDE, y = t / SIDE;
+    ASSUME(size >= 2 && rounds > 0);
     float image = images[cell * SIDE * SIDE + t];
     field[t] = image;
     if (t == 0)
         done = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     int round = 0;
-    while (!done && round < rounds) { // loop: rounds
+    do {
         int up = max(y - 1, 0) * SIDE, here = y * SIDE, down = min(y + 1, SIDE - 1) * SIDE;
         int left = max(x - 1, 0), right = min(x + 1, SIDE - 1);
         float old = field[t], change = 0.0f;
@@ -100,10 +103,10 @@ __kernel void leukocyte_field(__global const float *images, __global float *fiel
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (t == 0) // split
-            done = sums[0] / (float)(SIDE * SIDE) < cutoff;
+            done = sums[0] / (float)(SIDE * SIDE) < cutoff || round + 1 == rounds;
         round++;
         barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    } while (!done); // loop: rounds
     fields[cell * SIDE * SIDE + t] = field[t];
     if (t == 0)
         used[cell] = round;

@@ -12,14 +12,16 @@ __kernel void lud_diagonal(__global float *m, int n, int offset) {
 #pragma unroll 1
     for (int i = 0; i < B - 1; i++) {
         if (t > i) { // split
-            for (int j = 0; j < i; j++)
+#pragma unroll 1
+            for (int j = 0; j < i; j++) // loop: column
                 block[t][i] -= block[t][j] * block[j][i];
             block[t][i] /= block[i][i];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (t > i) { // split
+#pragma unroll 1
             for (int j = 0; j < i + 1; j++)
-                block[i + 1][t] -= block[i + 1][j] * block[j][t];
+                block[i + 1][t] -= block[i + 1][j] * block[j][t]; // loop: row
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -48,11 +50,13 @@ __kernel void lud_perimeter(__global float *m, int n, int offset) {
     if (t < B) { // split
 #pragma unroll 1
         for (int i = 1; i < B; i++)
-            for (int j = 0; j < i; j++)
+#pragma unroll 1
+            for (int j = 0; j < i; j++) // loop: right
                 row[i][t16] -= diagonal[i][j] * row[j][t16];
     } else {
 #pragma unroll 1
         for (int i = 0; i < B; i++) {
+#pragma unroll 1
             for (int j = 0; j < i; j++)
                 column[t16][i] -= column[t16][j] * diagonal[j][i];
             column[t16][i] /= diagonal[i][i];

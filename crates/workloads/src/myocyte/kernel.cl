@@ -1,6 +1,7 @@
 // A heart muscle cell: currents through its membrane and calcium-binding proteins in three compartments, solved by
 // Runge-Kutta-Fehlberg with a step that adapts; a work-item for each cell. Our own, with fewer equations than the original.
 #pragma OPENCL FP_CONTRACT OFF
+#define ASSUME(x) __builtin_assume(x) // the host sees to it
 #define MEMBRANE 6
 #define BINDING 4
 #define STATES (MEMBRANE + 3 * BINDING)
@@ -20,7 +21,7 @@ __attribute__((always_inline)) void membrane(const float *y, float *d, float sti
         alpha_h = 0.135f * exp((80.0f + v) / -6.8f);
         beta_h = 3.56f * exp(0.079f * v) + 3.1f * exp(0.035f * v);
     }
-    float alpha_m = rate(v, 3.2f, -45.0f, 6.0f), beta_m = 0.08f * exp(-v / 11.0f);
+    float alpha_m = rate(v, 3.2f, -45.0f, 6.0f), beta_m = 0.08f * exp(-v / 22.0f);
     float alpha_n = rate(v, 0.05f, -20.0f, 15.0f), beta_n = rate(-v, 0.04f, 20.0f, 15.0f);
     float sodium = 4.0f * y[1] * y[1] * y[1] * y[2] * (v - 50.0f);
     float calcium = 0.3f * y[4] * (v - 60.0f);
@@ -80,6 +81,7 @@ __kernel void myocyte(__global const float *start, __global const float *strengt
 #pragma unroll
     for (int i = 0; i < STATES; i++)
         y[i] = start[cell * STATES + i];
+    ASSUME(end > 0.0f && most > 0);
     float time = 0.0f, h = 0.02f;
     int tried = 0;
 #pragma unroll 1

@@ -2,6 +2,7 @@
 // by weight. Our own.
 #pragma OPENCL FP_CONTRACT OFF
 #define B 128
+#define ASSUME(x) __builtin_assume(x) // the host sees to it
 #define DISC 49 // most points of the object
 
 // A number from 0 to 1 and the next seed.
@@ -19,6 +20,7 @@ __kernel void particle_likelihood(__global float *xs, __global float *ys, __glob
     __local float part[B];
     int i = get_global_id(0), t = get_local_id(0);
     float weight = 0.0f;
+    ASSUME(points > 0);
     if (i < particles) { // split
         // Two uniform numbers, each around its mean, are noise enough.
         float a = uniform_number(seeds, i), b = uniform_number(seeds, i);
@@ -53,6 +55,7 @@ __kernel void particle_likelihood(__global float *xs, __global float *ys, __glob
 
 __kernel void particle_sum(__global float *sums, int groups) {
     float sum = 0.0f;
+    ASSUME(groups > 0);
     if (get_global_id(0) == 0) {
         for (int g = 0; g < groups; g++) // loop: groups
             sum += sums[g];
@@ -75,6 +78,7 @@ __kernel void particle_find(__global float *xs, __global float *ys, __global con
         return;
     float share = ((float)i + offset) / (float)particles;
     int index = particles - 1;
+    ASSUME(particles > 0);
     for (int k = 0; k < particles; k++) { // loop: find
         if (cumulative[k] >= share) { // split
             index = k;

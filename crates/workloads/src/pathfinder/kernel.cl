@@ -1,10 +1,12 @@
 // Cheapest way down a grid of costs: a strip of columns goes several rows in local memory, narrower at each row. Our own.
 #define B 256
+#define ASSUME(x) __builtin_assume(x) // the host sees to it
 
 __kernel void pathfinder(__global const int *costs, __global const int *from, __global int *to, int columns, int row,
                          int steps, int border) {
     __local int before[B], after[B];
     int t = get_local_id(0);
+    ASSUME(steps > 0);
     int small = B - steps * 2;
     int left = small * (int)get_group_id(0) - border;
     int x = left + t;
@@ -23,7 +25,7 @@ __kernel void pathfinder(__global const int *costs, __global const int *from, __
             after[t] = best + costs[columns * (row + i) + x];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (i == steps - 1)
+        if (i == steps - 1) // loop: steps
             break;
         if (mine) // split
             before[t] = after[t];

@@ -45,6 +45,7 @@ fn build(size: Size) -> Run {
         row += steps;
         i += 1;
     }
+    run.limit("pathfinder", "steps", most as u64, "the host passes at most this number of steps");
     run.want(ways[i % 2], want, Within::Exact);
     run
 }
