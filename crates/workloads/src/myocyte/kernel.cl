@@ -86,8 +86,10 @@ __kernel void myocyte(__global const float *start, __global const float *strengt
     int tried = 0;
 #pragma unroll 1
     while (time < end && tried < most) { // loop: steps
-        if (time + h > end)
-            h = end - time;
+        // No step goes past the end of the stimulus or of the time.
+        float stop = time < 1.0f ? fmin(1.0f, end) : end;
+        if (time + h > stop)
+            h = stop - time;
 #pragma unroll 1
         for (int s = 0; s < 6; s++) {
 #pragma unroll
@@ -129,7 +131,7 @@ __kernel void myocyte(__global const float *start, __global const float *strengt
         if (error > tolerance && h > 0.001f) { // split
             h = 0.5f * h;
         } else {
-            time += h;
+            time = time + h >= stop ? stop : time + h;
 #pragma unroll
             for (int i = 0; i < STATES; i++)
                 y[i] += h * at[i];
