@@ -12,7 +12,7 @@ use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::{self, Guppy};
 use wb_isa::harp::{self, Arch, Harp};
 use wb_isa::vortex::Vortex;
-use wb_isa::{AsmError, Isa, NO_PC, Pc, SourceFile};
+use wb_isa::{AsmError, NO_PC, Pc, SourceFile};
 use wb_program::codeobject::KernelArg;
 use wb_program::{Program, Segment, guppy_program, harp_program};
 use wb_sim::{DeviceMemory, Launch, Outcome, RunOptions, Runnable};

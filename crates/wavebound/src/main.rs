@@ -4,8 +4,8 @@ mod commands;
 
 use clap::{Parser, Subcommand};
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, picture, predict,
-    reproduce, run, split, synthetic, wcet,
+    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, picture, predict, reproduce, run, split,
+    synthetic, wcet, workloads,
 };
 use std::process::ExitCode;
 
@@ -52,6 +52,8 @@ enum Command {
     Machines(info::MachinesArgs),
     /// List the divergence mechanisms and their properties (THESIS Table 3.1)
     Mechanisms(info::MechanismsArgs),
+    /// List the workloads of the benchmark suite, or show one; `run --workload` and `wcet --workload` run them
+    Workloads(workloads::WorkloadsArgs),
     /// Write or run the synthetic benchmark: a tree of divergent branches with chosen work
     Synthetic(synthetic::SyntheticArgs),
     /// Run published experiments and print published results beside ours
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         Command::Facts(args) => facts::main(args),
         Command::Machines(args) => info::machines(args),
         Command::Mechanisms(args) => info::mechanisms(args),
+        Command::Workloads(args) => workloads::main(args),
         Command::Synthetic(args) => synthetic::main(args),
         Command::Reproduce(args) => reproduce::main(args),
         Command::Predict(args) => predict::main(args),

@@ -19,11 +19,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("report", &["isa", "trace"]),
     ("check", &[]),
     ("wcet", &["hw", "isa", "program", "trace"]),
-    ("lab", &["check", "device", "hw", "isa", "program", "report", "sim", "trace", "wcet"]),
+    ("workloads", &["device", "hw", "isa", "program", "sim", "trace"]),
+    ("lab", &["check", "device", "hw", "isa", "program", "report", "sim", "trace", "wcet", "workloads"]),
     ("hip", &["device", "hw", "lab", "program", "report", "sim", "trace", "wcet"]),
     (
         "wavebound",
-        &["check", "device", "hip", "hw", "isa", "lab", "program", "report", "sim", "trace", "wcet"],
+        &["check", "device", "hip", "hw", "isa", "lab", "program", "report", "sim", "trace", "wcet", "workloads"],
     ),
 ];
 

@@ -1,7 +1,7 @@
 //! Launches that can be run again and again, always the same: what a bound is measured on.
 
 use crate::job::{AnyProgram, Job, JobSpec};
-use crate::launch::{Go, Session};
+use crate::launch::{Go, Launches, Played, Session, WorkloadSpec};
 use miette::Report;
 use std::path::{Path, PathBuf};
 use wb_hw::Machine;
@@ -14,6 +14,8 @@ pub enum Runs {
     Jobs(Vec<Job>),
     /// Every launch of a launch file.
     File { path: PathBuf, spec: Box<JobSpec> },
+    /// Every launch of a workload of the benchmark suite.
+    Workload { which: WorkloadSpec, spec: Box<JobSpec> },
     /// Launches somebody else keeps.
     Replay(Box<dyn Replay>),
 }
@@ -88,25 +90,31 @@ impl Runs {
                 }
                 Ok(())
             }
-            Runs::File { path, spec } => {
-                let mut session = Session::open(path, spec)?;
-                let file = session.program_file().to_owned();
-                while let Some(step) = session.next_step()? {
-                    session.with_prepared(&step, |prepared, args, go| {
-                        let launched = Launched {
-                            kernel: &step.dispatch.kernel,
-                            file: &file,
-                            program: ProgramRef::Gcn3(&prepared.program),
-                            machine: &prepared.machine,
-                            launch: prepared.launch,
-                            kernarg: &prepared.kernarg,
-                            args,
-                        };
-                        look(&launched, go)
-                    })?;
-                }
-                Ok(())
-            }
+            Runs::File { path, spec } => all(&mut Session::open(path, spec)?, look),
+            Runs::Workload { which, spec } => all(&mut Played::open(which, spec)?, look),
         }
     }
+}
+
+/// Shows every launch of one who hands them out.
+fn all(
+    launches: &mut dyn Launches,
+    look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), Report>,
+) -> Result<(), Report> {
+    let file = launches.stage().program_file().to_owned();
+    while let Some(step) = launches.next_step()? {
+        launches.with_prepared(&step, &mut |prepared, args, go| {
+            let launched = Launched {
+                kernel: &step.dispatch.kernel,
+                file: &file,
+                program: ProgramRef::Gcn3(&prepared.program),
+                machine: &prepared.machine,
+                launch: prepared.launch,
+                kernarg: &prepared.kernarg,
+                args,
+            };
+            look(&launched, go)
+        })?;
+    }
+    Ok(())
 }

@@ -1,17 +1,22 @@
 //! Launch files: a program, its buffers, a sequence of launches with loops, what must come out, what to keep.
-//! The schema is `schema`, `plan` checks it against the program, `session` runs it (docs/launch-files.md).
+//! The schema is `schema`, `plan` checks it against the program, `session` runs it (docs/launch-files.md); `workload`
+//! does the same with the benchmark suite.
 
 mod compare;
 mod error;
 mod plan;
 mod schema;
 mod session;
+mod stage;
+mod workload;
 
 pub use compare::{Difference, Tolerance, compare};
 pub use error::LaunchError;
 pub use plan::Plan;
 pub use schema::LaunchFile;
-pub use session::{Go, Session, Step, Verdict};
+pub use session::Session;
+pub use stage::{Go, Launches, Look, Stage, Step, Verdict};
+pub use workload::{Played, WorkloadSpec};
 
 use std::path::Path;
 

@@ -2,54 +2,28 @@
 //! outputs. The caller asks for one step at a time and decides who watches it.
 
 use super::LaunchError;
-use super::compare::{Difference, Tolerance, compare};
+use super::compare::{Tolerance, compare};
 use super::plan::{Flag, Kernel, Op, Plan, Value};
 use super::schema::{BufferTable, CompileTable, ExpectTable, LaunchFile};
+use super::stage::{Launches, Stage, Step, Verdict};
 use crate::JobSpec;
-use crate::array::{Array, is_npy};
+use crate::array::Array;
 use crate::object::{self, CompileOptions, ObjectFile};
 use crate::views::{Buffer, Element, fill_buffer};
 use miette::{Diagnostic, IntoDiagnostic, Report, WrapErr, miette};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
-use wb_device::{Arg, Device, DeviceError, Dispatch, Module, Prepared};
+use wb_device::{Arg, Device, DeviceError, Dispatch};
 use wb_hw::Machine;
 use wb_isa::SourceFile;
-use wb_program::codeobject::KernelArg;
-use wb_sim::{Outcome, RunOptions};
-use wb_trace::Observer;
-
-/// Runs a launch that was prepared.
-pub type Go<'a> = dyn FnMut(RunOptions, Option<&mut dyn Observer>) -> Result<Outcome, Report> + 'a;
-
-/// A launch that is due.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// Counted from 1.
-    pub number: usize,
-    pub dispatch: Dispatch,
-    span: Range<usize>,
-}
-
-/// What an `[[expect]]` found.
-#[derive(Clone, Debug)]
-pub struct Verdict {
-    pub buffer: String,
-    pub elements: u64,
-    /// None: as expected.
-    pub difference: Option<Difference>,
-}
 
 pub struct Session {
     text: SourceFile,
     folder: PathBuf,
     file: LaunchFile,
     plan: Plan,
-    device: Device,
-    module: Module,
-    buffers: Vec<Buffer>,
-    shapes: Vec<Vec<u64>>,
+    stage: Stage,
     at: usize,
     rounds: Vec<u64>,
     launched: usize,
@@ -84,25 +58,13 @@ impl Session {
             folder,
             file,
             plan,
-            device,
-            module,
-            buffers: Vec::new(),
-            shapes: Vec::new(),
+            stage: Stage { device, module, buffers: Vec::new(), shapes: Vec::new() },
             at: 0,
             rounds,
             launched: 0,
         };
         session.fill()?;
         Ok(session)
-    }
-
-    /// The program's file.
-    pub fn program_file(&self) -> &str {
-        &self.module.name
-    }
-
-    pub fn machine(&self) -> &Machine {
-        &self.device.machine
     }
 
     fn error(&self, span: Range<usize>, message: impl Into<String>) -> LaunchError {
@@ -114,11 +76,11 @@ impl Session {
             self.file.buffers.iter().map(|(n, t)| (n.clone(), t.clone())).collect();
         for (name, table) in tables {
             let array = self.contents(&name, &table)?;
-            let addr = self.device.alloc(array.bytes.len() as u64)?;
-            self.device.write(addr, &array.bytes)?;
+            let addr = self.stage.device.alloc(array.bytes.len() as u64)?;
+            self.stage.device.write(addr, &array.bytes)?;
             let bytes = array.bytes.len() as u64;
-            self.buffers.push(Buffer { name, addr, bytes, element: array.element });
-            self.shapes.push(array.shape);
+            self.stage.buffers.push(Buffer { name, addr, bytes, element: array.element });
+            self.stage.shapes.push(array.shape);
         }
         Ok(())
     }
@@ -198,8 +160,74 @@ impl Session {
         Ok(Array { element, shape: vec![count], bytes })
     }
 
-    /// The next launch, if there is one. Loops look at device memory here.
-    pub fn next_step(&mut self) -> Result<Option<Step>, Report> {
+    fn step(&self, kernel: &Kernel) -> Step {
+        let args = kernel.args.iter().map(|a| match a {
+            Value::Buffer(i) => Arg::Buffer(self.stage.buffers[*i].addr),
+            Value::Plain(arg) => arg.clone(),
+        });
+        let dispatch = Dispatch {
+            kernel: kernel.name.clone(),
+            grid: kernel.grid,
+            group: kernel.group,
+            args: args.collect(),
+            dynamic_lds: kernel.dynamic_lds,
+        };
+        Step { number: self.launched, dispatch, span: kernel.span.clone() }
+    }
+
+    /// Address and size of a flag.
+    fn flag(&self, flag: Flag) -> Result<(u64, u64), Report> {
+        let buffer = &self.stage.buffers[flag.buffer];
+        let size = buffer.element.bytes();
+        let offset = flag.index.saturating_mul(size);
+        if offset.saturating_add(size) > buffer.bytes || buffer.element.is_float() {
+            return Err(miette!(
+                help = "a flag is an integer in a buffer: \"flag\" or \"flag[3]\"",
+                "element {} of buffer {} cannot be a flag",
+                flag.index,
+                buffer.name
+            ));
+        }
+        Ok((buffer.addr + offset, size))
+    }
+
+    fn verdict(&self, table: &Spanned<ExpectTable>) -> Result<Verdict, Report> {
+        let t = table.get_ref();
+        let buffer = self.stage.buffer(t.buffer.get_ref())?;
+        let element = buffer.element;
+        let source = Source { from: t.from.as_ref(), values: t.values.as_ref(), span: table.span() };
+        if source.from.is_none() && source.values.is_none() {
+            return Err(self.error(table.span(), "an expectation needs `from` or `values`").into());
+        }
+        let total = buffer.bytes / element.bytes();
+        let expected =
+            self.read(&source, Some(element), Some(total.saturating_sub(t.at)), t.buffer.get_ref())?;
+        let (from, size) = (t.at.saturating_mul(element.bytes()), expected.bytes.len() as u64);
+        if size == 0 || from.saturating_add(size) > buffer.bytes {
+            let count = size / element.bytes();
+            let message = format!("{count} elements are expected from {}, the buffer has {total}", t.at);
+            return Err(self.error(t.buffer.span(), message).into());
+        }
+        let got = self.stage.device.read(buffer.addr + from, size)?;
+        let tolerance = Tolerance { abs: t.abs, rel: t.rel, ulp: t.ulp };
+        let mut difference = compare(element, got, &expected.bytes, tolerance);
+        if let Some(d) = &mut difference {
+            d.index += t.at;
+        }
+        Ok(Verdict { buffer: buffer.name.clone(), elements: size / element.bytes(), difference })
+    }
+}
+
+impl Launches for Session {
+    fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    fn stage_mut(&mut self) -> &mut Stage {
+        &mut self.stage
+    }
+
+    fn next_step(&mut self) -> Result<Option<Step>, Report> {
         while let Some(op) = self.plan.ops.get(self.at).cloned() {
             self.at += 1;
             match op {
@@ -209,7 +237,7 @@ impl Session {
                 }
                 Op::Clear(flag) => {
                     let (addr, bytes) = self.flag(flag)?;
-                    self.device.write(addr, &vec![0; bytes as usize])?;
+                    self.stage.device.write(addr, &vec![0; bytes as usize])?;
                 }
                 Op::Repeat { start, counter, rounds } => {
                     self.rounds[counter] += 1;
@@ -222,7 +250,7 @@ impl Session {
                 Op::While { start, counter, flag, max, span } => {
                     self.rounds[counter] += 1;
                     let (addr, bytes) = self.flag(flag)?;
-                    if self.device.read(addr, bytes)?.iter().all(|&b| b == 0) {
+                    if self.stage.device.read(addr, bytes)?.iter().all(|&b| b == 0) {
                         self.rounds[counter] = 0;
                     } else if self.rounds[counter] < max {
                         self.at = start;
@@ -239,65 +267,6 @@ impl Session {
         Ok(None)
     }
 
-    fn step(&self, kernel: &Kernel) -> Step {
-        let args = kernel.args.iter().map(|a| match a {
-            Value::Buffer(i) => Arg::Buffer(self.buffers[*i].addr),
-            Value::Plain(arg) => arg.clone(),
-        });
-        let dispatch = Dispatch {
-            kernel: kernel.name.clone(),
-            grid: kernel.grid,
-            group: kernel.group,
-            args: args.collect(),
-            dynamic_lds: kernel.dynamic_lds,
-        };
-        Step { number: self.launched, dispatch, span: kernel.span.clone() }
-    }
-
-    /// Address and size of a flag.
-    fn flag(&self, flag: Flag) -> Result<(u64, u64), Report> {
-        let buffer = &self.buffers[flag.buffer];
-        let size = buffer.element.bytes();
-        let offset = flag.index.saturating_mul(size);
-        if offset.saturating_add(size) > buffer.bytes || buffer.element.is_float() {
-            return Err(miette!(
-                help = "a flag is an integer in a buffer: \"flag\" or \"flag[3]\"",
-                "element {} of buffer {} cannot be a flag",
-                flag.index,
-                buffer.name
-            ));
-        }
-        Ok((buffer.addr + offset, size))
-    }
-
-    /// Runs a step; its effects stay in device memory.
-    pub fn run(
-        &mut self,
-        step: &Step,
-        options: RunOptions,
-        observer: Option<&mut dyn Observer>,
-    ) -> Result<Outcome, Report> {
-        self.device.launch(&self.module, &step.dispatch, options, observer).map_err(|e| self.failed(step, e))
-    }
-
-    /// What a step will run, and on which machine; then `go` may run it. Its effects stay in device memory.
-    pub fn with_prepared<T>(
-        &mut self,
-        step: &Step,
-        go: impl FnOnce(&Prepared, &[KernelArg], &mut Go) -> Result<T, Report>,
-    ) -> Result<T, Report> {
-        let prepared = self.device.prepare(&self.module, &step.dispatch).map_err(|e| self.failed(step, e))?;
-        let args = self.module.kernel(&step.dispatch.kernel)?.args.clone();
-        let device = &mut self.device;
-        let mut run = |options: RunOptions, observer: Option<&mut dyn Observer>| {
-            Ok(device.run(&prepared, options, observer)?)
-        };
-        let result =
-            go(&prepared, &args, &mut run).map_err(|e| e.wrap_err(format!("launch {}", step.number)));
-        self.device.finish(prepared);
-        result
-    }
-
     fn failed(&self, step: &Step, e: DeviceError) -> Report {
         match e {
             DeviceError::Run(_) => Report::new(e).wrap_err(format!("launch {}", step.number)),
@@ -310,79 +279,20 @@ impl Session {
     }
 
     /// Compares what `[[expect]]` names.
-    pub fn verdicts(&self) -> Result<Vec<Verdict>, Report> {
+    fn verdicts(&self) -> Result<Vec<Verdict>, Report> {
         self.file.expect.iter().map(|e| self.verdict(e)).collect()
     }
 
-    fn verdict(&self, table: &Spanned<ExpectTable>) -> Result<Verdict, Report> {
-        let t = table.get_ref();
-        let buffer = self.buffer(t.buffer.get_ref())?;
-        let element = buffer.element;
-        let source = Source { from: t.from.as_ref(), values: t.values.as_ref(), span: table.span() };
-        if source.from.is_none() && source.values.is_none() {
-            return Err(self.error(table.span(), "an expectation needs `from` or `values`").into());
-        }
-        let total = buffer.bytes / element.bytes();
-        let expected =
-            self.read(&source, Some(element), Some(total.saturating_sub(t.at)), t.buffer.get_ref())?;
-        let (from, size) = (t.at.saturating_mul(element.bytes()), expected.bytes.len() as u64);
-        if size == 0 || from.saturating_add(size) > buffer.bytes {
-            let count = size / element.bytes();
-            let message = format!("{count} elements are expected from {}, the buffer has {total}", t.at);
-            return Err(self.error(t.buffer.span(), message).into());
-        }
-        let got = self.device.read(buffer.addr + from, size)?;
-        let tolerance = Tolerance { abs: t.abs, rel: t.rel, ulp: t.ulp };
-        let mut difference = compare(element, got, &expected.bytes, tolerance);
-        if let Some(d) = &mut difference {
-            d.index += t.at;
-        }
-        Ok(Verdict { buffer: buffer.name.clone(), elements: size / element.bytes(), difference })
-    }
-
     /// Writes what `[[output]]` names; returns buffers and files.
-    pub fn write_outputs(&self) -> Result<Vec<(String, PathBuf)>, Report> {
+    fn write_outputs(&self) -> Result<Vec<(String, PathBuf)>, Report> {
         let mut written = Vec::new();
         for output in &self.file.output {
             let name = output.get_ref().buffer.get_ref();
             let path = self.folder.join(&output.get_ref().file);
-            self.save(name, &path)?;
+            self.stage.save(name, &path)?;
             written.push((name.clone(), path));
         }
         Ok(written)
-    }
-
-    /// Writes a buffer (`NAME[:COUNT[:TYPE]]`) to .npy or raw bytes.
-    pub fn save(&self, what: &str, path: &Path) -> Result<(), Report> {
-        let buffer = self.buffer(what)?;
-        let bytes = self.device.read(buffer.addr, buffer.bytes)?.to_vec();
-        let whole = self.buffers.iter().position(|b| b.name == what);
-        let shape = match whole.map(|i| self.shapes[i].clone()) {
-            Some(shape) => shape,
-            None => vec![buffer.bytes / buffer.element.bytes()],
-        };
-        debug_assert!(
-            !is_npy(path) || shape.iter().product::<u64>() * buffer.element.bytes() == buffer.bytes
-        );
-        Array { element: buffer.element, shape, bytes }.write(path)
-    }
-
-    /// What `NAME[:COUNT[:TYPE]]` stands for.
-    pub fn buffer(&self, what: &str) -> Result<Buffer, Report> {
-        Buffer::select(what, |name| {
-            self.buffers.iter().find(|b| b.name == name).cloned().ok_or_else(|| {
-                miette!(
-                    help = format!("buffers: {}", self.plan.buffers.join(" ")),
-                    "there is no buffer `{name}`"
-                )
-            })
-        })
-    }
-
-    /// The elements of a buffer as text.
-    pub fn values(&self, buffer: &Buffer) -> Result<Vec<String>, Report> {
-        let bytes = self.device.read(buffer.addr, buffer.bytes)?;
-        Ok(bytes.chunks(buffer.element.bytes() as usize).map(|c| buffer.element.show(c)).collect())
     }
 }
 

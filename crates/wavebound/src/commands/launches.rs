@@ -1,4 +1,4 @@
-//! `wavebound run launch.toml`: every launch of the file, then what was expected and what to keep.
+//! `wavebound run` with a launch file or a workload: every launch, then what was expected and what to keep.
 
 use super::record::TraceSummary;
 use super::run::{self, Registers, RunArgs, Totals};
@@ -7,7 +7,7 @@ use miette::miette;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use wb_lab::launch::{Session, Verdict};
+use wb_lab::launch::{Launches, Verdict};
 use wb_sim::Outcome;
 use wb_trace::{NO_PC, Stats};
 
@@ -51,12 +51,11 @@ struct LaunchesJson {
     outputs: BTreeMap<String, String>,
 }
 
-pub fn main(args: &RunArgs) -> CommandResult {
-    let mut session = Session::open(&args.target.file, &args.target.launch_spec()?)?;
-    let shown = args.show.iter().map(|s| session.buffer(s)).collect::<Result<Vec<_>, _>>()?;
+pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
+    let shown = args.show.iter().map(|s| session.stage().buffer(s)).collect::<Result<Vec<_>, _>>()?;
     let outputs = args.outputs()?;
     for (name, _) in &outputs {
-        session.buffer(name)?;
+        session.stage().buffer(name)?;
     }
     let (mut totals, mut stats, mut launches) = (Totals::default(), None::<Stats>, Vec::new());
     while let Some(step) = session.next_step()? {
@@ -100,12 +99,12 @@ pub fn main(args: &RunArgs) -> CommandResult {
     let mut written: BTreeMap<String, String> =
         session.write_outputs()?.into_iter().map(|(n, p)| (n, p.display().to_string())).collect();
     for (name, path) in outputs {
-        session.save(name, &path)?;
+        session.stage().save(name, &path)?;
         written.insert(name.to_owned(), path.display().to_string());
     }
     let mut memory = BTreeMap::new();
     for buffer in &shown {
-        memory.insert(buffer.name.clone(), session.values(buffer)?);
+        memory.insert(buffer.name.clone(), session.stage().values(buffer)?);
     }
     let passed = verdicts.iter().all(|v| v.difference.is_none());
     if args.json {
@@ -135,11 +134,11 @@ pub fn main(args: &RunArgs) -> CommandResult {
         None => Ok(ExitCode::SUCCESS),
         Some(first) => {
             let text: Vec<String> = std::iter::once(first).chain(failures).collect();
-            Err(miette!(
-                help = "abs, rel or ulp in [[expect]] allow small differences",
-                "{}",
-                text.join("\n")
-            ))
+            let help = match args.target.workload.workload {
+                Some(_) => "a workload must give its reference's results on every machine: please report this",
+                None => "abs, rel or ulp in [[expect]] allow small differences",
+            };
+            Err(miette!(help = help, "{}", text.join("\n")))
         }
     }
 }

@@ -22,6 +22,7 @@ pub mod split;
 pub mod synthetic;
 mod target;
 pub mod wcet;
+pub mod workloads;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

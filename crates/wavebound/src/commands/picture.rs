@@ -58,7 +58,13 @@ impl Default for DrawArgs {
 
 pub fn main(args: PictureArgs) -> CommandResult {
     let mut history = History::range(args.draw.from, args.draw.to);
-    let path = &args.target.file;
+    let path = args.target.file();
+    if args.target.workload.workload.is_some() {
+        return Err(miette!(
+            help = "wavebound run --workload NAME --picture history.png draws one per launch",
+            "`picture` draws a program or a trace, not a workload"
+        ));
+    }
     if is_trace(path) {
         let file = File::open(path).into_diagnostic()?;
         let reader = TraceReader::open(BufReader::new(file)).into_diagnostic()?;

@@ -1,6 +1,7 @@
 //! `wavebound split --optimal`: finds the places whose splits lower the bound most, marks them, and says what each
 //! brings (docs/wcet.md).
 
+use super::split::Program;
 use super::target::{MachineArgs, Size, size};
 use super::wcet::{AnalysisArgs, with_progress};
 use super::{CommandResult, print_json, print_line};
@@ -10,7 +11,8 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wb_lab::bound::{self, Best, Candidate, KernelBound, Place, Runs};
-use wb_lab::object::{self, CompileOptions, SplitSpec};
+use wb_lab::launch::WorkloadSpec;
+use wb_lab::object::{self, SplitSpec};
 use wb_lab::{Job, JobSpec};
 use wb_program::marks::{Request, Style, Wanted};
 
@@ -40,7 +42,8 @@ pub struct PlacingArgs {
 
 /// What is to be marked.
 pub struct Launch<'a> {
-    pub file: &'a Path,
+    pub program: &'a Program,
+    pub workload: Option<&'a WorkloadSpec>,
     pub kernel: &'a str,
     pub style: Style,
 }
@@ -72,6 +75,11 @@ impl PlacingArgs {
         spec.sets.push(format!("split.contexts={contexts}"));
         let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
         spec.split = SplitSpec { at, all: false, style: launch.style };
+        if let Some(which) = launch.workload {
+            // Marks are those that are placed here, if any.
+            let which = WorkloadSpec { default_marks: Some(false), ..which.clone() };
+            return Ok(Runs::Workload { which, spec: Box::new(spec) });
+        }
         if let Some(path) = &self.launch {
             return Ok(Runs::File { path: path.clone(), spec: Box::new(spec) });
         }
@@ -79,7 +87,17 @@ impl PlacingArgs {
         spec.grid3 = self.grid.map_or([64, 1, 1], Size::dimensions);
         spec.group3 = self.group.map_or([64, 1, 1], Size::dimensions);
         spec.args.clone_from(&self.args);
-        Ok(Runs::Jobs(vec![Job::from_file(launch.file, &spec)?]))
+        Ok(Runs::Jobs(vec![Job::from_file(&launch.program.file, &spec)?]))
+    }
+}
+
+impl PlacingArgs {
+    /// What may be assumed. Marking changes the code, and with it the checksum that ties facts to it, so the limits of a
+    /// workload's loops come from its runs.
+    fn options(&self, launch: &Launch) -> miette::Result<bound::Options> {
+        let mut options = self.analysis.options()?;
+        options.facts_from_trace |= launch.workload.is_some();
+        Ok(options)
     }
 }
 
@@ -88,7 +106,7 @@ pub fn main(args: &PlacingArgs, launch: &Launch, output: Option<&Path>, json: bo
     if contexts == 0 {
         return Err(miette!(help = "--s 1 or more", "without contexts no wave can split"));
     }
-    let options = args.analysis.options()?;
+    let options = args.options(launch)?;
     let marked = |places: &[Place], contexts: u32| args.runs(launch, places, contexts);
     let best = with_progress(|progress| bound::best_places(&marked, contexts, &options, progress))?;
     let places: Vec<Place> = best.best.map_or(Vec::new(), |i| best.candidates[i].places.clone());
@@ -98,7 +116,7 @@ pub fn main(args: &PlacingArgs, launch: &Launch, output: Option<&Path>, json: bo
         let with = if best.with.is_empty() { &best.without } else { &best.with };
         print_json(&PlacedJson {
             version: 1,
-            file: launch.file.display().to_string(),
+            file: launch.program.name.clone(),
             output,
             bound_without: sum(&best.without, |k| k.bound),
             observed_without: sum(&best.without, |k| k.observed),
@@ -123,13 +141,10 @@ fn write(launch: &Launch, places: &[Place], output: Option<&Path>) -> miette::Re
     if places.is_empty() {
         return Ok(None);
     }
-    let name = launch.file.display().to_string();
-    let bytes = object::read(launch.file, &CompileOptions::default())?;
-    let bytes = object::code(&name, &bytes)?;
     let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
     let request = Request { kernel: launch.kernel.to_owned(), wanted: Wanted::At(at), style: launch.style };
-    let marked = object::mark(&name, &bytes, &request)?;
-    let path = output.map_or_else(|| launch.file.with_extension("split.co"), Path::to_path_buf);
+    let marked = object::mark(&launch.program.name, &launch.program.bytes, &request)?;
+    let path = output.map_or_else(|| launch.program.output.clone(), Path::to_path_buf);
     std::fs::write(&path, &marked.bytes)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write {}", path.display()))?;

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wb_lab::array::Array;
-use wb_lab::launch::is_launch_file;
 use wb_lab::schedule::Measured;
 use wb_sim::Outcome;
 use wb_trace::{NO_PC, Stats};
@@ -88,8 +87,8 @@ impl RunArgs {
 }
 
 pub fn main(args: RunArgs) -> CommandResult {
-    if is_launch_file(&args.target.file) {
-        return launches::main(&args);
+    if let Some(mut launches) = args.target.launches()? {
+        return launches::main(&args, launches.as_mut());
     }
     let job = args.target.job()?;
     let shown = args.show.iter().map(|s| job.find_buffer(s)).collect::<Result<Vec<_>, _>>()?;
@@ -122,7 +121,7 @@ pub fn main(args: RunArgs) -> CommandResult {
         let unit = if args.record.untimed { "wave-instructions" } else { "cycles" };
         print_line(&format!(
             "{} on {} ({}): {} {unit}, {} wave-instructions, {} waves",
-            args.target.file.display(),
+            args.target.file().display(),
             job.machine.name,
             job.machine.divergence.mechanism,
             outcome.cycles,

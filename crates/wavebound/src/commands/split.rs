@@ -1,12 +1,14 @@
 //! `wavebound split`: marks divergent branches of a GCN3 program for splitting, or lists them (docs/splitting.md).
 
 use super::place::{self, Launch, PlacingArgs};
+use super::workloads::WorkloadArgs;
 use super::{CommandResult, print_json, print_line};
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wb_lab::launch::WorkloadSpec;
 use wb_lab::object::{self, CompileOptions};
 use wb_program::RegionKind;
 use wb_program::marks::{self, Request, Site, Style, Wanted};
@@ -15,7 +17,10 @@ use wb_program::marks::{self, Request, Site, Style, Wanted};
 #[command(group = clap::ArgGroup::new("which").args(["at", "all", "marks", "list", "optimal"]))]
 pub struct SplitArgs {
     /// Code object, assembly, or source: .co .hsaco .bundle .s .cl .hip
-    file: PathBuf,
+    #[arg(required_unless_present = "workload")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    workload: WorkloadArgs,
     /// Only in this kernel or function
     #[arg(long, default_value = "")]
     kernel: String,
@@ -99,32 +104,34 @@ struct SplitJson {
 }
 
 pub fn main(args: SplitArgs) -> CommandResult {
-    let name = args.file.display().to_string();
-    let bytes = object::read(&args.file, &CompileOptions::default())?;
-    let bytes = object::code(&name, &bytes)?;
+    let which = args.workload.spec()?;
+    let program = Program::read(args.file.as_deref(), which.as_ref())?;
+    let (name, bytes) = (program.name.clone(), program.bytes.as_slice());
     let report = |e| object::mark_report(&name, e);
     if args.list {
-        let sites = marks::sites(&bytes, &args.kernel).map_err(report)?;
+        let sites = marks::sites(bytes, &args.kernel).map_err(report)?;
         return list(&args, name, &sites).map(|()| ExitCode::SUCCESS);
     }
     if args.optimal {
-        let launch = Launch { file: &args.file, kernel: &args.kernel, style: args.style.into() };
+        let style = args.style.into();
+        let launch = Launch { program: &program, workload: which.as_ref(), kernel: &args.kernel, style };
         return place::main(&args.placing, &launch, args.output.as_deref(), args.json);
     }
-    let wanted = match (args.all, args.at.is_empty()) {
-        (true, _) => Wanted::All,
-        (false, false) => Wanted::At(args.at.clone()),
-        (false, true) => Wanted::Source,
+    let wanted = match (args.all, args.at.is_empty(), &which) {
+        (true, ..) => Wanted::All,
+        (false, false, _) => Wanted::At(args.at.clone()),
+        (false, true, Some(which)) => Wanted::At(which.workload.default_marks()),
+        (false, true, None) => Wanted::Source,
     };
-    if wanted == Wanted::Source && !marks::has_source_marks(&bytes, &args.kernel).map_err(report)? {
+    if wanted == Wanted::Source && !marks::has_source_marks(bytes, &args.kernel).map_err(report)? {
         return Err(miette!(
             help = "say which branches: --at PLACE or --all; --list shows them",
             "{name}: there is no wavebound_split() in it"
         ));
     }
     let request = Request { kernel: args.kernel.clone(), wanted, style: args.style.into() };
-    let marked = object::mark(&name, &bytes, &request)?;
-    let output = args.output.clone().unwrap_or_else(|| args.file.with_extension("split.co"));
+    let marked = object::mark(&name, bytes, &request)?;
+    let output = args.output.clone().unwrap_or_else(|| program.output.clone());
     std::fs::write(&output, &marked.bytes)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write {}", output.display()))?;
@@ -140,6 +147,38 @@ pub fn main(args: SplitArgs) -> CommandResult {
     let s = if count == 1 { "" } else { "es" };
     print_line(&format!("{output}: {count} branch{s} marked, {} bytes", marked.bytes.len()));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be marked: a file, or the program of a workload.
+pub struct Program {
+    pub name: String,
+    pub bytes: Vec<u8>,
+    /// The file itself, to run it.
+    pub file: PathBuf,
+    /// Where the marked program goes if nothing else is said.
+    pub output: PathBuf,
+}
+
+impl Program {
+    fn read(file: Option<&Path>, which: Option<&WorkloadSpec>) -> miette::Result<Program> {
+        match (file, which) {
+            (Some(_), Some(_)) => Err(miette!("a file does not go with --workload")),
+            (None, Some(which)) => Ok(Program {
+                name: which.workload.name.to_owned(),
+                bytes: which.workload.code.to_vec(),
+                file: PathBuf::new(),
+                output: PathBuf::from(format!("{}.split.co", which.workload.folder())),
+            }),
+            (file, None) => {
+                let file = file.unwrap_or(Path::new(""));
+                let name = file.display().to_string();
+                let bytes = object::read(file, &CompileOptions::default())?;
+                let bytes = object::code(&name, &bytes)?.into_owned();
+                let output = file.with_extension("split.co");
+                Ok(Program { name, bytes, file: file.to_owned(), output })
+            }
+        }
+    }
 }
 
 fn kind(site: &Site) -> &'static str {

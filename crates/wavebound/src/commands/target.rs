@@ -1,12 +1,14 @@
 //! What to run and on which machine: the options `run` and `picture` share.
 
 use super::split::StyleArg;
+use super::workloads::WorkloadArgs;
 use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use miette::miette;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wb_lab::launch::{Launches, Played, Session, is_launch_file};
 use wb_lab::object::SplitSpec;
 use wb_lab::{Job, JobSpec};
 
@@ -97,7 +99,10 @@ impl MachineArgs {
 #[derive(Args, Clone)]
 pub struct Target {
     /// Program: .harp .s .hof (HARP), .guppy .gupm (GUPPY), .co .hsaco .s .cl .hip (GCN3), .elf .vx (Vortex), or a launch file (.toml)
-    pub file: PathBuf,
+    #[arg(required_unless_present = "workload")]
+    pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub workload: WorkloadArgs,
     /// Instruction set, if the extension does not tell: harp, guppy, gcn3, vortex
     #[arg(long)]
     pub isa: Option<String>,
@@ -142,7 +147,23 @@ pub struct Target {
 }
 
 impl Target {
-    /// For a launch file, which says itself what to launch: only the machine can be chosen.
+    /// The program; empty for a workload.
+    pub fn file(&self) -> &Path {
+        self.file.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Who hands out launches, if it is a launch file or a workload.
+    pub fn launches(&self) -> miette::Result<Option<Box<dyn Launches>>> {
+        if let Some(which) = self.workload.spec()? {
+            return Ok(Some(Box::new(Played::open(&which, &self.launch_spec()?)?)));
+        }
+        if is_launch_file(self.file()) {
+            return Ok(Some(Box::new(Session::open(self.file(), &self.launch_spec()?)?)));
+        }
+        Ok(None)
+    }
+
+    /// For a launch file or a workload, which say themselves what to launch: only the machine can be chosen.
     pub fn launch_spec(&self) -> miette::Result<JobSpec> {
         let given = [
             ("--isa", self.isa.is_some()),
@@ -155,8 +176,13 @@ impl Target {
             ("--dynamic-lds", self.dynamic_lds > 0),
             ("--view", !self.views.is_empty()),
             ("--sampler", !self.samplers.is_empty()),
+            ("a file", self.workload.workload.is_some() && self.file.is_some()),
         ];
         match given.iter().find(|g| g.1) {
+            Some((option, _)) if self.workload.workload.is_some() => Err(miette!(
+                help = "a workload is a program with its launches; --size, --machine, --set and the like work",
+                "{option} does not go with --workload"
+            )),
             Some((option, _)) => Err(miette!(
                 help = "write it into the launch file (docs/launch-files.md); --machine, --set and the like work",
                 "{option} does not go with a launch file"
@@ -166,7 +192,7 @@ impl Target {
     }
 
     pub fn job(&self) -> miette::Result<Job> {
-        Job::from_file(&self.file, &self.spec())
+        Job::from_file(self.file(), &self.spec())
     }
 
     /// The same with other random numbers in its buffers.
@@ -175,7 +201,7 @@ impl Target {
         for text in spec.args.iter_mut().chain(&mut spec.views) {
             *text = reseeded(text, run);
         }
-        Job::from_file(&self.file, &spec)
+        Job::from_file(self.file(), &spec)
     }
 
     fn spec(&self) -> JobSpec {

@@ -152,9 +152,12 @@ struct WcetJson<'a> {
 
 /// What the launches of a target are measured on.
 pub fn runs(target: &Target, count: u32) -> miette::Result<Runs> {
-    if is_launch_file(&target.file) {
+    if let Some(which) = target.workload.spec()? {
+        return Ok(Runs::Workload { which, spec: Box::new(target.launch_spec()?) });
+    }
+    if is_launch_file(target.file()) {
         let spec = Box::new(target.launch_spec()?);
-        return Ok(Runs::File { path: target.file.clone(), spec });
+        return Ok(Runs::File { path: target.file().to_owned(), spec });
     }
     let jobs = (0..count.max(1)).map(|i| target.job_with_seed(i)).collect::<miette::Result<_>>()?;
     Ok(Runs::Jobs(jobs))
@@ -179,7 +182,10 @@ pub fn with_progress<T>(work: impl FnOnce(bound::Progress) -> T) -> T {
 }
 
 pub fn main(args: WcetArgs) -> CommandResult {
-    let options = args.analysis.options()?;
+    let mut options = args.analysis.options()?;
+    if let Some(which) = args.target.workload.spec()? {
+        options = which.options(&args.target.launch_spec()?, &options)?;
+    }
     let runs = runs(&args.target, args.runs)?;
     if args.times.list_points {
         let kernels = bound::list_points(&runs)?;

@@ -1,0 +1,142 @@
+//! Workloads of the benchmark suite as launches: the machine and the marks as the user wants them, results compared with
+//! the reference, limits of loops as facts.
+
+use super::compare::Difference;
+use super::stage::{Launches, Stage, Step, Verdict};
+use crate::bound::Options;
+use crate::job::{Job, JobSpec};
+use crate::object::SplitSpec;
+use crate::views::{Buffer, Element};
+use miette::Report;
+use wb_device::Device;
+use wb_hw::Machine;
+use wb_program::marks::Style;
+use wb_sim::RunOptions;
+use wb_workloads::{Marks, OnDevice, Player, Size, Workload, WorkloadError};
+
+/// A workload and how to run it.
+#[derive(Clone)]
+pub struct WorkloadSpec {
+    pub workload: &'static Workload,
+    pub size: Size,
+    /// Whether its default marks are made; none: if the mechanism needs marks and nothing else is marked.
+    pub default_marks: Option<bool>,
+}
+
+impl WorkloadSpec {
+    pub fn new(name: &str, size: &str) -> Result<WorkloadSpec, WorkloadError> {
+        let (workload, size) = (wb_workloads::find(name)?, Size::parse(size)?);
+        Ok(WorkloadSpec { workload, size, default_marks: None })
+    }
+
+    pub fn machine(&self, spec: &JobSpec) -> Result<Machine, Report> {
+        Job::machine(&JobSpec { isa: "gcn3".into(), ..spec.clone() })
+    }
+
+    /// The marks for a machine: what the user says, or the workload's own.
+    pub fn marks(&self, machine: &Machine, split: &SplitSpec) -> Marks {
+        let mechanism = machine.divergence.mechanism.as_str();
+        let style = if mechanism == "thesis" { Style::Thesis } else { Style::Pws };
+        let needed = matches!(mechanism, "pws" | "thesis");
+        match self.default_marks {
+            _ if split.all => Marks::All(split.style),
+            _ if !split.at.is_empty() => Marks::At(split.at.clone(), split.style),
+            Some(false) => Marks::None,
+            None if !needed => Marks::None,
+            _ => Marks::Default(style),
+        }
+    }
+
+    /// What the analyser is told: limits of loops that data decide. DWS merges paths of different rounds, for which
+    /// limits of lanes do not hold; there the rounds that were seen are taken, and the bound says so.
+    pub fn options(&self, spec: &JobSpec, options: &Options) -> Result<Options, Report> {
+        let mut options = options.clone();
+        let text = (self.workload.name.to_owned() + "/kernel.cl", self.workload.source.to_owned());
+        options.sources.push(text);
+        if self.machine(spec)?.divergence.mechanism == "dws" {
+            options.facts_from_trace = true;
+            return Ok(options);
+        }
+        let played = Played::open(self, spec)?;
+        options.facts.extend(self.workload.facts(&played.stage.module.object, &played.player.run)?);
+        Ok(options)
+    }
+
+    /// One launch, counted from 1, as a job of its own; launches before it run untimed. None: there are fewer.
+    pub fn job(&self, spec: &JobSpec, number: usize) -> Result<Option<Job>, Report> {
+        let mut played = Played::open(self, spec)?;
+        while let Some(step) = played.next_step()? {
+            if step.number == number {
+                let Stage { device, module, buffers, .. } = &mut played.stage;
+                return Job::from_device(device, module, &step.dispatch, buffers.clone()).map(Some);
+            }
+            played.run(&step, RunOptions { timed: false, ..RunOptions::default() }, None)?;
+        }
+        Ok(None)
+    }
+}
+
+/// A workload on its way.
+pub struct Played {
+    stage: Stage,
+    player: Player,
+    places: Vec<(u64, u64)>,
+    launched: usize,
+}
+
+impl Played {
+    pub fn open(which: &WorkloadSpec, spec: &JobSpec) -> Result<Played, Report> {
+        let machine = which.machine(spec)?;
+        let object = which.workload.object(&which.marks(&machine, &spec.split))?;
+        let mut device = Device::new(machine);
+        let module = device.load(which.workload.name, &object)?;
+        let run = (which.workload.build)(which.size);
+        let places = wb_workloads::place(&mut device, &run)?;
+        let (mut buffers, mut shapes) = (Vec::new(), Vec::new());
+        for (b, &(addr, bytes)) in run.buffers.iter().zip(&places) {
+            let element = Element::parse(b.data.type_name()).unwrap_or(Element::U32);
+            buffers.push(Buffer { name: b.name.to_owned(), addr, bytes, element });
+            shapes.push(vec![b.data.len() as u64]);
+        }
+        let stage = Stage { device, module, buffers, shapes };
+        Ok(Played { stage, player: Player::new(run), places, launched: 0 })
+    }
+}
+
+impl Launches for Played {
+    fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    fn stage_mut(&mut self) -> &mut Stage {
+        &mut self.stage
+    }
+
+    fn next_step(&mut self) -> Result<Option<Step>, Report> {
+        let mut memory = OnDevice { device: &mut self.stage.device, buffers: &self.places };
+        let launch = self.player.next(&mut memory)?;
+        self.launched += usize::from(launch.is_some());
+        let step = |l| Step { number: self.launched, dispatch: wb_workloads::dispatch(&l, &self.places), span: 0..0 };
+        Ok(launch.map(step))
+    }
+
+    fn verdicts(&self) -> Result<Vec<Verdict>, Report> {
+        let read = |b: usize| {
+            let (addr, bytes) = self.places[b];
+            Ok(self.stage.device.read(addr, bytes)?.to_vec())
+        };
+        let found = wb_workloads::verdicts(&self.player.run, read)?;
+        let verdict = |v: wb_workloads::Verdict| Verdict {
+            buffer: v.buffer.to_owned(),
+            elements: v.elements,
+            difference: v.difference.map(|d| Difference {
+                index: d.index,
+                got: d.got,
+                expected: d.expected,
+                count: d.count,
+                of: d.of,
+            }),
+        };
+        Ok(found.into_iter().map(verdict).collect())
+    }
+}

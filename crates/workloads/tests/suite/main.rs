@@ -1,0 +1,138 @@
+//! Every workload at its smallest size against its reference and PoCL: untimed and timed, without splitting and under
+//! thesis, dws and pws with their default marks, S = 1 and 3, on 1 and 4 cores. All runs leave the same bits.
+
+mod pocl;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::time::Instant;
+use wb_hw::Machine;
+use wb_program::marks::Style;
+use wb_workloads::{Marks, Simulation, Size, Workload};
+
+fn machine(cores: u32, sets: &[String]) -> Result<Machine, Failed> {
+    let cores = [format!("cores={cores}"), "limits.cycles=100000000".to_owned()];
+    let sets = cores.iter().chain(sets).map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
+    Ok(wb_hw::preset("gcn3")?.with_overrides(&sets)?)
+}
+
+/// How waves run, with which marks.
+fn mechanisms() -> Vec<(String, Vec<String>, Marks)> {
+    let mut out = vec![("none".to_owned(), Vec::new(), Marks::None)];
+    for s in [1, 3] {
+        for (name, marks) in [
+            ("thesis", Marks::Default(Style::Thesis)),
+            ("dws", Marks::None),
+            ("pws", Marks::Default(Style::Pws)),
+        ] {
+            let sets = vec![format!("divergence.mechanism={name}"), format!("split.contexts={s}")];
+            out.push((format!("{name} S={s}"), sets, marks));
+        }
+    }
+    out
+}
+
+fn check(w: &Workload) -> Result<(), Failed> {
+    let size = Size::Tiny;
+    let run = (w.build)(size);
+    let mut first: Option<Vec<Vec<u8>>> = None;
+    let (mut problems, mut slowest) = (Vec::new(), 0.0f64);
+    for (name, sets, marks) in mechanisms() {
+        for cores in [1, 4] {
+            for timed in [false, true] {
+                let place = format!("{} {name}, {cores} cores, timed {timed}", w.name);
+                let begin = Instant::now();
+                let mut simulation = Simulation::new(w, size, machine(cores, &sets)?, &marks)
+                    .map_err(|e| format!("{place}: {e}"))?;
+                simulation.run_all(timed).map_err(|e| format!("{place}: {e:?}"))?;
+                slowest = slowest.max(begin.elapsed().as_secs_f64());
+                let results = simulation.results()?;
+                match &first {
+                    // The bits are all the same, so one comparison with the reference is enough.
+                    None => {
+                        for v in simulation.verdicts()? {
+                            if let Some(d) = v.difference {
+                                problems.push(format!("{place}: {} is not the reference's: {d:?}", v.buffer));
+                            }
+                        }
+                        first = Some(results);
+                    }
+                    Some(first) if *first != results => problems.push(format!("{place}: other results")),
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+    println!("{}: slowest run {slowest:.2} s", w.name);
+    let source = format!("{}/src/{}/kernel.cl", env!("CARGO_MANIFEST_DIR"), w.folder());
+    if let Some(mut witness) = pocl::Pocl::start(&source)? {
+        let theirs = witness.run((w.build)(size))?;
+        for ((want, theirs), ours) in run.wants.iter().zip(theirs).zip(first.unwrap_or_default()) {
+            let (theirs, ours) = (want.data.like(&theirs), want.data.like(&ours));
+            let name = run.buffers[want.buffer].name;
+            for (who, other) in [("the reference", &want.data), ("the simulated device", &ours)] {
+                if let Some(d) = theirs.compare(other, want.within) {
+                    problems.push(format!("{}: {name} on PoCL is not that of {who}: {d:?}", w.name));
+                }
+            }
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
+}
+
+/// The comparison can fail: a wrong reference is noticed.
+fn a_wrong_result_is_noticed(w: &Workload) -> Result<(), Failed> {
+    let mut run = (w.build)(Size::Tiny);
+    let (want, zeros) = (&run.wants[0], run.wants[0].data.zeros());
+    if zeros.compare(&want.data, want.within).is_none() {
+        return Err(format!("{}: a buffer of zeros passes for the result", w.name).into());
+    }
+    let buffer = want.buffer;
+    if run.buffers[buffer].data.compare(&want.data, want.within).is_none() {
+        return Err(format!("{}: the result is there before anything runs", w.name).into());
+    }
+    run.wants.clear();
+    Ok(())
+}
+
+/// Marks, sizes, texts: what the command line shows and experiments rely on.
+fn is_complete(w: &Workload) -> Result<(), Failed> {
+    let mut wrong = Vec::new();
+    for place in w.default_marks() {
+        if let Err(e) = w.object(&Marks::At(vec![place], Style::Pws)) {
+            wrong.push(e.to_string());
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(format!("{}:\n{}", w.name, wrong.join("\n")).into());
+    }
+    for style in [Style::Pws, Style::Thesis] {
+        let marked = w.object(&Marks::Default(style))?;
+        if w.default_marks().is_empty() == (marked != w.code) {
+            return Err(format!("{}: marks {:?} change nothing", w.name, w.default_marks()).into());
+        }
+    }
+    let parts = ["# ", "## Kernels", "## Divergence", "## Sizes", "## What differs"];
+    for part in parts.iter().chain(&w.sizes) {
+        if !w.page.contains(part) {
+            return Err(format!("docs/workloads/{}.md has no part `{part}`", w.folder()).into());
+        }
+    }
+    let tiny = (w.build)(Size::Tiny);
+    let again = (w.build)(Size::Tiny);
+    if tiny.buffers.iter().zip(&again.buffers).any(|(a, b)| a.data != b.data) {
+        return Err(format!("{}: two builds have different inputs", w.name).into());
+    }
+    Ok(())
+}
+
+fn main() {
+    let mut args = Arguments::from_args();
+    args.test_threads = args.test_threads.or(Some(2));
+    let mut trials = Vec::new();
+    for w in wb_workloads::all() {
+        trials.push(Trial::test(w.name, move || check(w)));
+        trials.push(Trial::test(format!("{}_can_fail", w.name), move || a_wrong_result_is_noticed(w)));
+        trials.push(Trial::test(format!("{}_is_complete", w.name), move || is_complete(w)));
+    }
+    libtest_mimic::run(&args, trials).exit();
+}
