@@ -22,7 +22,7 @@ fn exports(bytes: &[u8]) -> Names {
             continue;
         }
         let name = symbol.name(endian, symbols.strings()).expect("name");
-        let version = versions.version(versions.version_index(endian, index)).expect("version");
+        let version = versions.version(versions.version_index(endian, index).index()).expect("version");
         let version = version.map(|v| String::from_utf8_lossy(v.name()).into_owned()).unwrap_or_default();
         out.insert(String::from_utf8_lossy(name).into_owned(), version);
     }

@@ -161,16 +161,16 @@ pub(crate) fn print(to: Stream, pieces: &[Piece]) {
     for piece in pieces {
         match piece {
             Piece::Text(bytes) => out.extend_from_slice(bytes),
-            // SAFETY: the conversion takes exactly one value of this type.
             Piece::Integer(spec, value) => {
+                // SAFETY: the conversion takes exactly one value of this type.
                 out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, *value)) })
             }
-            // SAFETY: as above.
             Piece::Double(spec, value) => {
+                // SAFETY: as above.
                 out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, *value)) })
             }
-            // SAFETY: as above; the string ends with a zero byte.
             Piece::String(spec, text) => {
+                // SAFETY: as above; the string ends with a zero byte.
                 out.extend(unsafe { formatted(spec, |b, n, s| libc::snprintf(b, n, s, text.as_ptr())) })
             }
         }
