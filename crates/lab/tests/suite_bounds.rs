@@ -51,7 +51,13 @@ fn check(w: &'static Workload) -> Result<(), Failed> {
         for k in &found {
             for (i, l) in k.launches.iter().enumerate() {
                 if l.bound < l.observed {
-                    problems.push(format!("{place}: {} launch {}: {} < {}", k.kernel, i + 1, l.bound, l.observed));
+                    problems.push(format!(
+                        "{place}: {} launch {}: {} < {}",
+                        k.kernel,
+                        i + 1,
+                        l.bound,
+                        l.observed
+                    ));
                 }
             }
             if k.wave_bound < k.wave_observed {
@@ -63,7 +69,10 @@ fn check(w: &'static Workload) -> Result<(), Failed> {
         }
         let sum = |of: fn(&KernelBound) -> u64| found.iter().map(of).sum::<u64>();
         let (bound, observed) = (sum(|k| k.bound), sum(|k| k.observed));
-        println!("{place:<28} bound {bound:>9} observed {observed:>9} ratio {:.3}", bound as f64 / observed as f64);
+        println!(
+            "{place:<28} bound {bound:>9} observed {observed:>9} ratio {:.3}",
+            bound as f64 / observed as f64
+        );
     }
     if !gaps && WITH_GAPS.contains(&w.name) {
         problems.push(format!("{}: all ways are measured now, take it off the list", w.name));
