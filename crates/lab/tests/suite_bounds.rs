@@ -4,7 +4,8 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use wb_lab::JobSpec;
 use wb_lab::bound::{KernelBound, Options, Runs, analyse};
-use wb_lab::launch::WorkloadSpec;
+use wb_lab::launch::{Launches, Played, WorkloadSpec};
+use wb_sim::RunOptions;
 use wb_wcet::measure::Unmeasured;
 use wb_workloads::Workload;
 
@@ -51,7 +52,13 @@ fn check(w: &'static Workload) -> Result<(), Failed> {
         for k in &found {
             for (i, l) in k.launches.iter().enumerate() {
                 if l.bound < l.observed {
-                    problems.push(format!("{place}: {} launch {}: {} < {}", k.kernel, i + 1, l.bound, l.observed));
+                    problems.push(format!(
+                        "{place}: {} launch {}: {} < {}",
+                        k.kernel,
+                        i + 1,
+                        l.bound,
+                        l.observed
+                    ));
                 }
             }
             if k.wave_bound < k.wave_observed {
@@ -63,7 +70,10 @@ fn check(w: &'static Workload) -> Result<(), Failed> {
         }
         let sum = |of: fn(&KernelBound) -> u64| found.iter().map(of).sum::<u64>();
         let (bound, observed) = (sum(|k| k.bound), sum(|k| k.observed));
-        println!("{place:<28} bound {bound:>9} observed {observed:>9} ratio {:.3}", bound as f64 / observed as f64);
+        println!(
+            "{place:<28} bound {bound:>9} observed {observed:>9} ratio {:.3}",
+            bound as f64 / observed as f64
+        );
     }
     if !gaps && WITH_GAPS.contains(&w.name) {
         problems.push(format!("{}: all ways are measured now, take it off the list", w.name));
@@ -71,9 +81,32 @@ fn check(w: &'static Workload) -> Result<(), Failed> {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
+/// A launch in the middle of a workload, as a job of its own, takes what it takes in its place.
+fn a_launch_is_a_job() -> Result<(), Failed> {
+    let (which, spec) = (WorkloadSpec::new("nw", "tiny")?, spec("none", 0));
+    let mut played = Played::open(&which, &spec)?;
+    let mut cycles = Vec::new();
+    while let Some(step) = played.next_step()? {
+        cycles.push(played.run(&step, RunOptions::default(), None)?.cycles);
+    }
+    for (i, cycles) in cycles.iter().enumerate() {
+        let job = which.job(&spec, i + 1)?.ok_or("no such launch")?;
+        let alone = job.run(RunOptions::default(), None)?.cycles;
+        if alone != *cycles {
+            return Err(format!("launch {}: {alone} cycles as a job, {cycles} in its place", i + 1).into());
+        }
+    }
+    match which.job(&spec, cycles.len() + 1)? {
+        None => Ok(()),
+        Some(_) => Err("there is a launch too many".into()),
+    }
+}
+
 fn main() {
     let mut args = Arguments::from_args();
     args.test_threads = args.test_threads.or(Some(2));
-    let trials = wb_workloads::all().iter().map(|w| Trial::test(w.name, move || check(w))).collect();
+    let all = wb_workloads::all().iter();
+    let mut trials: Vec<Trial> = all.map(|w| Trial::test(w.name, move || check(w))).collect();
+    trials.push(Trial::test("a_launch_is_a_job", a_launch_is_a_job));
     libtest_mimic::run(&args, trials).exit();
 }

@@ -4,8 +4,8 @@ mod commands;
 
 use clap::{Parser, Subcommand};
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, picture, predict, reproduce, run, split,
-    synthetic, wcet, workloads,
+    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, picture, predict,
+    reproduce, run, split, synthetic, wcet, workloads,
 };
 use std::process::ExitCode;
 

@@ -24,7 +24,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("hip", &["device", "hw", "lab", "program", "report", "sim", "trace", "wcet"]),
     (
         "wavebound",
-        &["check", "device", "hip", "hw", "isa", "lab", "program", "report", "sim", "trace", "wcet", "workloads"],
+        &[
+            "check",
+            "device",
+            "hip",
+            "hw",
+            "isa",
+            "lab",
+            "program",
+            "report",
+            "sim",
+            "trace",
+            "wcet",
+            "workloads",
+        ],
     ),
 ];
 

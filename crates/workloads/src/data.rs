@@ -185,7 +185,9 @@ mod tests {
 
     #[test]
     fn bytes_and_back() {
-        for data in [Data::from(vec![1.5f32, -2.0]), vec![-1i32, 7].into(), vec![9u32].into(), vec![3u8].into()] {
+        for data in
+            [Data::from(vec![1.5f32, -2.0]), vec![-1i32, 7].into(), vec![9u32].into(), vec![3u8].into()]
+        {
             assert_eq!(data.like(&data.bytes()), data);
             assert_eq!(data.zeros().len(), data.len());
         }

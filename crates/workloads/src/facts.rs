@@ -32,7 +32,8 @@ pub fn files(
         for limit in limits {
             let lines = tagged(workload.source, "loop", limit.tag);
             if lines.is_empty() {
-                let what = format!("{}: no line of the source is tagged `loop: {}`", workload.name, limit.tag);
+                let what =
+                    format!("{}: no line of the source is tagged `loop: {}`", workload.name, limit.tag);
                 return Err(WorkloadError::Host { what });
             }
             for line in lines {

@@ -16,7 +16,7 @@ pub use plan::Plan;
 pub use schema::LaunchFile;
 pub use session::Session;
 pub use stage::{Go, Launches, Look, Stage, Step, Verdict};
-pub use workload::{Played, WorkloadSpec};
+pub use workload::{MarkChoice, Played, WorkloadSpec};
 
 use std::path::Path;
 

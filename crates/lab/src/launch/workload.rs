@@ -3,7 +3,7 @@
 
 use super::compare::Difference;
 use super::stage::{Launches, Stage, Step, Verdict};
-use crate::bound::Options;
+use crate::bound::{Best, Options, Place, Runs, best_places};
 use crate::job::{Job, JobSpec};
 use crate::object::SplitSpec;
 use crate::views::{Buffer, Element};
@@ -12,21 +12,36 @@ use wb_device::Device;
 use wb_hw::Machine;
 use wb_program::marks::Style;
 use wb_sim::RunOptions;
+use wb_wcet::measure::Unmeasured;
 use wb_workloads::{Marks, OnDevice, Player, Size, Workload, WorkloadError};
+
+/// Which branches of a workload are marked, where nothing is said in detail (`--split-at`, `--split-all`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MarkChoice {
+    /// Its default marks if the mechanism needs marks.
+    #[default]
+    Needed,
+    None,
+    Default,
+}
 
 /// A workload and how to run it.
 #[derive(Clone)]
 pub struct WorkloadSpec {
     pub workload: &'static Workload,
     pub size: Size,
-    /// Whether its default marks are made; none: if the mechanism needs marks and nothing else is marked.
-    pub default_marks: Option<bool>,
+    pub marks: MarkChoice,
+}
+
+/// How marks are made for a mechanism.
+fn style(machine: &Machine) -> Style {
+    if machine.divergence.mechanism == "thesis" { Style::Thesis } else { Style::Pws }
 }
 
 impl WorkloadSpec {
     pub fn new(name: &str, size: &str) -> Result<WorkloadSpec, WorkloadError> {
         let (workload, size) = (wb_workloads::find(name)?, Size::parse(size)?);
-        Ok(WorkloadSpec { workload, size, default_marks: None })
+        Ok(WorkloadSpec { workload, size, marks: MarkChoice::default() })
     }
 
     pub fn machine(&self, spec: &JobSpec) -> Result<Machine, Report> {
@@ -35,16 +50,49 @@ impl WorkloadSpec {
 
     /// The marks for a machine: what the user says, or the workload's own.
     pub fn marks(&self, machine: &Machine, split: &SplitSpec) -> Marks {
-        let mechanism = machine.divergence.mechanism.as_str();
-        let style = if mechanism == "thesis" { Style::Thesis } else { Style::Pws };
-        let needed = matches!(mechanism, "pws" | "thesis");
-        match self.default_marks {
+        let needed = matches!(machine.divergence.mechanism.as_str(), "pws" | "thesis");
+        match self.marks {
             _ if split.all => Marks::All(split.style),
             _ if !split.at.is_empty() => Marks::At(split.at.clone(), split.style),
-            Some(false) => Marks::None,
-            None if !needed => Marks::None,
-            _ => Marks::Default(style),
+            MarkChoice::None => Marks::None,
+            MarkChoice::Needed if !needed => Marks::None,
+            _ => Marks::Default(style(machine)),
         }
+    }
+
+    /// The same launches with these places marked and so many contexts; no contexts: without splitting.
+    pub fn placed(&self, spec: &JobSpec, places: &[Place], contexts: u32, style: Style) -> Runs {
+        let mechanism = match (contexts, style) {
+            (0, _) => "none",
+            (_, Style::Pws) => "pws",
+            (_, Style::Thesis) => "thesis",
+        };
+        let sets = [format!("divergence.mechanism={mechanism}"), format!("split.contexts={contexts}")];
+        let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
+        let split = SplitSpec { at, all: false, style };
+        let spec = JobSpec { sets: [spec.sets.as_slice(), &sets].concat(), split, ..spec.clone() };
+        let which = WorkloadSpec { marks: MarkChoice::None, ..self.clone() };
+        Runs::Workload { which, spec: Box::new(spec) }
+    }
+
+    /// The places whose splits lower the bound most, for the machine's mechanism and contexts. Limits of loops come from
+    /// the runs and ways that no run took are left out, because places are compared, not proven.
+    pub fn best(&self, spec: &JobSpec) -> Result<Best, Report> {
+        let machine = self.machine(spec)?;
+        let style = style(&machine);
+        let options =
+            Options { facts_from_trace: true, unmeasured: Unmeasured::Exclude, ..Options::default() };
+        let marked = |places: &[Place], contexts: u32| Ok(self.placed(spec, places, contexts, style));
+        best_places(&marked, machine.split.contexts.max(1), &options, &mut |_, _| ())
+    }
+
+    /// The best places at the smallest size, as `--split-at` takes them; empty: not to split has the least bound.
+    pub fn optimal(&self, spec: &JobSpec) -> Result<SplitSpec, Report> {
+        let tiny = WorkloadSpec { size: Size::Tiny, ..self.clone() };
+        let best = tiny.best(spec)?;
+        let places = best.best.map_or(&[][..], |i| &best.candidates[i].places);
+        let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
+        Ok(SplitSpec { at, all: false, style: style(&self.machine(spec)?) })
     }
 
     /// What the analyser is told: limits of loops that data decide. DWS merges paths of different rounds, for which
@@ -116,7 +164,11 @@ impl Launches for Played {
         let mut memory = OnDevice { device: &mut self.stage.device, buffers: &self.places };
         let launch = self.player.next(&mut memory)?;
         self.launched += usize::from(launch.is_some());
-        let step = |l| Step { number: self.launched, dispatch: wb_workloads::dispatch(&l, &self.places), span: 0..0 };
+        let step = |l| Step {
+            number: self.launched,
+            dispatch: wb_workloads::dispatch(&l, &self.places),
+            span: 0..0,
+        };
         Ok(launch.map(step))
     }
 

@@ -12,7 +12,7 @@ use crate::job::Job;
 use miette::{Report, miette};
 use serde::Serialize;
 use wb_hw::{FrontEndKind, Machine, Policy};
-use wb_report::{Difference, Timetable, Turn};
+use wb_report::{Timetable, Turn};
 use wb_sim::{Causes, Decision, Outcome, RunOptions};
 
 /// Front end and policies to try a job with.
@@ -152,7 +152,8 @@ pub fn timetable(decisions: &[Decision]) -> Timetable {
     let first: Vec<&Decision> = decisions.iter().filter(|d| d.core == 0 && d.scheduler == 0).collect();
     let rows = first.iter().flat_map(|d| [d.slot, d.wanted]).flatten().max().map_or(0, |slot| slot + 1);
     let turn = |d: &&Decision| {
-        let bad = if d.error.is_some() { Difference::Error } else { Difference::Discrepancy };
+        let bad =
+            if d.error.is_some() { wb_report::Difference::Error } else { wb_report::Difference::Discrepancy };
         let missed = d.wanted.filter(|_| d.discrepancy.is_some() || d.error.is_some());
         Turn { cycle: d.cycle, row: d.slot, nop: d.nop, missed: missed.map(|slot| (slot, bad)) }
     };

@@ -135,7 +135,9 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
         Some(first) => {
             let text: Vec<String> = std::iter::once(first).chain(failures).collect();
             let help = match args.target.workload.workload {
-                Some(_) => "a workload must give its reference's results on every machine: please report this",
+                Some(_) => {
+                    "a workload must give its reference's results on every machine: please report this"
+                }
                 None => "abs, rel or ulp in [[expect]] allow small differences",
             };
             Err(miette!(help = help, "{}", text.join("\n")))

@@ -76,9 +76,7 @@ impl PlacingArgs {
         let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
         spec.split = SplitSpec { at, all: false, style: launch.style };
         if let Some(which) = launch.workload {
-            // Marks are those that are placed here, if any.
-            let which = WorkloadSpec { default_marks: Some(false), ..which.clone() };
-            return Ok(Runs::Workload { which, spec: Box::new(spec) });
+            return Ok(which.placed(&self.machine.spec(), places, contexts, launch.style));
         }
         if let Some(path) = &self.launch {
             return Ok(Runs::File { path: path.clone(), spec: Box::new(spec) });

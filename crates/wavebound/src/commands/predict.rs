@@ -33,7 +33,7 @@ pub fn main(args: PredictArgs) -> CommandResult {
     }
     print_line(&format!(
         "{} on {}, {} front end, issue {}: {} waves, {} instructions, {} NOPs",
-        target.file.display(),
+        target.file().display(),
         job.machine.name,
         target.machine.frontend.as_deref().unwrap_or_default(),
         job.machine.issue.policy.name(),

@@ -1,14 +1,14 @@
 //! What to run and on which machine: the options `run` and `picture` share.
 
 use super::split::StyleArg;
-use super::workloads::WorkloadArgs;
+use super::workloads::{MarksArg, WorkloadArgs};
 use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use miette::miette;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wb_lab::launch::{Launches, Played, Session, is_launch_file};
+use wb_lab::launch::{Launches, MarkChoice, Played, Session, WorkloadSpec, is_launch_file};
 use wb_lab::object::SplitSpec;
 use wb_lab::{Job, JobSpec};
 
@@ -103,6 +103,9 @@ pub struct Target {
     pub file: Option<PathBuf>,
     #[command(flatten)]
     pub workload: WorkloadArgs,
+    /// Branches of the workload that are marked for splitting (default: its own, under pws and thesis)
+    #[arg(long, value_enum, requires = "workload")]
+    pub marks: Option<MarksArg>,
     /// Instruction set, if the extension does not tell: harp, guppy, gcn3, vortex
     #[arg(long)]
     pub isa: Option<String>,
@@ -152,10 +155,26 @@ impl Target {
         self.file.as_deref().unwrap_or(Path::new(""))
     }
 
+    /// The workload and how to run it, if it is one.
+    pub fn workload(&self) -> miette::Result<Option<(WorkloadSpec, JobSpec)>> {
+        let Some(which) = self.workload.spec()? else { return Ok(None) };
+        let mut spec = self.launch_spec()?;
+        let marks = match self.marks {
+            None => MarkChoice::Needed,
+            Some(MarksArg::Default) => MarkChoice::Default,
+            Some(MarksArg::None) => MarkChoice::None,
+            Some(MarksArg::Optimal) => {
+                spec.split = which.optimal(&spec)?;
+                MarkChoice::None
+            }
+        };
+        Ok(Some((WorkloadSpec { marks, ..which }, spec)))
+    }
+
     /// Who hands out launches, if it is a launch file or a workload.
     pub fn launches(&self) -> miette::Result<Option<Box<dyn Launches>>> {
-        if let Some(which) = self.workload.spec()? {
-            return Ok(Some(Box::new(Played::open(&which, &self.launch_spec()?)?)));
+        if let Some((which, spec)) = self.workload()? {
+            return Ok(Some(Box::new(Played::open(&which, &spec)?)));
         }
         if is_launch_file(self.file()) {
             return Ok(Some(Box::new(Session::open(self.file(), &self.launch_spec()?)?)));
@@ -180,7 +199,8 @@ impl Target {
         ];
         match given.iter().find(|g| g.1) {
             Some((option, _)) if self.workload.workload.is_some() => Err(miette!(
-                help = "a workload is a program with its launches; --size, --machine, --set and the like work",
+                help =
+                    "a workload is a program with its launches; --size, --machine, --set and the like work",
                 "{option} does not go with --workload"
             )),
             Some((option, _)) => Err(miette!(

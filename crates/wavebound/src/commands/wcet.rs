@@ -152,9 +152,6 @@ struct WcetJson<'a> {
 
 /// What the launches of a target are measured on.
 pub fn runs(target: &Target, count: u32) -> miette::Result<Runs> {
-    if let Some(which) = target.workload.spec()? {
-        return Ok(Runs::Workload { which, spec: Box::new(target.launch_spec()?) });
-    }
     if is_launch_file(target.file()) {
         let spec = Box::new(target.launch_spec()?);
         return Ok(Runs::File { path: target.file().to_owned(), spec });
@@ -183,10 +180,13 @@ pub fn with_progress<T>(work: impl FnOnce(bound::Progress) -> T) -> T {
 
 pub fn main(args: WcetArgs) -> CommandResult {
     let mut options = args.analysis.options()?;
-    if let Some(which) = args.target.workload.spec()? {
-        options = which.options(&args.target.launch_spec()?, &options)?;
-    }
-    let runs = runs(&args.target, args.runs)?;
+    let runs = match args.target.workload()? {
+        Some((which, spec)) => {
+            options = which.options(&spec, &options)?;
+            Runs::Workload { which, spec: Box::new(spec) }
+        }
+        None => runs(&args.target, args.runs)?,
+    };
     if args.times.list_points {
         let kernels = bound::list_points(&runs)?;
         match args.json {

@@ -19,9 +19,6 @@ pub struct WorkloadArgs {
     /// Size of the workload's input: tiny, small, medium, large
     #[arg(long, default_value = "small", requires = "workload")]
     pub size: String,
-    /// Branches of the workload that are marked for splitting (default: its own, under pws and thesis)
-    #[arg(long, value_enum, requires = "workload")]
-    pub marks: Option<MarksArg>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -30,14 +27,14 @@ pub enum MarksArg {
     Default,
     /// No branch
     None,
+    /// Where splitting lowers the bound most, measured at the smallest size
+    Optimal,
 }
 
 impl WorkloadArgs {
     pub fn spec(&self) -> miette::Result<Option<WorkloadSpec>> {
         let Some(name) = &self.workload else { return Ok(None) };
-        let mut spec = WorkloadSpec::new(name, &self.size)?;
-        spec.default_marks = self.marks.map(|m| matches!(m, MarksArg::Default));
-        Ok(Some(spec))
+        Ok(Some(WorkloadSpec::new(name, &self.size)?))
     }
 }
 
@@ -100,7 +97,9 @@ pub fn main(args: WorkloadsArgs) -> CommandResult {
                 let (kernels, marks) = (kernels(w)?.len(), w.default_marks().len());
                 print_line(&format!(
                     "{:<15} {kernels:>7} {marks:>6}  {:<30}  {}",
-                    w.name, w.sizes[Size::Large as usize], w.about
+                    w.name,
+                    w.sizes[Size::Large as usize],
+                    w.about
                 ));
             }
         }

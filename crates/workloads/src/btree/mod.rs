@@ -81,7 +81,8 @@ fn build(size: Size) -> Run {
     let asked = run.buffer("queries", asked);
     let answer = run.buffer("answers", vec![-1i32; queries]);
     let (low, high) = (run.buffer("low", low), run.buffer("high", high));
-    let (begin, count) = (run.buffer("first", vec![0i32; queries]), run.buffer("length", vec![0i32; queries]));
+    let (begin, count) =
+        (run.buffer("first", vec![0i32; queries]), run.buffer("length", vec![0i32; queries]));
     let grid = (queries * ORDER) as u32;
     let args = vec![keys.into(), children.into(), asked.into(), answer.into(), height.into()];
     run.line("btree_find", grid, ORDER as u32, args);

@@ -9,7 +9,12 @@ pub const WORKLOAD: Workload = Workload {
     page: include_str!("../../../../docs/workloads/cfd.md"),
     source: include_str!("kernel.cl"),
     code: include_bytes!("kernel.co"),
-    sizes: ["150 elements, 1 step", "16 elements, 2 steps", "1024 elements, 2 steps", "65536 elements, 2 steps"],
+    sizes: [
+        "150 elements, 1 step",
+        "16 elements, 2 steps",
+        "1024 elements, 2 steps",
+        "65536 elements, 2 steps",
+    ],
     build,
 };
 
@@ -33,7 +38,8 @@ fn mesh(n: usize) -> Mesh {
         let (x, y) = (x as f64 / width as f64 - 0.5, y as f64 / width as f64 - 0.5);
         x * x + y * y < 0.02
     };
-    let mut mesh = Mesh { n, neighbours: vec![0; FACES * n], normals: vec![0.0; FACES * 3 * n], areas: vec![] };
+    let mut mesh =
+        Mesh { n, neighbours: vec![0; FACES * n], normals: vec![0.0; FACES * 3 * n], areas: vec![] };
     for i in 0..n {
         let (x, y) = ((i % width) as i64, (i / width) as i64);
         let around = [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)];
@@ -97,7 +103,8 @@ fn flux(mesh: &Mesh, variables: &[f32], far: &[f32], i: usize) -> [f32; 5] {
         if to >= 0 {
             let there = state(variables, n, to as usize);
             let theirs = (GAMMA * there.pressure / there.u[0]).sqrt();
-            let factor = -dot(normal, normal).sqrt() * 0.2 * 0.5 * (here.speed + there.speed + sound + theirs);
+            let factor =
+                -dot(normal, normal).sqrt() * 0.2 * 0.5 * (here.speed + there.speed + sound + theirs);
             for v in 0..5 {
                 flux[v] += factor * (here.u[v] - there.u[v]);
             }

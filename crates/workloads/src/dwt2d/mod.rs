@@ -66,7 +66,8 @@ fn build(size: Size) -> Run {
         let of = |p: &[u8]| f(i32::from(p[0]) - 128, i32::from(p[1]) - 128, i32::from(p[2]) - 128);
         reference(&pixels.chunks(3).map(of).collect::<Vec<_>>(), side)
     };
-    let wants = [component(|r, g, b| (r + 2 * g + b) >> 2), component(|_, g, b| b - g), component(|r, g, _| r - g)];
+    let wants =
+        [component(|r, g, b| (r + 2 * g + b) >> 2), component(|_, g, b| b - g), component(|r, g, _| r - g)];
     let mut run = Run::new();
     let pixels = run.buffer("pixels", pixels);
     let components = ["y", "u", "v"].map(|name| run.buffer(name, vec![0i32; n]));

@@ -65,7 +65,11 @@ fn points(count: usize, width: i32, height: i32) -> Vec<i32> {
 /// Where a point goes: the place whose part of the frame correlates best with the template.
 fn track(frame: &[f32], width: i32, height: i32, template: &[f32], (px, py): (i32, i32)) -> (i32, i32) {
     let at = |x: i32, y: i32| {
-        if (0..width).contains(&x) && (0..height).contains(&y) { f64::from(frame[(y * width + x) as usize]) } else { 0.0 }
+        if (0..width).contains(&x) && (0..height).contains(&y) {
+            f64::from(frame[(y * width + x) as usize])
+        } else {
+            0.0
+        }
     };
     let n = f64::from(T * T);
     let mean = template.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
@@ -128,7 +132,12 @@ fn build(size: Size) -> Run {
         run.host(move |memory| memory.write(frame.0, &Data::F32(movie.frame(number)).bytes()));
         let buffers = [frame, templates, places].map(Into::into);
         let numbers = [width, height, number as i32].map(Into::into);
-        run.line("heartwall_track", count as u32 * GROUP, GROUP, buffers.into_iter().chain(numbers).collect());
+        run.line(
+            "heartwall_track",
+            count as u32 * GROUP,
+            GROUP,
+            buffers.into_iter().chain(numbers).collect(),
+        );
     }
     run.want(places, want, Within::Exact);
     run

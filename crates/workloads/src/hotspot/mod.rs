@@ -34,12 +34,7 @@ fn chip(n: usize) -> Chip {
     let rz = thick / (100.0 * height * width);
     let slope = 3.0e6 / (0.5 * thick * 1.75e6);
     let step = 0.001 / slope;
-    Chip {
-        per_cap: (step / cap) as f32,
-        rx: (1.0 / rx) as f32,
-        ry: (1.0 / ry) as f32,
-        rz: (1.0 / rz) as f32,
-    }
+    Chip { per_cap: (step / cap) as f32, rx: (1.0 / rx) as f32, ry: (1.0 / ry) as f32, rz: (1.0 / rz) as f32 }
 }
 
 fn reference(power: &[f32], heat: &[f32], n: usize, chip: &Chip, steps: usize) -> Vec<f32> {

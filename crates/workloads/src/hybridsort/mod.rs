@@ -28,7 +28,8 @@ fn build(size: Size) -> Run {
     let mut sample: Vec<f32> = numbers.iter().copied().step_by(2).collect();
     sample.sort_by(f32::total_cmp);
     let pivot = |i: usize| sample[((i + 1) * sample.len() / BUCKETS).min(sample.len() - 1)];
-    let pivots: Vec<f32> = (0..BUCKETS).map(|i| if i + 1 < BUCKETS { pivot(i) } else { f32::INFINITY }).collect();
+    let pivots: Vec<f32> =
+        (0..BUCKETS).map(|i| if i + 1 < BUCKETS { pivot(i) } else { f32::INFINITY }).collect();
     let mut counts = [0usize; BUCKETS];
     for x in &numbers {
         counts[pivots[..BUCKETS - 1].iter().filter(|p| *p <= x).count()] += 1;
@@ -45,7 +46,8 @@ fn build(size: Size) -> Run {
     let counts = run.buffer("counts", vec![0i32; BUCKETS]);
     let starts = run.buffer("starts", vec![0i32; BUCKETS + 1]);
     let packed = run.buffer("packed", vec![0i32; BUCKETS]);
-    let runs = [run.buffer("sorted", vec![f32::INFINITY; room]), run.buffer("spare", vec![f32::INFINITY; room])];
+    let runs =
+        [run.buffer("sorted", vec![f32::INFINITY; room]), run.buffer("spare", vec![f32::INFINITY; room])];
     let out = run.buffer("out", vec![0.0f32; n]);
     let count = n as i32;
     let args = [given, pivots, bucket, rank, counts].map(Into::into);
@@ -76,7 +78,17 @@ fn build(size: Size) -> Run {
     run.want(out, want, Within::Exact);
     run.limit("hybridsort_count", "search", 7, "a binary search of 64 pivots");
     let merged = length as u64;
-    run.limit("hybridsort_merge", "merge", merged, format!("no bucket of this input has more than {most} places"));
-    run.limit("hybridsort_pack", "pack", 1 + most as u64 / 64, format!("no bucket has more than {most} numbers"));
+    run.limit(
+        "hybridsort_merge",
+        "merge",
+        merged,
+        format!("no bucket of this input has more than {most} places"),
+    );
+    run.limit(
+        "hybridsort_pack",
+        "pack",
+        1 + most as u64 / 64,
+        format!("no bucket has more than {most} numbers"),
+    );
     run
 }

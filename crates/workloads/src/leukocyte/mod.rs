@@ -10,7 +10,12 @@ pub const WORKLOAD: Workload = Workload {
     page: include_str!("../../../../docs/workloads/leukocyte.md"),
     source: include_str!("kernel.cl"),
     code: include_bytes!("kernel.co"),
-    sizes: ["26x24 frame, 2 cells", "64x48 frame, 4 cells", "128x96 frame, 12 cells", "640x219 frame, 36 cells"],
+    sizes: [
+        "26x24 frame, 2 cells",
+        "64x48 frame, 4 cells",
+        "128x96 frame, 12 cells",
+        "640x219 frame, 36 cells",
+    ],
     build,
 };
 
@@ -100,7 +105,8 @@ fn scores(f: &Frame, gx: &[f32], gy: &[f32], c: &Circles) -> Vec<f32> {
 
 fn disc() -> Vec<u8> {
     let side = 2 * RADIUS + 1;
-    let inside = |i: usize| (i % side).abs_diff(RADIUS).pow(2) + (i / side).abs_diff(RADIUS).pow(2) <= RADIUS * RADIUS;
+    let inside =
+        |i: usize| (i % side).abs_diff(RADIUS).pow(2) + (i / side).abs_diff(RADIUS).pow(2) <= RADIUS * RADIUS;
     (0..side * side).map(|i| u8::from(inside(i))).collect()
 }
 
@@ -125,7 +131,10 @@ fn settle(image: &[f32], rounds: u32) -> (Vec<f32>, i32) {
         let fresh: Vec<f32> = (0..SIDE * SIDE)
             .map(|t| {
                 let (x, y, old) = (t % SIDE, t / SIDE, field[t]);
-                let (ys, xs) = ([y.saturating_sub(1), y, (y + 1).min(SIDE - 1)], [x.saturating_sub(1), x, (x + 1).min(SIDE - 1)]);
+                let (ys, xs) = (
+                    [y.saturating_sub(1), y, (y + 1).min(SIDE - 1)],
+                    [x.saturating_sub(1), x, (x + 1).min(SIDE - 1)],
+                );
                 let around = (0..9).filter(|k| *k != 4).map(|k| field[ys[k / 3] * SIDE + xs[k % 3]] - old);
                 let change = around.fold(0.0f32, |s, apart| s + heaviside(apart) * apart);
                 old + 0.2 * 0.25 * change - 0.2 * image[t] * (old - image[t])

@@ -63,7 +63,7 @@ __kernel void lud_perimeter(__global float *m, int n, int offset) {
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (t < B) {
+    if (t < B) { // split
         for (int i = 1; i < B; i++)
             m[right + i * n + t16] = row[i][t16];
     } else {

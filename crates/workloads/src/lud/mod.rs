@@ -51,11 +51,7 @@ fn build(size: Size) -> Run {
             run.plane("lud_internal", [rest * BLOCK; 2], [BLOCK; 2], args(offset));
         }
     }
-    for (kernel, tag) in [
-        ("lud_diagonal", "column"),
-        ("lud_diagonal", "row"),
-        ("lud_perimeter", "right"),
-    ] {
+    for (kernel, tag) in [("lud_diagonal", "column"), ("lud_diagonal", "row"), ("lud_perimeter", "right")] {
         run.limit(kernel, tag, 15, "columns of a block before this one");
     }
     run.want(m, want, Within::Near { abs: 2e-4, rel: 2e-4 });

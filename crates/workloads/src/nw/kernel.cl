@@ -8,7 +8,6 @@ __attribute__((always_inline)) void block(__global int *table, __global const in
     int base = columns * B * by + B * bx;
     if (t == 0)
         cell[0] = table[base];
-#pragma unroll 1
     for (int i = 0; i < B; i++)
         worth[i * B + t] = similar[base + columns * (i + 1) + t + 1];
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -37,7 +36,6 @@ __attribute__((always_inline)) void block(__global int *table, __global const in
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-#pragma unroll 1
     for (int i = 0; i < B; i++)
         table[base + columns * (i + 1) + t + 1] = cell[(i + 1) * (B + 1) + t + 1];
 }

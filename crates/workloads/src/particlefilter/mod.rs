@@ -107,8 +107,7 @@ fn build(size: Size) -> Run {
     let start = side as f32 / 2.0;
     let seeds = Noise::new(19).many(n, Noise::u32);
     let mut filter = Filter { x: vec![start; n], y: vec![start; n], seeds: seeds.clone() };
-    let want: Vec<f32> =
-        (1..=frames).flat_map(|f| filter.step(&frame(side, f), side, &disc)).collect();
+    let want: Vec<f32> = (1..=frames).flat_map(|f| filter.step(&frame(side, f), side, &disc)).collect();
     let groups = (n as u32).div_ceil(BLOCK);
     let mut run = Run::new();
     let (x, y) = (run.buffer("x", vec![start; n]), run.buffer("y", vec![start; n]));

@@ -8,7 +8,12 @@ pub const WORKLOAD: Workload = Workload {
     page: include_str!("../../../../docs/workloads/pathfinder.md"),
     source: include_str!("kernel.cl"),
     code: include_bytes!("kernel.co"),
-    sizes: ["500 columns x 12 rows", "2048 columns x 20 rows", "16384 columns x 60 rows", "100000 columns x 100 rows"],
+    sizes: [
+        "500 columns x 12 rows",
+        "2048 columns x 20 rows",
+        "16384 columns x 60 rows",
+        "100000 columns x 100 rows",
+    ],
     build,
 };
 

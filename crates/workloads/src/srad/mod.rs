@@ -10,7 +10,12 @@ pub const WORKLOAD: Workload = Workload {
     page: include_str!("../../../../docs/workloads/srad.md"),
     source: include_str!("kernel.cl"),
     code: include_bytes!("kernel.co"),
-    sizes: ["17x17 image, 2 rounds", "10x10 image, 10 rounds", "50x50 image, 10 rounds", "100x100 image, 10 rounds"],
+    sizes: [
+        "17x17 image, 2 rounds",
+        "10x10 image, 10 rounds",
+        "50x50 image, 10 rounds",
+        "100x100 image, 10 rounds",
+    ],
     build,
 };
 

@@ -59,7 +59,12 @@ impl Search {
         // A centre may go if moving all its points to x costs less than keeping it open.
         let closes = |c: usize| column[c] - OPEN < 0.0;
         let closing: Vec<bool> = (0..n)
-            .map(|i| self.table[i] >= 0 && i != x && column[self.table[i] as usize] != 0.0 && closes(self.table[i] as usize))
+            .map(|i| {
+                self.table[i] >= 0
+                    && i != x
+                    && column[self.table[i] as usize] != 0.0
+                    && closes(self.table[i] as usize)
+            })
             .collect();
         let saved: f32 = (0..n).filter(|&i| closing[i]).map(|i| OPEN - column[self.table[i] as usize]).sum();
         let gain = saved - column[CENTRES] - OPEN;
@@ -127,8 +132,7 @@ fn build(size: Size) -> Run {
             memory.write(lower.0, &vec![0; 4 * n * (CENTRES + 1)])
         });
         let buffers = [given, weights, costs, assigned, table, moves, lower].map(Into::into).into_iter();
-        let numbers: [Arg; 4] =
-            [n as i32, dimensions as i32, x as i32, CENTRES as i32].map(Into::into);
+        let numbers: [Arg; 4] = [n as i32, dimensions as i32, x as i32, CENTRES as i32].map(Into::into);
         run.line("streamcluster_gain", n as u32, 256, buffers.chain(numbers).collect());
         let points = points.clone();
         run.host(move |memory| {

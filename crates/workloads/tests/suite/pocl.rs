@@ -13,8 +13,7 @@ fn host() -> Result<PathBuf, String> {
     HOST.get_or_init(|| {
         let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("workloads_host");
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../device/tests/fixtures/opencl_host.c");
-        let run =
-            Command::new("cc").args(["-O1", source, "-l:libOpenCL.so.1", "-o"]).arg(&out).output();
+        let run = Command::new("cc").args(["-O1", source, "-l:libOpenCL.so.1", "-o"]).arg(&out).output();
         match run {
             Ok(run) if run.status.success() => Ok(out),
             Ok(run) => Err(format!("cc: {}", String::from_utf8_lossy(&run.stderr))),
