@@ -154,9 +154,9 @@ fn paint_panel<DB: DrawingBackend>(
         if let Some((row, difference)) = turn.missed {
             cell(row, if difference == Difference::Error { WRONG } else { FORESEEN })?;
         }
-        if turn.cycle % 20 == 0 {
+        if turn.cycle.is_multiple_of(20) {
             canvas.rect(x, below, 1, 4, INK)?;
-            if turn.cycle % 40 == 0 {
+            if turn.cycle.is_multiple_of(40) {
                 canvas.text(&turn.cycle.to_string(), (x, below + 12), LABEL_SIZE - 2, Align::Center, INK)?;
             }
         }
@@ -176,8 +176,8 @@ mod tests {
     fn every_turn_is_drawn_once() {
         let turn = |cycle: u64| Turn {
             cycle,
-            row: (cycle % 7 != 0).then_some((cycle % 4) as u32),
-            nop: cycle % 5 == 0,
+            row: (!cycle.is_multiple_of(7)).then_some((cycle % 4) as u32),
+            nop: cycle.is_multiple_of(5),
             missed: match cycle % 11 {
                 0 => Some((3, Difference::Error)),
                 1 => Some((2, Difference::Discrepancy)),

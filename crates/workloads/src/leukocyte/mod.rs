@@ -125,7 +125,7 @@ fn dilate(f: &Frame, score: &[f32]) -> Vec<f32> {
 
 /// What a cell's field becomes, and the rounds that took.
 fn settle(image: &[f32], rounds: u32) -> (Vec<f32>, i32) {
-    let heaviside = |x: f32| 0.5 + 0.318_309_886 * (10.0 * x).atan();
+    let heaviside = |x: f32| 0.5 + std::f32::consts::FRAC_1_PI * (10.0 * x).atan();
     let mut field = image.to_vec();
     for round in 0..rounds {
         let fresh: Vec<f32> = (0..SIDE * SIDE)
