@@ -69,6 +69,10 @@ pub struct WaveStart {
     pub scratch_base: u64,
     /// For a wave started by another wave: a register and the value it is born with.
     pub spawned: Option<(u16, u64)>,
+    /// The registers are those of the last wave in this slot and stay as they are (Vortex).
+    pub kept: bool,
+    /// What the wave that started this one hands over; see [`Isa::handed_over`].
+    pub inherited: Option<u32>,
 }
 
 /// Counters of outstanding memory operations that code waits for explicitly (GCN `s_waitcnt`).
@@ -147,6 +151,10 @@ pub trait Isa: Send + Sync + 'static {
 
     /// Registers of a fresh wave, sized for `lanes` lanes.
     fn registers(&self, lanes: u32) -> Self::Regs;
+    /// What a wave hands over to the waves it starts.
+    fn handed_over(&self, _regs: &Self::Regs) -> Option<u32> {
+        None
+    }
     /// Resets `regs` to the contents a wave starts with.
     fn start(&self, regs: &mut Self::Regs, start: &WaveStart);
 

@@ -29,7 +29,9 @@ fn coordinated_makes_no_errors_and_decoupled_does() {
                 assert!(m.nops > 0);
             } else {
                 assert_eq!(m.nops, 0);
-                assert!(m.errors.total > 0, "{} {choice:?}", kernel.name);
+                // With loose round robin for both, one may follow the other by chance.
+                let alike = choice.fetch == choice.issue && choice.issue == Policy::LooseRoundRobin;
+                assert!(m.errors.total > 0 || alike, "{} {choice:?}", kernel.name);
                 assert!(m.discrepancies.total >= m.errors.synchronisation);
             }
             assert!(m.cycles < m.run_cycles && m.committed > 0);

@@ -35,6 +35,8 @@ struct Functional<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
     turns: VecDeque<u32>,
     free: Vec<u32>,
     spare: Vec<I::Regs>,
+    /// Registers that waves left in their slots, where waves start waves (Vortex).
+    left: Vec<Option<I::Regs>>,
     /// By core.
     barriers: Vec<Barriers>,
     /// Waves of each core, one bit each.
@@ -65,6 +67,10 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         turns: VecDeque::new(),
         free: (0..capacity).rev().collect(),
         spare: Vec::new(),
+        left: match launch {
+            Launch::Cores { .. } => (0..machine.cores * machine.core.waves).map(|_| None).collect(),
+            _ => Vec::new(),
+        },
         barriers: vec![Barriers::default(); machine.cores as usize],
         present: vec![0; machine.cores as usize],
         spawning: vec![None; machine.cores as usize],
@@ -143,7 +149,9 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
         }
         self.present[place.core] |= 1u64.checked_shl(start.wave_in_group).unwrap_or(0);
         let start = self.residency.furnish(start, place, slot as usize);
-        let wave = self.exec.wave(start, live, pc, self.spare.pop(), ());
+        let kept = self.left.get_mut(slot as usize).and_then(Option::take);
+        let start = WaveStart { kept: kept.is_some(), ..start };
+        let wave = self.exec.wave(start, live, pc, kept.or_else(|| self.spare.pop()), ());
         self.waves = self.waves.max(start.wave + 1);
         self.turns.push_back(slot);
         self.emit(slot, &wave, 0, pc, live, Kind::WaveStart { lanes: live });
@@ -322,9 +330,12 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
             return;
         }
         self.spawning[core] = None;
+        let parent = self.slots[slot as usize].as_ref().map(|r| &r.wave.paths[r.path].regs);
+        let inherited = parent.and_then(|regs| self.exec.program.isa.handed_over(regs));
         for number in 1..count.min(self.waves_per_core) {
             let (wave, group, lanes) = (self.waves, core as u32, self.exec.lanes);
-            let start = WaveStart { wave, group, wave_in_group: number, lanes, ..WaveStart::default() };
+            let start =
+                WaveStart { wave, group, wave_in_group: number, lanes, inherited, ..WaveStart::default() };
             self.start_in(first + number, start, 1, pc, GroupPlace::on(core));
         }
         if let Some(r) = &mut self.slots[slot as usize] {
@@ -343,7 +354,10 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
         self.residency.wave_ended(r.place);
         let core = r.place.core;
         self.present[core] &= !1u64.checked_shl(r.number).unwrap_or(0);
-        self.spare.push(r.wave.into_regs());
+        match self.left.get_mut(slot as usize) {
+            Some(place) => *place = Some(r.wave.into_regs()),
+            None => self.spare.push(r.wave.into_regs()),
+        }
         self.free.push(slot);
         self.start_waves(core);
     }

@@ -32,17 +32,12 @@ fn samples() -> Option<&'static Path> {
     BUILT.get_or_init(build).as_deref()
 }
 
-/// The library is built with the command; cargo may leave it in the folder of dependencies.
+/// The library as cargo builds it for tests.
 fn library() -> PathBuf {
     let exe = Path::new(env!("CARGO_BIN_EXE_wavebound"));
-    let folder = exe.parent().expect("folder");
-    let places = [folder.join("libwavebound_hip.so"), folder.join("deps/libwavebound_hip.so")];
-    let age = |p: &PathBuf| p.metadata().and_then(|m| m.modified()).ok();
-    places
-        .into_iter()
-        .filter(|p| p.exists())
-        .max_by_key(age)
-        .expect("libwavebound_hip.so is built with the command")
+    let library = exe.parent().expect("folder").join("examples/libhip_library.so");
+    assert!(library.exists(), "cargo builds examples for tests: {}", library.display());
+    library
 }
 
 fn hip(options: &[&str], program: &str, args: &[&str]) -> Option<Output> {
@@ -215,7 +210,9 @@ fn wrong_options_are_told_before_the_program_starts() {
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_wavebound"))
             .arg("hip")
-            .args(options)
+            .arg("--library")
+            .arg(if options[0] == "--library" { PathBuf::from(options[1]) } else { library() })
+            .args(if options[0] == "--library" { &[][..] } else { options })
             .args(["--", "echo", "started"])
             .output()
             .expect("wavebound");

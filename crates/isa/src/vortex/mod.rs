@@ -107,6 +107,11 @@ impl Isa for Vortex {
         Regs::new(lanes)
     }
 
+    /// `mscratch`: Vortex has one for all waves of a core, and programs pass the address of what to do in it.
+    fn handed_over(&self, regs: &Regs) -> Option<u32> {
+        Some(regs.scratch())
+    }
+
     fn start(&self, regs: &mut Regs, start: &WaveStart) {
         regs.start(start, self.args);
     }

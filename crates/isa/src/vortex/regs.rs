@@ -34,12 +34,19 @@ impl Regs {
     }
 
     pub(super) fn start(&mut self, start: &WaveStart, args: u32) {
-        self.rows.clear();
-        self.rows.row_mut(MSCRATCH).fill(args);
+        if !start.kept {
+            self.rows.clear();
+        }
+        self.rows.row_mut(MSCRATCH).fill(start.inherited.unwrap_or(args));
         self.core = start.group;
         self.wave = start.wave_in_group;
         self.retired = 0;
         self.modes = false;
+    }
+
+    /// `mscratch`, the same in all lanes.
+    pub(super) fn scratch(&self) -> u32 {
+        self.rows.row(MSCRATCH)[0]
     }
 
     pub fn lanes(&self) -> u32 {

@@ -388,9 +388,12 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         }
         let Some(Spawning { slot, path, pc, count }) = self.cores[c].spawning.take() else { return };
         let lanes = self.machine.core.lanes;
+        let parent = self.cores[c].waves[slot].as_ref().map(|r| &r.wave.paths[path].regs);
+        let inherited = parent.and_then(|regs| self.exec.program.isa.handed_over(regs));
         for number in 1..count.min(self.machine.core.waves) {
             let (wave, group) = (self.outcome.waves, c as u32);
-            let start = WaveStart { wave, group, wave_in_group: number, lanes, ..WaveStart::default() };
+            let start =
+                WaveStart { wave, group, wave_in_group: number, lanes, inherited, ..WaveStart::default() };
             self.place(GroupPlace::on(c), number as usize, start, 1, pc);
             self.cores[c].unpark(number as usize, 0, self.now + 1);
         }

@@ -53,6 +53,8 @@ struct Timed<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
     /// Waves whose last instruction has issued but whose results are outstanding: (until, core, slot).
     draining: Vec<(u64, usize, usize)>,
     spare: Vec<(I::Regs, Board)>,
+    /// Registers that waves left in their slots, for the next ones there; only where waves start waves (Vortex).
+    left: Vec<Option<(I::Regs, Board)>>,
     lines: Lines,
     notes: Notes,
     sink: Sink<'s>,
@@ -99,6 +101,10 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         hierarchy: Hierarchy::new(machine, memory.first_line()),
         draining: Vec::new(),
         spare: Vec::new(),
+        left: match launch {
+            Launch::Cores { .. } => (0..machine.cores * machine.core.waves).map(|_| None).collect(),
+            _ => Vec::new(),
+        },
         lines: Lines::default(),
         notes: Notes { on: OBS, list: Vec::new() },
         sink,
@@ -200,7 +206,11 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         }
         let mut wave = r.wave;
         let board = wave.paths.swap_remove(wave.holder);
-        self.spare.push((board.regs, board.own.board));
+        let left = (board.regs, board.own.board);
+        match self.left.get_mut(core * self.machine.core.waves as usize + slot) {
+            Some(place) => *place = Some(left),
+            None => self.spare.push(left),
+        }
         self.start_waves(core);
     }
 
@@ -241,7 +251,9 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     fn place(&mut self, place: GroupPlace, slot: usize, start: WaveStart, live: Mask, pc: Pc) {
         let core = place.core;
         let start = self.residency.furnish(start, place, core * self.machine.core.waves as usize + slot);
-        let (regs, board) = self.spare.pop().unzip();
+        let kept = self.left.get_mut(core * self.machine.core.waves as usize + slot).and_then(Option::take);
+        let start = WaveStart { kept: kept.is_some(), ..start };
+        let (regs, board) = kept.or_else(|| self.spare.pop()).unzip();
         let board = Timing::fresh_board(board, self.exec.program.isa.register_count());
         let wave = self.exec.wave(start, live, pc, regs, Timing::new(board, self.now));
         let unit = self.unit_at(pc, 0);

@@ -9,7 +9,7 @@ pub const WORKLOAD: Workload = Workload {
     page: include_str!("../../../../docs/workloads/myocyte.md"),
     source: include_str!("kernel.cl"),
     code: include_bytes!("kernel.co"),
-    sizes: ["20 cells, 0.2 ms", "100 cells, 2 ms", "1000 cells, 5 ms", "10000 cells, 5 ms"],
+    sizes: ["20 cells, 0.4 ms", "100 cells, 2 ms", "1000 cells, 5 ms", "4000 cells, 5 ms"],
     build,
 };
 
@@ -79,10 +79,10 @@ fn reference(start: &[f32], strength: f32, end: f32) -> Vec<f32> {
 }
 
 fn build(size: Size) -> Run {
-    let cells: usize = size.pick([20, 100, 1000, 10_000]);
-    let end: f32 = size.pick([0.2, 2.0, 5.0, 5.0]);
+    let cells: usize = size.pick([20, 100, 1000, 4000]);
+    let end: f32 = size.pick([0.4, 2.0, 5.0, 5.0]);
     // Steps that a cell may try; no cell needs all of them, or it would not reach the reference.
-    let most: i32 = size.pick([10, 120, 240, 240]);
+    let most: i32 = size.pick([16, 120, 240, 240]);
     let mut noise = Noise::new(18);
     let (mut start, mut strengths) = (Vec::new(), Vec::new());
     for _ in 0..cells {

@@ -90,7 +90,11 @@ impl Vortex {
                     let text = "`vx_wspawn` starts waves 1 and up, and is for wave 0 alone";
                     return Err(Trap::Other(format!("{text}; this is wave {}", regs.wave)));
                 }
-                let pc = self.pc_of(b.into()).ok_or(Trap::BadTarget { addr: b.into() })?;
+                // One wave is the one that asks: it only waits until it is alone, and programs give no target then.
+                let pc = match a {
+                    0 | 1 => at.pc,
+                    _ => self.pc_of(b.into()).ok_or(Trap::BadTarget { addr: b.into() })?,
+                };
                 Ok(Flow::SpawnWaves { pc, count: a })
             }
             Op::Split | Op::SplitN => {

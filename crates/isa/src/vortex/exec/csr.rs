@@ -142,6 +142,10 @@ fn write_csr(csr: Csr, at: &At, regs: &mut Regs, new: &[u32; 64]) {
             regs.rows.blend(FFLAGS, at.mask, &new.map(|v| v & 0x1f));
             regs.rows.blend(FRM, at.mask, &new.map(|v| v >> 5 & 7));
         }
-        _ => regs.rows.blend(MSCRATCH, at.mask, new),
+        // One register for all lanes: the last active one decides.
+        _ => {
+            let last = at.mask.checked_ilog2().map_or(0, |lane| new[lane as usize]);
+            regs.rows.row_mut(MSCRATCH).fill(last);
+        }
     }
 }
