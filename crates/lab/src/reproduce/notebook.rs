@@ -4,7 +4,7 @@ use super::finding::Value;
 use miette::{IntoDiagnostic, Report, WrapErr};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use wb_report::{Chart, History, PictureOptions, ReportError};
+use wb_report::{Chart, History, PictureOptions, ReportError, Timetable};
 use wb_trace::{Event, Kind, Mask, Observer, TraceInfo};
 
 pub struct Notebook {
@@ -71,6 +71,14 @@ impl Notebook {
         let options = PictureOptions { title: title.to_owned(), ..PictureOptions::default() };
         for format in ["png", "svg"] {
             wb_report::draw(history, &options, &self.file(&format!("{suffix}.{format}")))?;
+        }
+        Ok(())
+    }
+
+    /// Who issues in each cycle, as PNG and SVG.
+    pub(super) fn timetable(&mut self, suffix: &str, table: &Timetable) -> Result<(), Report> {
+        for format in ["png", "svg"] {
+            wb_report::timetable(table, &self.file(&format!("{suffix}.{format}")))?;
         }
         Ok(())
     }

@@ -5,11 +5,12 @@ use super::finding::{Published, Want};
 use super::notebook::{Notebook, columns};
 use crate::job::JobSpec;
 use crate::kernels;
-use crate::schedule::{Choice, Measured, measure};
+use crate::schedule::{Choice, Measured, measure, timetable};
 use miette::{Report, miette};
 use std::sync::OnceLock;
 use wb_hw::{FrontEndKind, Policy};
-use wb_report::{Axis, Chart, bars};
+use wb_report::{Axis, Chart, Timetable, bars};
+use wb_sim::RunOptions;
 
 const THREE: [Policy; 3] = [Policy::LooseRoundRobin, Policy::GreedyThenRoundRobin, Policy::GreedyThenOldest];
 
@@ -253,6 +254,29 @@ pub const FIGURE_5: &[Published] = &[
     },
 ];
 
+/// Cycles of the kernel that schedules are drawn of.
+const DRAWN: std::ops::Range<u64> = 300..700;
+
+/// Who issues when psort runs, on the baseline and coordinated.
+fn schedules(nb: &mut Notebook) -> Result<(), Report> {
+    let all = kernels::swas();
+    let psort = all.iter().find(|k| k.name == "psort").ok_or_else(|| miette!("psort is gone"))?;
+    let job = psort.job(&JobSpec { machine: "vortex-swas".into(), ..JobSpec::default() })?;
+    let kernel = job.kernel_pc("")?;
+    for frontend in [FrontEndKind::Decoupled, FrontEndKind::Coordinated] {
+        let choice = Choice { frontend, fetch: THREE[0], issue: THREE[1] };
+        let options = RunOptions { watch: Some(kernel), decisions: DRAWN, ..RunOptions::default() };
+        let outcome = job.run_on(&choice.apply(&job.machine), options, None)?;
+        let (suffix, title) = match frontend {
+            FrontEndKind::Coordinated => ("-coordinated", "psort, GTLRR, coordinated"),
+            _ => ("-baseline", "psort, LRR fetch and GTLRR issue"),
+        };
+        let table = Timetable { title: title.into(), ..timetable(&outcome.decisions) };
+        nb.timetable(suffix, &table)?;
+    }
+    Ok(())
+}
+
 /// Scheduling errors of the baseline.
 pub fn figure_5(nb: &mut Notebook) -> Result<(), Report> {
     let benches = benches()?;
@@ -287,6 +311,7 @@ pub fn figure_5(nb: &mut Notebook) -> Result<(), Report> {
             ),
         );
     }
+    schedules(nb)?;
     by_pair(nb, "SWAS figure 5: scheduling error rate of the baseline", "error rate, %", 2, |m| {
         100.0 * m.error_rate
     })
