@@ -2,35 +2,14 @@
 
 mod common;
 
-use common::{failure, folder, json, repository, stdout};
+use common::{NEST, control, failure, folder, json, number, repository, stdout};
 use serde_json::Value;
-
-const NEST: &[&str] = &[
-    "--kernel",
-    "nest",
-    "--grid",
-    "256",
-    "--group",
-    "64",
-    "--arg",
-    "buf:u32:256:random=1",
-    "--arg",
-    "buf:u32:256",
-];
-
-fn control() -> String {
-    repository("fixtures/gcn3/control.O2.co")
-}
 
 /// What `wcet --json` says about the only kernel.
 fn kernel(args: &[&str]) -> Value {
     let all = json(args);
     assert_eq!(all["kernels"].as_array().map(Vec::len), Some(1), "{all}");
     all["kernels"][0].clone()
-}
-
-fn number(v: &Value) -> u64 {
-    v.as_u64().unwrap_or_else(|| panic!("a number: {v}"))
 }
 
 fn file(folder_name: &str, name: &str) -> String {

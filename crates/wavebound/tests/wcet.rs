@@ -2,36 +2,13 @@
 
 mod common;
 
-use common::{failure, folder, json, repository, stdout, wavebound};
+use common::{NEST, control, failure, folder, json, number, repository, stdout, wavebound};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-const NEST: &[&str] = &[
-    "--kernel",
-    "nest",
-    "--grid",
-    "256",
-    "--group",
-    "64",
-    "--arg",
-    "buf:u32:256:random=1",
-    "--arg",
-    "buf:u32:256",
-    "--runs",
-    "3",
-];
-
-fn control() -> String {
-    repository("fixtures/gcn3/control.O2.co")
-}
-
 /// `wcet` of the kernel `nest` with more options.
 fn nest<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    [&["wcet", file], NEST, more].concat()
-}
-
-fn number(v: &Value) -> u64 {
-    v.as_u64().unwrap_or_else(|| panic!("a number: {v}"))
+    [&["wcet", file], NEST, &["--runs", "3"], more].concat()
 }
 
 /// Follows the tags of a page: every one that is opened is closed, in order. Gives the text in between.

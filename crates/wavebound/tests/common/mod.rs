@@ -39,3 +39,26 @@ pub fn folder(name: &str) -> PathBuf {
 pub fn repository(path: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path).display().to_string()
 }
+
+/// The object of the kernels in control.cl.
+pub fn control() -> String {
+    repository("fixtures/gcn3/control.O2.co")
+}
+
+/// A launch of the kernel `nest` in it.
+pub const NEST: &[&str] = &[
+    "--kernel",
+    "nest",
+    "--grid",
+    "256",
+    "--group",
+    "64",
+    "--arg",
+    "buf:u32:256:random=1",
+    "--arg",
+    "buf:u32:256",
+];
+
+pub fn number(v: &Value) -> u64 {
+    v.as_u64().unwrap_or_else(|| panic!("a number: {v}"))
+}
