@@ -1,5 +1,5 @@
 //! The best places to split: measured without splitting, placed by the dynamic programme for every number of contexts
-//! up to S, by longest and by mean times, marked, measured again; the placement with the least bound wins, and none is one of them.
+//! up to S, by longest and by mean times, or all at once; marked, measured again; the least bound wins, and none is one of them.
 
 use super::analyse::{Options, Progress, analyse, fine_models};
 use super::result::{KernelBound, Place};
@@ -14,7 +14,7 @@ pub struct Candidate {
     /// Contexts the placement was made for.
     pub contexts: u32,
     pub places: Vec<Place>,
-    /// Bound of a wave that the placement expects, from times without splitting.
+    /// Bound of a wave that the placement expects, from times without splitting; 0 if it was not placed by times.
     pub expected_wave: u64,
     pub bound: u64,
     pub observed: u64,
@@ -33,20 +33,24 @@ pub struct Best {
     pub with: Vec<KernelBound>,
 }
 
-/// Runs of the same launches with these places marked for PWS and a machine with so many contexts; no places: without
-/// splitting.
-pub type Marked<'a> = &'a dyn Fn(&[Place], u32) -> Result<Runs, Report>;
+/// Runs of the same launches with these places marked and a machine with so many contexts, and what may be assumed about
+/// them; no places: without splitting.
+pub type Marked<'a> = &'a dyn Fn(&[Place], u32) -> Result<(Runs, Options), Report>;
 
-/// Finds the best places with up to `contexts` contexts.
+/// Finds the best places with up to `contexts` contexts: those the dynamic programme chooses, all that can be marked, what
+/// `also` adds, and the best of these for each kernel together.
 pub fn best_places(
     marked: Marked,
+    also: &dyn Fn(&[KernelBound]) -> Vec<Vec<Place>>,
     contexts: u32,
-    options: &Options,
     progress: Progress,
 ) -> Result<Best, Report> {
-    let plain = marked(&[], 0)?;
-    let without = analyse(&plain, options, progress)?;
-    let models = fine_models(&plain, options, progress)?;
+    let (plain, options) = marked(&[], 0)?;
+    let without = analyse(&plain, &options, progress)?;
+    if without.is_empty() {
+        return Err(miette!("nothing is launched"));
+    }
+    let models = fine_models(&plain, &options, progress)?;
     let mut sets: BTreeMap<Vec<u32>, (u32, Vec<Place>, u64)> = BTreeMap::new();
     let kinds = [(false, true), (true, true), (false, false), (true, false)];
     for (s, (by_means, priced)) in (1..=contexts).flat_map(|s| kinds.map(|k| (s, k))) {
@@ -56,35 +60,84 @@ pub fn best_places(
             places.extend(chosen);
             expected = expected.saturating_add(placement);
         }
-        let key: Vec<u32> = places.iter().map(|p| p.pc).collect();
-        if !places.is_empty() {
-            sets.entry(key).or_insert((s, places, expected));
-        }
+        sets.entry(key(&places)).or_insert((s, places, expected));
     }
-    let least = |kernels: &[KernelBound]| -> u64 { kernels.iter().map(|k| k.bound).sum() };
-    let mut best = (least(&without), None);
-    let (mut candidates, mut with) = (Vec::new(), Vec::new());
-    for (s, places, expected_wave) in sets.into_values() {
-        let found = analyse(&marked(&places, contexts)?, options, progress)
-            .map_err(|e| e.wrap_err(format!("with splits at {}", list(&places))))?;
-        let bound = least(&found);
-        candidates.push(Candidate {
-            contexts: s,
-            places,
+    let markable = without.iter().flat_map(|k| &k.branches).filter(|b| b.markable);
+    let all: Vec<Place> = markable.map(|b| b.branch.clone()).collect();
+    for places in also(&without).into_iter().chain([all]) {
+        sets.entry(key(&places)).or_insert((contexts, places, 0));
+    }
+    sets.remove(&Vec::new());
+    let mut search = Search { marked, contexts, least: sum(&without), best: None, with: Vec::new() };
+    let (mut candidates, mut kernels) = (Vec::new(), Vec::new());
+    for (s, places, expected) in sets.values() {
+        let (candidate, found) = search.try_out(*s, places, *expected, candidates.len(), progress)?;
+        candidates.push(candidate);
+        kernels.push(found);
+    }
+    // Marks of one kernel do not change another: the best for each.
+    let mut together: Vec<Place> = Vec::new();
+    for (k, plain) in without.iter().enumerate() {
+        let of = |i: usize| kernels[i].get(k).copied().unwrap_or(u64::MAX);
+        let best = (0..kernels.len()).min_by_key(|&i| of(i)).filter(|&i| of(i) < plain.bound);
+        let own = |p: &&Place| plain.branches.iter().any(|b| b.branch.pc == p.pc);
+        together.extend(best.iter().flat_map(|&i| candidates[i].places.iter().filter(own).cloned()));
+    }
+    if !together.is_empty() && !sets.contains_key(&key(&together)) {
+        let (candidate, _) = search.try_out(contexts, &together, 0, candidates.len(), progress)?;
+        candidates.push(candidate);
+    }
+    Ok(Best { without, candidates, best: search.best, with: search.with })
+}
+
+fn key(places: &[Place]) -> Vec<u32> {
+    let mut pcs: Vec<u32> = places.iter().map(|p| p.pc).collect();
+    pcs.sort_unstable();
+    pcs.dedup();
+    pcs
+}
+
+fn sum(kernels: &[KernelBound]) -> u64 {
+    kernels.iter().map(|k| k.bound).sum()
+}
+
+/// The best so far.
+struct Search<'a> {
+    marked: Marked<'a>,
+    contexts: u32,
+    least: u64,
+    best: Option<usize>,
+    with: Vec<KernelBound>,
+}
+
+impl Search<'_> {
+    /// Measures one set of places, number `index`; also returns the bound of every kernel.
+    fn try_out(
+        &mut self,
+        contexts: u32,
+        places: &[Place],
+        expected_wave: u64,
+        index: usize,
+        progress: Progress,
+    ) -> Result<(Candidate, Vec<u64>), Report> {
+        let (runs, options) = (self.marked)(places, self.contexts)?;
+        let found = analyse(&runs, &options, progress)
+            .map_err(|e| e.wrap_err(format!("with splits at {}", list(places))))?;
+        let bound = sum(&found);
+        let candidate = Candidate {
+            contexts,
+            places: places.to_vec(),
             expected_wave,
             bound,
             observed: found.iter().map(|k| k.observed).sum(),
             by_blocks: found.iter().map(|k| k.wave_bound_by_blocks).sum(),
-        });
-        if bound < best.0 {
-            best = (bound, Some(candidates.len() - 1));
-            with = found;
+        };
+        let bounds = found.iter().map(|k| k.bound).collect();
+        if bound < self.least {
+            (self.least, self.best, self.with) = (bound, Some(index), found);
         }
+        Ok((candidate, bounds))
     }
-    if without.is_empty() {
-        return Err(miette!("nothing is launched"));
-    }
-    Ok(Best { without, candidates, best: best.1, with })
 }
 
 fn list(places: &[Place]) -> String {

@@ -1,5 +1,6 @@
 //! Launches that can be run again and again, always the same: what a bound is measured on.
 
+use super::analyse::Options;
 use crate::job::{AnyProgram, Job, JobSpec};
 use crate::launch::{Go, Launches, Played, Session, WorkloadSpec};
 use miette::Report;
@@ -65,6 +66,14 @@ pub(super) fn last_part(path: &str) -> &str {
 }
 
 impl Runs {
+    /// What the analyser is told about a workload, marked as it is, besides `options`.
+    pub fn workload_options(&self, options: &Options) -> Result<Options, Report> {
+        match self {
+            Runs::Workload { which, spec } => which.options(spec, options),
+            _ => Ok(options.clone()),
+        }
+    }
+
     /// Shows every launch in order; whoever looks may run it, and must if later ones need what it leaves in memory.
     pub fn each(&self, look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), Report>) -> Result<(), Report> {
         match self {

@@ -3,13 +3,13 @@
 
 use super::compare::Difference;
 use super::stage::{Launches, Stage, Step, Verdict};
-use crate::bound::{Best, Options, Place, Runs, best_places};
+use crate::bound::{Best, KernelBound, Options, Place, Runs, best_places};
 use crate::job::{Job, JobSpec};
 use crate::object::SplitSpec;
 use crate::views::{Buffer, Element};
 use miette::Report;
 use wb_device::Device;
-use wb_hw::Machine;
+use wb_hw::{Machine, SplitUnits};
 use wb_program::marks::Style;
 use wb_sim::RunOptions;
 use wb_wcet::measure::Unmeasured;
@@ -62,6 +62,13 @@ impl WorkloadSpec {
 
     /// The same launches with these places marked and so many contexts; no contexts: without splitting.
     pub fn placed(&self, spec: &JobSpec, places: &[Place], contexts: u32, style: Style) -> Runs {
+        // Split units that serve as SIMDs are there for waves that never split, too.
+        let reused = self.machine(spec).is_ok_and(|m| m.split.units == SplitUnits::Reprovisioned);
+        if contexts == 0 && reused {
+            let spec = JobSpec { split: SplitSpec::default(), ..spec.clone() };
+            let which = WorkloadSpec { marks: MarkChoice::None, ..self.clone() };
+            return Runs::Workload { which, spec: Box::new(spec) };
+        }
         let mechanism = match (contexts, style) {
             (0, _) => "none",
             (_, Style::Pws) => "pws",
@@ -75,21 +82,29 @@ impl WorkloadSpec {
         Runs::Workload { which, spec: Box::new(spec) }
     }
 
-    /// The places whose splits lower the bound most, for the machine's mechanism and contexts. Limits of loops come from
-    /// the runs and ways that no run took are left out, because places are compared, not proven.
+    /// The places whose splits lower the bound most, for the machine's mechanism and contexts. Ways that no run took are
+    /// left out, because places are compared, not proven.
     pub fn best(&self, spec: &JobSpec) -> Result<Best, Report> {
         let machine = self.machine(spec)?;
         let style = style(&machine);
-        let options =
-            Options { facts_from_trace: true, unmeasured: Unmeasured::Exclude, ..Options::default() };
-        let marked = |places: &[Place], contexts: u32| Ok(self.placed(spec, places, contexts, style));
-        best_places(&marked, machine.split.contexts.max(1), &options, &mut |_, _| ())
+        let options = Options { unmeasured: Unmeasured::Exclude, ..Options::default() };
+        let marked = |places: &[Place], contexts: u32| {
+            let runs = self.placed(spec, places, contexts, style);
+            let options = runs.workload_options(&options)?;
+            Ok((runs, options))
+        };
+        // The workload's own marks are one of the placements.
+        let lines = self.workload.default_marks();
+        let own = |kernels: &[KernelBound]| {
+            let branches = kernels.iter().flat_map(|k| &k.branches).filter(|b| b.markable).map(|b| &b.branch);
+            vec![branches.filter(|b| lines.contains(&b.source)).cloned().collect()]
+        };
+        best_places(&marked, &own, machine.split.contexts.max(1), &mut |_, _| ())
     }
 
-    /// The best places at the smallest size, as `--split-at` takes them; empty: not to split has the least bound.
-    pub fn optimal(&self, spec: &JobSpec) -> Result<SplitSpec, Report> {
-        let tiny = WorkloadSpec { size: Size::Tiny, ..self.clone() };
-        let best = tiny.best(spec)?;
+    /// The best places, found at a size, as `--split-at` takes them; empty: not to split has the least bound.
+    pub fn optimal(&self, spec: &JobSpec, size: Size) -> Result<SplitSpec, Report> {
+        let best = WorkloadSpec { size, ..self.clone() }.best(spec)?;
         let places = best.best.map_or(&[][..], |i| &best.candidates[i].places);
         let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
         Ok(SplitSpec { at, all: false, style: style(&self.machine(spec)?) })

@@ -89,24 +89,18 @@ impl PlacingArgs {
     }
 }
 
-impl PlacingArgs {
-    /// What may be assumed. Marking changes the code, and with it the checksum that ties facts to it, so the limits of a
-    /// workload's loops come from its runs.
-    fn options(&self, launch: &Launch) -> miette::Result<bound::Options> {
-        let mut options = self.analysis.options()?;
-        options.facts_from_trace |= launch.workload.is_some();
-        Ok(options)
-    }
-}
-
 pub fn main(args: &PlacingArgs, launch: &Launch, output: Option<&Path>, json: bool) -> CommandResult {
     let contexts = args.machine.contexts.unwrap_or(DEFAULT_CONTEXTS);
     if contexts == 0 {
         return Err(miette!(help = "--s 1 or more", "without contexts no wave can split"));
     }
-    let options = args.options(launch)?;
-    let marked = |places: &[Place], contexts: u32| args.runs(launch, places, contexts);
-    let best = with_progress(|progress| bound::best_places(&marked, contexts, &options, progress))?;
+    let options = args.analysis.options()?;
+    let marked = |places: &[Place], contexts: u32| {
+        let runs = args.runs(launch, places, contexts)?;
+        let options = runs.workload_options(&options)?;
+        Ok((runs, options))
+    };
+    let best = with_progress(|progress| bound::best_places(&marked, &|_| Vec::new(), contexts, progress))?;
     let places: Vec<Place> = best.best.map_or(Vec::new(), |i| best.candidates[i].places.clone());
     let output = write(launch, &places, output)?;
     if json {

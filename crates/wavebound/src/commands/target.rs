@@ -164,7 +164,7 @@ impl Target {
             Some(MarksArg::Default) => MarkChoice::Default,
             Some(MarksArg::None) => MarkChoice::None,
             Some(MarksArg::Optimal) => {
-                spec.split = which.optimal(&spec)?;
+                spec.split = which.optimal(&spec, wb_workloads::Size::Tiny)?;
                 MarkChoice::None
             }
         };

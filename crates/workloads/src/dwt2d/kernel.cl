@@ -19,11 +19,11 @@ __kernel void dwt_components(__global const uchar *pixels, __global int *y, __gl
 __attribute__((always_inline)) void lift(__global const int *from, __global int *to, int length, int step, __local int *line) {
     int t = get_local_id(0), size = get_local_size(0);
     ASSUME(length > 1);
-    for (int i = t; i < length; i += size) // loop: load
+    for (int i = t; i < length; i += size) // loop: load; split
         line[i] = from[i * step];
     barrier(CLK_LOCAL_MEM_FENCE);
     int half_up = (length + 1) / 2;
-    for (int k = t; k < length / 2; k += size) { // loop: high
+    for (int k = t; k < length / 2; k += size) { // loop: high; split
         int i = 2 * k + 1;
         int right = i + 1;
         if (right >= length)
@@ -31,7 +31,7 @@ __attribute__((always_inline)) void lift(__global const int *from, __global int 
         line[i] -= (line[i - 1] + line[right]) >> 1;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int k = t; k < half_up; k += size) { // loop: low
+    for (int k = t; k < half_up; k += size) { // loop: low; split
         int i = 2 * k, left = i - 1, right = i + 1;
         if (left < 0)
             left = 1;

@@ -176,9 +176,10 @@ fn analyse(setup: &Setup) -> Result<KernelBound, Report> {
 fn best(contexts: u32) -> Result<Vec<String>, Report> {
     let address = |p: &Place| format!("{:#x}", p.addr);
     let marked = |places: &[Place], contexts: u32| {
-        runs(&Setup { name: "", contexts, at: places.iter().map(address).collect() })
+        let setup = Setup { name: "", contexts, at: places.iter().map(address).collect() };
+        Ok((runs(&setup)?, options()))
     };
-    let found = bound::best_places(&marked, contexts, &options(), &mut |_, _| ())?;
+    let found = bound::best_places(&marked, &|_| Vec::new(), contexts, &mut |_, _| ())?;
     let tried = found.candidates.len();
     let Some(best) = found.best.map(|i| &found.candidates[i]) else {
         print_line(&format!("  S = {contexts}: no split lowers the bound; {tried} placements tried"));
