@@ -38,12 +38,14 @@ pub struct Chart {
     pub x_label: String,
     pub y_label: String,
     pub x: Axis,
-    /// Name and one value per x; NaN leaves a gap.
+    /// Name and one value per x; NaN leaves a gap. Series whose name begins with `published` (numbers of a document) or
+    /// `expected` (a formula) are drawn as references, hollow and dashed, the published one in the first colour.
     pub series: Vec<(String, Vec<f64>)>,
 }
 
 const SIZE: (u32, u32) = (900, 540);
 const LEGEND_SIZE: u32 = 14;
+const LABEL_SIZE: u32 = 14;
 
 const COLORS: [RGBColor; 10] = [
     RGBColor(31, 119, 180),
@@ -57,6 +59,46 @@ const COLORS: [RGBColor; 10] = [
     RGBColor(188, 189, 34),
     RGBColor(23, 190, 207),
 ];
+
+/// What a formula or a limit says.
+const EXPECTED: RGBColor = RGBColor(120, 120, 120);
+/// Dash and gap of references, in pixels.
+const DASH: (u32, u32) = (7, 5);
+
+/// How a series is drawn.
+#[derive(Clone, Copy)]
+struct Look {
+    color: RGBColor,
+    /// Something to compare ours with.
+    reference: bool,
+}
+
+impl Look {
+    /// The inside of bars and legends: references are pale.
+    fn fill(self) -> RGBColor {
+        let pale = |c: u8| 255 - (255 - c) / 4;
+        let RGBColor(r, g, b) = self.color;
+        if self.reference { RGBColor(pale(r), pale(g), pale(b)) } else { self.color }
+    }
+}
+
+/// Published is always the first colour; the others take turns, without it if there is a published one.
+fn looks(chart: &Chart) -> Vec<Look> {
+    let published = |name: &str| name.starts_with("published");
+    let mut next = usize::from(chart.series.iter().any(|s| published(&s.0)));
+    let mut looks = Vec::new();
+    for (name, _) in &chart.series {
+        looks.push(if published(name) {
+            Look { color: COLORS[0], reference: true }
+        } else if name.starts_with("expected") {
+            Look { color: EXPECTED, reference: true }
+        } else {
+            next += 1;
+            Look { color: COLORS[(next - 1) % COLORS.len()], reference: false }
+        });
+    }
+    looks
+}
 
 /// A line with points per series.
 pub fn lines(path: &Path, chart: &Chart) -> Result<(), ReportError> {
@@ -78,8 +120,8 @@ fn save(path: &Path, chart: &Chart, style: Style) -> Result<(), ReportError> {
     check(chart)?;
     load_font();
     let done = match format_of(path)? {
-        Format::Png => draw(BitMapBackend::new(path, SIZE), chart, style),
-        Format::Svg => draw(SVGBackend::new(path, SIZE), chart, style),
+        Format::Png => draw(BitMapBackend::new(path, layout(chart).size), chart, style),
+        Format::Svg => draw(SVGBackend::new(path, layout(chart).size), chart, style),
     };
     done.map_err(|error| match error {
         ReportError::Draw(what) => ReportError::Write { path: path.into(), what },
@@ -196,16 +238,35 @@ fn ticks(chart: &Chart, positions: &[f64], style: Style) -> Ticks {
     Ticks { range, at, names }
 }
 
+/// Size of the picture, and room for names of categories that stand upright because they have none side by side.
+struct Layout {
+    size: (u32, u32),
+    upright: Option<u32>,
+}
+
+fn layout(chart: &Chart) -> Layout {
+    let widths: Vec<u32> = match &chart.x {
+        Axis::Categories(names) => names.iter().map(|n| text_width(n, LABEL_SIZE).max(0) as u32).collect(),
+        Axis::Numbers(_) => Vec::new(),
+    };
+    let longest = widths.iter().copied().max().unwrap_or(0);
+    if (longest + 8) * widths.len() as u32 <= SIZE.0 - 280 {
+        return Layout { size: SIZE, upright: None };
+    }
+    Layout { size: (SIZE.0 * 3 / 2, SIZE.1 + longest), upright: Some(longest) }
+}
+
 fn draw<DB: DrawingBackend>(backend: DB, chart: &Chart, style: Style) -> Result<(), ReportError> {
+    let Layout { size, upright } = layout(chart);
     let area = backend.into_drawing_area();
     area.fill(&WHITE).map_err(failed)?;
     // The legend has a strip of its own, so that it never covers data.
     let names = chart.series.iter().map(|s| text_width(&s.0, LEGEND_SIZE)).max();
-    let strip = names.map_or(0, |width| (width + 46).clamp(60, SIZE.0 as i32 / 3));
-    let (plot, side) = area.split_horizontally(SIZE.0 as i32 - strip);
+    let strip = names.map_or(0, |width| (width + 46).clamp(60, size.0 as i32 / 3));
+    let (plot, side) = area.split_horizontally(size.0 as i32 - strip);
     let positions = positions(chart, style);
     let mut builder = ChartBuilder::on(&plot);
-    builder.margin(16).x_label_area_size(48).y_label_area_size(64);
+    builder.margin(16).x_label_area_size(48 + upright.unwrap_or(0)).y_label_area_size(64);
     if !chart.title.is_empty() {
         builder.caption(&chart.title, (FONT, 20).into_font().color(&INK));
     }
@@ -217,7 +278,7 @@ fn draw<DB: DrawingBackend>(backend: DB, chart: &Chart, style: Style) -> Result<
         .y_desc(&chart.y_label)
         .y_label_formatter(&format_y)
         .axis_desc_style((FONT, 16).into_font().color(&INK))
-        .label_style((FONT, 14).into_font().color(&INK))
+        .label_style((FONT, LABEL_SIZE).into_font().color(&INK))
         .bold_line_style(RGBColor(215, 215, 215))
         .light_line_style(TRANSPARENT)
         .axis_style(INK)
@@ -225,41 +286,78 @@ fn draw<DB: DrawingBackend>(backend: DB, chart: &Chart, style: Style) -> Result<
     if style == Style::Bars {
         mesh.disable_x_mesh();
     }
+    let no_name = |_: &f64| String::new();
+    if upright.is_some() {
+        mesh.x_label_formatter(&no_name);
+    }
     mesh.draw().map_err(failed)?;
+    if let (Some(_), Axis::Categories(names)) = (upright, &chart.x) {
+        // Plotters would centre turned names on the axis.
+        let turned = (FONT, LABEL_SIZE).into_font().transform(FontTransform::Rotate90);
+        let style = turned.color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
+        for (&x, name) in positions.iter().zip(names) {
+            let (left, bottom) = context.backend_coord(&(x, y_range(chart).start));
+            area.draw(&Text::new(name.clone(), (left, bottom + 10), style.clone())).map_err(failed)?;
+        }
+    }
 
     let bar = 0.8 / chart.series.len().max(1) as f64;
     // Bars thinner than a pixel would be drawn over each other anyhow: then the first series stands behind.
-    let crowded = chart.x.len() * chart.series.len() > SIZE.0 as usize / 2;
-    for (i, (_, values)) in chart.series.iter().enumerate() {
-        let color = COLORS[i % COLORS.len()];
+    let crowded = chart.x.len() * chart.series.len() > size.0 as usize / 2;
+    let looks = looks(chart);
+    // References over ours: they are thin, and hollow where there are lines.
+    let mut order: Vec<usize> = (0..chart.series.len()).collect();
+    order.sort_by_key(|&i| looks[i].reference);
+    for i in order {
+        let ((_, values), look) = (&chart.series[i], looks[i]);
+        let color = look.color;
         let points = positions.iter().copied().zip(values.iter().copied()).filter(|p| p.1.is_finite());
         match style {
             Style::Bars => {
-                let bars = points.map(|(x, y)| {
+                let corners = points.map(|(x, y)| {
                     let left = if crowded { x - 0.5 } else { x - 0.4 + i as f64 * bar };
                     let right = if crowded { x + 0.5 } else { left + bar * 0.94 };
-                    Rectangle::new([(left, 0.0), (right, y)], color.filled())
+                    [(left, 0.0), (right, y)]
                 });
+                let corners: Vec<_> = corners.collect();
+                let bars = corners.iter().map(|&c| Rectangle::new(c, look.fill().filled()));
                 context.draw_series(bars).map_err(failed)?;
+                if look.reference {
+                    let frames = corners.iter().map(|&c| Rectangle::new(c, color.stroke_width(2)));
+                    context.draw_series(frames).map_err(failed)?;
+                }
             }
             Style::Lines => {
                 for part in runs(&positions, values) {
-                    context.draw_series(LineSeries::new(part, color.stroke_width(2))).map_err(failed)?;
+                    if look.reference {
+                        let line = DashedLineSeries::new(part, DASH.0, DASH.1, color.stroke_width(2));
+                        context.draw_series(line).map_err(failed)?;
+                    } else {
+                        context.draw_series(LineSeries::new(part, color.stroke_width(2))).map_err(failed)?;
+                    }
                 }
-                let dots = points.map(|p| Circle::new(p, 4, color.filled()));
-                context.draw_series(dots).map_err(failed)?;
+                let (size, style) =
+                    if look.reference { (6, color.stroke_width(2)) } else { (4, color.filled()) };
+                context.draw_series(points.map(|p| Circle::new(p, size, style))).map_err(failed)?;
             }
         }
     }
-    legend(&side, chart)?;
+    legend(&side, chart, &looks)?;
     area.present().map_err(failed)
 }
 
-fn legend<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Chart) -> Result<(), ReportError> {
-    for (i, (name, _)) in chart.series.iter().enumerate() {
+fn legend<DB: DrawingBackend>(
+    area: &DrawingArea<DB, Shift>,
+    chart: &Chart,
+    looks: &[Look],
+) -> Result<(), ReportError> {
+    for (i, ((name, _), look)) in chart.series.iter().zip(looks).enumerate() {
         let y = 60 + i as i32 * 22;
-        let color = COLORS[i % COLORS.len()];
-        area.draw(&Rectangle::new([(2, y - 6), (16, y + 6)], color.filled())).map_err(failed)?;
+        let square = [(2, y - 6), (16, y + 6)];
+        area.draw(&Rectangle::new(square, look.fill().filled())).map_err(failed)?;
+        if look.reference {
+            area.draw(&Rectangle::new(square, look.color.stroke_width(2))).map_err(failed)?;
+        }
         let style = (FONT, LEGEND_SIZE).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
         area.draw(&Text::new(name.clone(), (22, y), style)).map_err(failed)?;
     }

@@ -6,6 +6,7 @@ mod error;
 pub mod graph;
 mod history;
 mod layout;
+mod markup;
 mod picture;
 mod schedule;
 
@@ -13,5 +14,6 @@ pub use chart::{Axis, Chart, bars, lines};
 pub use error::ReportError;
 pub use graph::{GraphEdge, GraphNode, graph_inline, graph_svg};
 pub use history::{Access, Busy, Cell, History, Resident, Span};
+pub use markup::escape;
 pub use picture::{PictureOptions, draw, pixels, svg};
 pub use schedule::{Difference, Timetable, Turn, timetable, timetable_svg};

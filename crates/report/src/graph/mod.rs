@@ -5,6 +5,7 @@ mod layout;
 
 pub use layout::{Layout, Place, Route, layout};
 
+use crate::markup::escape;
 use std::fmt::Write as _;
 
 /// A box with a title and lines of text.
@@ -113,23 +114,6 @@ fn open(out: &mut String, kind: &str, class: &str, tip: &str) {
         let _ = write!(out, "<title>{}</title>", escape(tip));
     }
     out.push('\n');
-}
-
-/// Text in XML; characters XML does not have become a box.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' => out.push(' '),
-            c if c.is_control() || c == '\u{fffe}' || c == '\u{ffff}' => out.push('\u{25a1}'),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 fn write_node(out: &mut String, node: &GraphNode, place: &Place) {

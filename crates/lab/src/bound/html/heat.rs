@@ -2,9 +2,10 @@
 //! by what they add to the bound.
 
 use super::super::result::{BlockRow, KernelBound, SourceRow};
-use super::{escape, number, section};
+use super::number;
+use crate::html::section;
 use std::fmt::Write;
-use wb_report::{GraphEdge, GraphNode, graph_inline};
+use wb_report::{GraphEdge, GraphNode, escape, graph_inline};
 
 /// Instructions of a block in the drawing of the control flow.
 const DRAWN: usize = 4;

@@ -7,7 +7,9 @@ mod tables;
 
 use super::result::{KernelBound, Status};
 use super::runs::last_part;
+use crate::html::{close, open, section};
 use std::fmt::Write;
+use wb_report::escape;
 
 /// What the page says besides the bounds.
 #[derive(Clone, Debug, Default)]
@@ -45,24 +47,6 @@ fn without_folders(arg: &str) -> String {
     }
 }
 
-/// Text as it may stand in an element or an attribute; characters HTML does not have become a box.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() || c == '\u{fffe}' || c == '\u{ffff}' => out.push('\u{25a1}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// Digits in groups of three.
 pub(super) fn number(n: u64) -> String {
     let digits = n.to_string();
@@ -76,22 +60,11 @@ pub(super) fn number(n: u64) -> String {
     out
 }
 
-/// A part of the page that folds.
-pub(super) fn section(out: &mut String, title: &str, open: bool, body: &str) {
-    let open = if open { " open=\"open\"" } else { "" };
-    let _ = writeln!(out, "<details{open}><summary>{}</summary>\n{body}</details>", escape(title));
-}
-
 /// The report as one HTML page.
 pub fn html(kernels: &[KernelBound], about: &About) -> String {
     let names: Vec<&str> = kernels.iter().map(|k| k.kernel.as_str()).collect();
     let title = format!("Worst case of {}", names.join(", "));
-    let mut out = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
-    out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n");
-    let _ = writeln!(out, "<title>{}</title>", escape(&title));
-    let _ = writeln!(out, "<style>\n{}</style>\n</head>\n<body>", style::CSS);
-    let _ =
-        writeln!(out, "<header><p class=\"brand\">Wavebound</p><h1>{}</h1></header>\n<main>", escape(&title));
+    let mut out = open(&title, style::CSS);
     if kernels.len() > 1 {
         out.push_str(&summary(kernels, about));
     }
@@ -107,8 +80,7 @@ pub fn html(kernels: &[KernelBound], about: &About) -> String {
          for programs, and --certificate writes what wavebound check-bound checks.</p>\n",
     );
     section(&mut out, "How to reproduce", true, &body);
-    let _ =
-        writeln!(out, "</main>\n<footer>wavebound {}</footer>\n</body>\n</html>", env!("CARGO_PKG_VERSION"));
+    close(&mut out);
     out
 }
 
@@ -183,8 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn text_cannot_leave_its_place() {
-        assert_eq!(escape("<b a='1' c=\"2\">&\u{1}"), "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;\u{25a1}");
+    fn digits_stand_in_groups() {
         assert_eq!(
             (number(7), number(1234), number(1_234_567)),
             ("7".into(), "1\u{202f}234".into(), "1\u{202f}234\u{202f}567".into())

@@ -1,8 +1,10 @@
 //! Cards and tables of the page: numbers first, then the worst way, loops, branches, launches and what it all rests on.
 
 use super::super::result::{KernelBound, Place, Status};
-use super::{escape, number};
+use super::number;
+use crate::html;
 use std::fmt::Write;
+use wb_report::escape;
 
 /// A table; cells are finished HTML, columns whose title begins with `#` are numbers.
 fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -47,13 +49,7 @@ pub fn ratio(bound: u64, observed: u64) -> String {
 pub fn cards(bound: u64, observed: u64, mhz: u32, status: Status, deadline: Option<u64>) -> String {
     let mut out = String::from("<div class=\"cards\">\n");
     let mut card = |what: &str, value: &str, class: &str, more: &str| {
-        let _ = writeln!(
-            out,
-            "<div class=\"card\"><div class=\"what\">{}</div><div class=\"value {class}\">{}</div><div class=\"more\">{}</div></div>",
-            escape(what),
-            escape(value),
-            escape(more)
-        );
+        html::card(&mut out, what, value, class, more);
     };
     let time = |cycles: u64| format!("cycles = {:.2} µs at {mhz} MHz", cycles as f64 / f64::from(mhz.max(1)));
     card("Bound", &number(bound), "", &time(bound));
