@@ -5,6 +5,7 @@ pub mod bench;
 pub mod bound;
 pub mod cfg;
 pub mod fuzzing;
+mod html;
 pub mod job;
 pub mod kernels;
 pub mod launch;

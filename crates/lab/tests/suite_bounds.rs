@@ -9,7 +9,8 @@ use wb_sim::RunOptions;
 use wb_wcet::measure::Unmeasured;
 use wb_workloads::Workload;
 
-const MECHANISMS: [(&str, u32); 5] = [("none", 0), ("dws", 1), ("thesis", 1), ("pws", 1), ("pws", 3)];
+const MECHANISMS: [(&str, u32); 8] =
+    [("none", 0), ("dws", 1), ("dws", 3), ("thesis", 1), ("thesis", 3), ("pws", 1), ("pws", 3), ("pws", 7)];
 
 /// Workloads with ways through a kernel that no launch at this size takes; there the bound leaves them out and says so.
 const WITH_GAPS: &[&str] = &["lud"];

@@ -232,3 +232,34 @@ fn unknown_experiment_names_the_nearest() {
     assert!(failure(&["reproduce", "pdom-9"]).contains("pdom-"));
     assert!(stdout(&wavebound(&["reproduce"])).contains("guppy-9"));
 }
+
+#[test]
+fn experiments_in_parallel_go_on_where_they_stopped() {
+    let dir = folder("reproduce");
+    let _ = std::fs::remove_dir_all(&dir);
+    let out = dir.display().to_string();
+    let run = |more: &[&str]| {
+        let mut args = vec!["reproduce", "--quick", "--jobs", "2", "--out", &out];
+        args.extend(more);
+        wavebound(&args)
+    };
+    let first = run(&["pdom-1", "guppy-5"]);
+    let text = stdout(&first);
+    assert!(text.contains("2 of 2 reproduced in") && text.contains("index.html"), "{text}");
+    assert!(first.stderr.is_empty(), "short work is not announced");
+    let again = run(&["pdom-1", "guppy-5", "guppy-6"]);
+    assert!(stdout(&again).contains("3 of 3 reproduced"));
+    let told = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(told.contains("2 pieces of work are there from an earlier run"), "{told}");
+    assert!(run(&["pdom-1", "--fresh"]).stderr.is_empty());
+    for file in
+        ["index.html", "results.csv", "results.parquet", "guppy-6.svg", "guppy-6.parquet", "runs.jsonl"]
+    {
+        assert!(dir.join(file).exists(), "{file}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&stdout(&run(&["guppy-5", "--json"]))).expect("JSON");
+    assert_eq!(json[0]["name"], "guppy-5");
+    assert_eq!(json[0]["passed"], true);
+    let none = wavebound(&["reproduce", "all", "--jobs", "0"]);
+    assert!(!none.status.success() && String::from_utf8_lossy(&none.stderr).contains("--jobs"));
+}

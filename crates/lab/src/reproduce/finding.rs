@@ -1,7 +1,7 @@
 //! What came out of an experiment beside what was published. Published values are data and measured values
 //! are data; only [`judge`] brings them together, so a wrong expectation cannot pass.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -89,7 +89,7 @@ impl Want<'_> {
 }
 
 /// One quantity, published and ours.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     pub quantity: String,
     pub published: String,
@@ -98,8 +98,8 @@ pub struct Row {
     pub ok: Option<bool>,
 }
 
-/// The result of one experiment.
-#[derive(Clone, Debug, Serialize)]
+/// The result of one experiment. As JSON it can be read again, so that a long series of runs can be resumed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub name: String,
     pub title: String,
@@ -108,6 +108,9 @@ pub struct Finding {
     /// Decisions where the source is silent, and where it contradicts itself.
     pub notes: Vec<String>,
     pub files: Vec<PathBuf>,
+    /// Time of the experiment on the host; 0 where nobody measured it.
+    #[serde(default)]
+    pub seconds: f64,
 }
 
 /// Published beside measured, in the published order; what nobody published follows as information.
@@ -194,6 +197,7 @@ impl Finding {
             "rows": self.rows,
             "notes": self.notes,
             "files": self.files,
+            "seconds": self.seconds,
         })
     }
 }
@@ -230,7 +234,38 @@ mod tests {
             rows: Vec::new(),
             notes: Vec::new(),
             files: Vec::new(),
+            seconds: 0.0,
         };
         assert!(!empty.passed(), "nothing judged is nothing shown");
+    }
+
+    #[test]
+    fn a_finding_can_be_read_again() {
+        let row =
+            |ok| Row {
+                quantity: "ratio, \"w\"".into(), published: "≥ 1.1".into(), ours: "1.24".into(), ok
+            };
+        let written = Finding {
+            name: "x-1".into(),
+            title: "a title".into(),
+            source: "\"A document\", table 1".into(),
+            rows: vec![row(Some(true)), row(Some(false)), row(None)],
+            notes: vec!["one\ntwo".into()],
+            files: vec!["out/x-1.csv".into()],
+            seconds: 1.25,
+        };
+        let text = serde_json::to_string(&written).unwrap();
+        let read: Finding = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, written);
+        assert!(!read.passed());
+        assert_eq!(read.to_json()["seconds"], 1.25);
+        assert_eq!(
+            read.table(),
+            Finding { seconds: 9.0, ..written }.table(),
+            "time is not part of the result"
+        );
+        let old = text.replace(",\"seconds\":1.25", "");
+        assert_ne!(old, text);
+        assert_eq!(serde_json::from_str::<Finding>(&old).unwrap().seconds, 0.0);
     }
 }

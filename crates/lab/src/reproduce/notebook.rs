@@ -1,6 +1,7 @@
 //! Where an experiment writes down what it measured and the files it made.
 
 use super::finding::Value;
+use super::parquet;
 use miette::{IntoDiagnostic, Report, WrapErr};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -45,25 +46,29 @@ impl Notebook {
         path
     }
 
-    pub(super) fn write(&mut self, suffix: &str, text: &str) -> Result<(), Report> {
+    pub(super) fn write(&mut self, suffix: &str, content: impl AsRef<[u8]>) -> Result<(), Report> {
         let path = self.file(suffix);
-        std::fs::write(&path, text)
+        std::fs::write(&path, content)
             .into_diagnostic()
             .wrap_err_with(|| format!("cannot write {}", path.display()))
     }
 
+    /// A table as CSV and, beside it, as Parquet.
     pub(super) fn csv(
         &mut self,
         suffix: &str,
         head: &[String],
         rows: impl IntoIterator<Item = Vec<String>>,
     ) -> Result<(), Report> {
+        let rows: Vec<Vec<String>> = rows.into_iter().collect();
         let mut text = String::new();
         line(&mut text, head);
-        for row in rows {
-            line(&mut text, &row);
+        for row in &rows {
+            line(&mut text, row);
         }
-        self.write(suffix, &text)
+        let columnar = parquet::table(head, &rows)?;
+        self.write(suffix, &text)?;
+        self.write(&format!("{}.parquet", suffix.strip_suffix(".csv").unwrap_or(suffix)), &columnar)
     }
 
     /// The execution history as PNG and SVG.
@@ -162,4 +167,16 @@ pub(super) fn changes<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<
     let mut list: Vec<T> = values.into_iter().collect();
     list.dedup();
     list
+}
+
+pub(super) fn yes(is: bool) -> &'static str {
+    if is { "yes" } else { "no" }
+}
+
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+pub(super) fn geometric_mean(values: &[f64]) -> f64 {
+    (values.iter().map(|v| v.ln()).sum::<f64>() / values.len().max(1) as f64).exp()
 }

@@ -2,7 +2,7 @@
 //! the same runs: nine pairs of policies on the baseline, three schedulers on the coordinated machine.
 
 use super::finding::{Published, Want};
-use super::notebook::{Notebook, columns};
+use super::notebook::{Notebook, columns, geometric_mean, yes};
 use crate::job::JobSpec;
 use crate::kernels;
 use crate::schedule::{Choice, Measured, measure, timetable};
@@ -78,18 +78,9 @@ fn names(benches: &[Bench]) -> Axis {
     Axis::Categories(benches.iter().map(|b| b.name.to_owned()).collect())
 }
 
-fn yes(is: bool) -> &'static str {
-    if is { "yes" } else { "no" }
-}
-
 /// The kernel for which `value` is largest.
 fn most(benches: &[Bench], value: impl Fn(&Bench) -> f64) -> &'static str {
     benches.iter().max_by(|a, b| value(a).total_cmp(&value(b))).map_or("", |b| b.name)
-}
-
-fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
-    let logs: Vec<f64> = values.map(f64::ln).collect();
-    (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp()
 }
 
 const MACHINE: &str = "machine vortex-swas: one SM of 32 waves of 32 lanes; DRAM with a fixed latency, where the document \
@@ -136,6 +127,27 @@ pub fn table_1(nb: &mut Notebook) -> Result<(), Report> {
         ],
     };
     nb.chart("", &chart, bars)
+}
+
+/// Ours beside the two ends of a range that the document gives without naming kernel and policies of each.
+fn extremes(
+    nb: &mut Notebook,
+    suffix: &str,
+    title: &str,
+    y_label: &str,
+    published: [f64; 2],
+    ours: impl Iterator<Item = f64>,
+) -> Result<[f64; 2], Report> {
+    let ends = ours.fold([f64::MAX, f64::MIN], |[low, high], v| [low.min(v), high.max(v)]);
+    let chart = Chart {
+        title: title.into(),
+        x_label: "over all kernels and pairs of policies".into(),
+        y_label: y_label.into(),
+        x: Axis::Categories(vec!["lowest".into(), "highest".into()]),
+        series: vec![("published".into(), published.into()), ("ours".into(), ends.into())],
+    };
+    nb.chart(suffix, &chart, bars)?;
+    Ok(ends)
 }
 
 /// Data and bars of one number per kernel and pair of policies.
@@ -199,15 +211,17 @@ pub const FIGURE_4: &[Published] = &[
 pub fn figure_4(nb: &mut Notebook) -> Result<(), Report> {
     let benches = benches()?;
     let every = || benches.iter().flat_map(|b| b.pairs().map(|p| p.2.thread_ipc));
-    nb.number("lowest thread-IPC", every().fold(f64::MAX, f64::min), 2, "");
-    nb.number("highest thread-IPC", every().fold(0.0, f64::max), 2, "");
+    let title = "SWAS figure 4: range of the IPC";
+    let [lowest, highest] = extremes(nb, "-range", title, "thread-IPC", [1.07, 21.62], every())?;
+    nb.number("lowest thread-IPC", lowest, 2, "");
+    nb.number("highest thread-IPC", highest, 2, "");
     // Means over the issue policies.
-    let ipc = |b: &Bench, fetch: usize| geometric_mean(b.baseline[fetch].iter().map(|m| m.thread_ipc));
+    let ipc = |b: &Bench, fetch: usize| geometric_mean(&b.baseline[fetch].map(|m| m.thread_ipc));
     let loss = |b: &Bench| ipc(b, 0) / ipc(b, 2);
     let psort = benches.iter().find(|b| b.name == "psort").ok_or_else(|| miette!("psort is gone"))?;
     nb.number("psort: IPC with LRR fetch over GTLO fetch", loss(psort), 2, "");
     nb.text("kernel that loses most by GTLO fetch", most(benches, loss));
-    let means = [0, 1, 2].map(|f| geometric_mean(benches.iter().map(|b| ipc(b, f))));
+    let means = [0, 1, 2].map(|f| geometric_mean(&benches.iter().map(|b| ipc(b, f)).collect::<Vec<_>>()));
     let best = (0..3).max_by(|&a, &b| means[a].total_cmp(&means[b])).unwrap_or(0);
     nb.text("fetch policy of the highest IPCs", short(THREE[best]));
     for (f, mean) in means.iter().enumerate() {
@@ -252,6 +266,9 @@ pub const FIGURE_5: &[Published] = &[
         says: "psort and kmeans",
         want: Want::Text("kmeans psort"),
     },
+    Published { quantity: "lowest share of cycles with a discrepancy", says: "0.10 %", want: Want::Any },
+    Published { quantity: "highest share of cycles with a discrepancy", says: "81.12 %", want: Want::Any },
+    Published { quantity: "hotspot3d: errors by pair of policies", says: "764 to 3037", want: Want::Any },
 ];
 
 /// Cycles of the kernel that schedules are drawn of.
@@ -311,6 +328,16 @@ pub fn figure_5(nb: &mut Notebook) -> Result<(), Report> {
             ),
         );
     }
+    let shares = benches.iter().flat_map(|b| b.pairs().map(|p| p.2));
+    let shares = shares.map(|m| 100.0 * m.discrepancies.total as f64 / m.cycles.max(1) as f64);
+    let title = "SWAS: cycles in which fetch changes who issues";
+    let [lowest, highest] = extremes(nb, "-range", title, "share of cycles, %", [0.10, 81.12], shares)?;
+    nb.number("lowest share of cycles with a discrepancy", lowest, 2, " %");
+    nb.number("highest share of cycles with a discrepancy", highest, 2, " %");
+    let errors = benches.iter().filter(|b| b.name == "hotspot3d").flat_map(|b| b.pairs());
+    let errors: Vec<u64> = errors.map(|p| p.2.errors.total).collect();
+    let (least, most) = (errors.iter().min().unwrap_or(&0), errors.iter().max().unwrap_or(&0));
+    nb.text("hotspot3d: errors by pair of policies", format!("{least} to {most}"));
     schedules(nb)?;
     by_pair(nb, "SWAS figure 5: scheduling error rate of the baseline", "error rate, %", 2, |m| {
         100.0 * m.error_rate
@@ -323,8 +350,22 @@ const COORDINATED: &[Published] = &[
 ];
 
 pub const FIGURE_6: &[Published] = COORDINATED;
-pub const FIGURE_7: &[Published] = COORDINATED;
+pub const FIGURE_7: &[Published] = &[
+    COORDINATED[0],
+    COORDINATED[1],
+    Published { quantity: "psort: IPC ratio over LRR fetch", says: "0.37 (63 % lost)", want: Want::Any },
+];
 pub const FIGURE_8: &[Published] = COORDINATED;
+
+/// Ratios over LRR fetch that the document prints: all of figure 6 in table II, the worst one of figure 7 in the text.
+fn published_ratios(figure: u32, benches: &[Bench]) -> Vec<f64> {
+    let of = |b: &Bench| match figure {
+        6 => TABLE_2_VALUES.iter().find(|v| v.0 == b.name).map_or(f64::NAN, |v| v.1),
+        7 if b.name == "psort" => 1.0 - 0.63,
+        _ => f64::NAN,
+    };
+    benches.iter().map(of).collect()
+}
 
 /// The coordinated machine over the baseline, for one issue policy.
 fn coordinated(nb: &mut Notebook, figure: u32, issue: usize) -> Result<(), Report> {
@@ -333,12 +374,16 @@ fn coordinated(nb: &mut Notebook, figure: u32, issue: usize) -> Result<(), Repor
     nb.text("errors of the coordinated machine", errors.to_string());
     let worst = |b: &Bench| (0..3).map(|f| b.ratio(f, issue)).fold(f64::MAX, f64::min);
     nb.text("kernel that loses most", most(benches, |b| 1.0 / worst(b)));
-    let series: Vec<(String, Vec<f64>)> = (0..3)
+    let mut series: Vec<(String, Vec<f64>)> = (0..3)
         .map(|f| {
             let name = format!("over {} fetch", short(THREE[f]));
             (name, benches.iter().map(|b| b.ratio(f, issue)).collect())
         })
         .collect();
+    if figure == 7 {
+        let psort = benches.iter().find(|b| b.name == "psort").ok_or_else(|| miette!("psort is gone"))?;
+        nb.number("psort: IPC ratio over LRR fetch", psort.ratio(0, issue), 2, "");
+    }
     for (k, b) in benches.iter().enumerate() {
         let shown = series.iter().map(|s| format!("{:.2}", s.1[k])).collect::<Vec<_>>().join(" ");
         nb.text(format!("{}: IPC ratio over LRR, GTLRR, GTLO fetch", b.name), shown);
@@ -353,6 +398,10 @@ fn coordinated(nb: &mut Notebook, figure: u32, issue: usize) -> Result<(), Repor
         std::iter::once(benches[k].name.to_owned()).chain(cells).collect()
     };
     nb.csv(".csv", &head, (0..benches.len()).map(row))?;
+    let published = published_ratios(figure, benches);
+    if published.iter().any(|v| v.is_finite()) {
+        series.insert(0, ("published, over LRR fetch".into(), published));
+    }
     let policy = short(THREE[issue]);
     let chart = Chart {
         title: format!("SWAS figure {figure}: coordinated over baseline, {policy} issue"),
@@ -434,6 +483,17 @@ pub fn table_2(nb: &mut Notebook) -> Result<(), Report> {
         ],
     };
     nb.chart("", &chart, bars)?;
+    // Kernels differ in length by 300 times: errors per instruction can be seen beside each other.
+    let per_100 = |errors: u64, instructions: u64| 100.0 * errors as f64 / instructions.max(1) as f64;
+    let printed = benches.iter().zip(TABLE_2_VALUES).map(|(b, v)| per_100(v.2, b.published));
+    let ours = benches.iter().map(|b| per_100(base(b).errors.total, base(b).committed));
+    let chart = Chart {
+        title: "SWAS tables I and II: errors of the baseline LRR-GTLRR".into(),
+        y_label: "errors per 100 wave-instructions".into(),
+        series: vec![("published".into(), printed.collect()), ("ours".into(), ours.collect())],
+        ..chart
+    };
+    nb.chart("-errors", &chart, bars)?;
     nb.note(MACHINE);
     Ok(())
 }

@@ -2,17 +2,30 @@
 
 use super::{CommandResult, print, print_json, print_line};
 use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use wb_lab::reproduce;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+use wb_lab::reproduce::{self, News, Plan, Scale, span};
 
 #[derive(Args)]
 pub struct ReproduceArgs {
     /// Experiments to run; none = list them; `all` = every one
     names: Vec<String>,
-    /// Folder for data and plots
+    /// Folder for data, plots and the page; a run that was stopped goes on with what is there
     #[arg(long, short, default_value = "out/reproduce")]
     out: PathBuf,
+    /// Small inputs of the benchmark suite only: a few minutes instead of the full run
+    #[arg(long)]
+    quick: bool,
+    /// Work done at the same time [default: as many as the machine has cores]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: Option<u16>,
+    /// Do everything again, also what an earlier run has left in the folder
+    #[arg(long)]
+    fresh: bool,
     /// Machine-readable output
     #[arg(long)]
     json: bool,
@@ -21,31 +34,100 @@ pub struct ReproduceArgs {
 pub fn main(args: ReproduceArgs) -> CommandResult {
     if args.names.is_empty() {
         for e in reproduce::experiments() {
-            print_line(&format!("{:<10} {} [{}]", e.name, e.title, e.source));
+            print_line(&format!("{:<11} {} [{}]", e.name, e.title, e.source));
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let names: Vec<String> = if args.names.iter().any(|n| n == "all") {
+    let names = if args.names.iter().any(|n| n == "all") {
         reproduce::experiments().iter().map(|e| e.name.to_owned()).collect()
     } else {
         args.names.clone()
     };
-    let mut findings = Vec::new();
-    for name in &names {
-        let finding = reproduce::run(name, &args.out)?;
-        if !args.json {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let plan = Plan {
+        names,
+        scale: if args.quick { Scale::Quick } else { Scale::Full },
+        dir: args.out.clone(),
+        jobs: args.jobs.map_or(cores, usize::from),
+        fresh: args.fresh,
+    };
+    let progress = Progress::default();
+    let made = reproduce::reproduce(&plan, &|news| progress.show(news, plan.jobs))?;
+    progress.end();
+    let failed: Vec<&str> = made.findings.iter().filter(|f| !f.passed()).map(|f| f.name.as_ref()).collect();
+    if args.json {
+        print_json(&made.findings.iter().map(|f| f.to_json()).collect::<Vec<_>>())?;
+    } else {
+        for finding in &made.findings {
             print(&finding.table());
             print_line("");
         }
-        findings.push(finding);
+        let of = made.findings.len();
+        print_line(&format!("{} of {of} reproduced in {}", of - failed.len(), span(made.seconds)));
+        if let Some((case, seconds)) = &made.slowest {
+            print_line(&format!("slowest run: {case}, {}", span(*seconds)));
+        }
+        print_line(&format!("page: {}", made.page.display()));
     }
-    if args.json {
-        print_json(&findings.iter().map(|f| f.to_json()).collect::<Vec<_>>())?;
-    }
-    let failed: Vec<&str> = findings.iter().filter(|f| !f.passed()).map(|f| f.name.as_ref()).collect();
     if failed.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
     eprintln!("not reproduced: {}", failed.join(", "));
     Ok(ExitCode::FAILURE)
+}
+
+/// Work that takes less is not worth an announcement.
+const SHORT: f64 = 20.0;
+
+/// Time between lines where there is no terminal.
+const EVERY: Duration = Duration::from_secs(30);
+
+/// A bar on a terminal; otherwise what to expect, and a line now and then.
+#[derive(Default)]
+struct Progress {
+    bar: OnceLock<Option<ProgressBar>>,
+    last: Mutex<Option<Instant>>,
+}
+
+impl Progress {
+    fn show(&self, news: &News, jobs: usize) {
+        let bar = self.bar.get_or_init(|| {
+            if news.kept > 0 {
+                eprintln!("{} pieces of work are there from an earlier run (--fresh: all again)", news.kept);
+            }
+            if news.seconds_left > SHORT {
+                let time = span(news.seconds_left);
+                eprintln!("{} pieces of work, {jobs} at once: about {time}", news.of);
+            }
+            bar(news.of)
+        });
+        match bar {
+            Some(bar) => {
+                bar.set_position(news.done as u64);
+                bar.set_message(format!("{} left, {}", span(news.seconds_left), news.what));
+            }
+            None => {
+                let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+                if last.get_or_insert_with(Instant::now).elapsed() > EVERY {
+                    *last = Some(Instant::now());
+                    eprintln!("{} of {} done, about {} left", news.done, news.of, span(news.seconds_left));
+                }
+            }
+        }
+    }
+
+    fn end(&self) {
+        if let Some(Some(bar)) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(of: usize) -> Option<ProgressBar> {
+    let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(of as u64))?;
+    if let Ok(style) = ProgressStyle::with_template("{elapsed} {wide_bar} {pos}/{len} {msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(500));
+    Some(bar)
 }

@@ -1,0 +1,293 @@
+//! One workload at one size on one machine, run and, if asked for, bounded. Experiments on the suite (THESIS 6, PWS 7) say
+//! which cases they need; each is measured once, however many of them look at it.
+
+use super::reason::Overlap;
+use crate::bound::{KernelBound, Options, Runs, Status, analyse};
+use crate::job::JobSpec;
+use crate::launch::{Launches, MarkChoice, Played, WorkloadSpec};
+use crate::object::SplitSpec;
+use miette::{Report, WrapErr, miette};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Instant;
+use wb_program::marks::Style;
+use wb_sim::{Outcome, RunOptions};
+use wb_trace::Observer;
+use wb_wcet::measure::Unmeasured;
+use wb_workloads::Size;
+
+/// Which branches are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Placement {
+    None,
+    /// The workload's own marks.
+    Default,
+    /// Where splitting lowers the bound most, at small size (or tiny, if that is run).
+    Optimal,
+    /// What takes least time at small size (or tiny): nothing, its own marks or one of them, all branches, the optimal ones.
+    Fastest,
+    /// Every branch that can be marked.
+    All,
+}
+
+impl Placement {
+    pub fn name(self) -> &'static str {
+        match self {
+            Placement::None => "none",
+            Placement::Default => "default",
+            Placement::Optimal => "optimal",
+            Placement::Fastest => "fastest",
+            Placement::All => "all",
+        }
+    }
+}
+
+/// What is run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Case {
+    pub workload: &'static str,
+    pub size: Size,
+    pub machine: &'static str,
+    /// SIMDs of a core that are not split units, with ten wave slots each.
+    pub simds: u32,
+    pub mechanism: &'static str,
+    pub contexts: u32,
+    /// Split units that a kernel does not use serve as SIMDs.
+    pub reuse: bool,
+    pub marks: Placement,
+    /// Its bound is wanted, too.
+    pub bound: bool,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Case { workload, size, machine, simds, mechanism, contexts, .. } = self;
+        write!(f, "{workload} {size} {machine}/{simds} {mechanism}")?;
+        if self.reuse {
+            f.write_str("-reuse")?;
+        }
+        if *mechanism != "none" {
+            write!(f, " S={contexts}")?;
+        }
+        if self.marks != Placement::None {
+            write!(f, " {}", self.marks.name())?;
+        }
+        if self.bound { f.write_str(" bound") } else { Ok(()) }
+    }
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    pub cycles: u64,
+    pub wave_instructions: u64,
+    pub lane_instructions: u64,
+    /// Share of the lanes that issued instructions were for.
+    pub lane_use: f64,
+    /// Branches that were marked by address; default marks and all are not listed.
+    pub places: Vec<String>,
+    pub bound: Option<Bound>,
+    /// Under pws: how much both sides of splits had to do at once.
+    pub overlap: Option<Overlap>,
+    /// Time it took here.
+    pub seconds: f64,
+}
+
+/// The bound of all launches.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    pub cycles: u64,
+    /// proved, hybrid or observed: the weakest of its kernels.
+    pub status: String,
+    /// Ways that no launch of this size takes are left out.
+    pub left_out: bool,
+    /// Every launch was within its bound.
+    pub holds: bool,
+    pub kernels: Vec<KernelRow>,
+}
+
+/// A kernel's part of a bound.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KernelRow {
+    pub name: String,
+    pub bound: u64,
+    pub observed: u64,
+    pub wave_bound: u64,
+    pub wave_observed: u64,
+    /// Its longest launch.
+    pub longest: u64,
+    /// THESIS equation 5.4 for its largest launch.
+    pub thesis: Option<u64>,
+    pub splits: u64,
+}
+
+impl Measured {
+    /// Bound over observed time.
+    pub fn ratio(&self) -> f64 {
+        self.bound.as_ref().map_or(f64::NAN, |b| b.cycles as f64 / self.cycles.max(1) as f64)
+    }
+}
+
+impl Case {
+    /// No splitting, no bound, on a machine of the presets with 4 SIMDs per core.
+    pub fn new(workload: &'static str, size: Size, machine: &'static str) -> Case {
+        let (mechanism, marks) = ("none", Placement::None);
+        Case { workload, size, machine, simds: 4, mechanism, contexts: 0, reuse: false, marks, bound: false }
+    }
+
+    /// Machine and mechanism, without marks.
+    fn spec(&self) -> JobSpec {
+        let units = if self.reuse { "reprovisioned" } else { "extra" };
+        let sets = [
+            format!("split.units={units}"),
+            format!("divergence.mechanism={}", self.mechanism),
+            format!("split.contexts={}", self.contexts),
+            format!("core.partitions={}", self.simds),
+            format!("core.waves={}", 10 * self.simds),
+        ];
+        JobSpec { machine: self.machine.into(), sets: sets.into(), ..JobSpec::default() }
+    }
+
+    /// The workload and the machine with the marks made.
+    fn marked(&self) -> Result<(WorkloadSpec, JobSpec), Report> {
+        let mut which = WorkloadSpec::new(self.workload, self.size.name())?;
+        which.marks = if self.marks == Placement::Default { MarkChoice::Default } else { MarkChoice::None };
+        let mut spec = self.spec();
+        match self.marks {
+            Placement::None | Placement::Default => {}
+            Placement::All => {
+                spec.split = SplitSpec { all: true, style: self.style(), ..SplitSpec::default() }
+            }
+            Placement::Optimal => spec.split = which.optimal(&spec, self.size.min(Size::Small))?,
+            Placement::Fastest => spec.split = self.fastest(&which, &spec)?,
+        }
+        Ok((which, spec))
+    }
+
+    fn style(&self) -> Style {
+        if self.mechanism == "thesis" { Style::Thesis } else { Style::Pws }
+    }
+
+    /// The placement that takes least time at small size; of equal ones that with fewer marks.
+    fn fastest(&self, which: &WorkloadSpec, spec: &JobSpec) -> Result<SplitSpec, Report> {
+        let size = self.size.min(Size::Small);
+        let small = WorkloadSpec { size, marks: MarkChoice::None, ..which.clone() };
+        let style = self.style();
+        let own = which.workload.default_marks();
+        let at = |at: Vec<String>| SplitSpec { at, all: false, style };
+        let mut candidates = vec![at(Vec::new())];
+        candidates.extend(own.iter().map(|one| at(vec![one.clone()])));
+        candidates.extend([
+            at(own),
+            small.optimal(spec, size)?,
+            SplitSpec { at: Vec::new(), all: true, style },
+        ]);
+        let mut best: Option<(u64, SplitSpec)> = None;
+        for split in candidates {
+            let spec = JobSpec { split: split.clone(), ..spec.clone() };
+            let cycles = play(&small, &spec, None)?.cycles;
+            if best.as_ref().is_none_or(|b| cycles < b.0) {
+                best = Some((cycles, split));
+            }
+        }
+        best.map(|b| b.1).ok_or_else(|| miette!("there is no placement"))
+    }
+
+    pub fn measure(&self) -> Result<Measured, Report> {
+        self.try_measure().wrap_err_with(|| self.to_string())
+    }
+
+    fn try_measure(&self) -> Result<Measured, Report> {
+        let start = Instant::now();
+        let (which, spec) = self.marked()?;
+        let mut overlap = (self.mechanism == "pws").then(Overlap::default);
+        let totals = play(&which, &spec, overlap.as_mut().map(|o| o as &mut dyn Observer))?;
+        let lanes = u64::from(which.machine(&spec)?.core.lanes) * totals.wave_instructions;
+        let bound = if self.bound { Some(bound(&which, &spec)?) } else { None };
+        let mut places = spec.split.at;
+        if spec.split.all && self.marks == Placement::Fastest {
+            places.push("all".into());
+        }
+        Ok(Measured {
+            cycles: totals.cycles,
+            wave_instructions: totals.wave_instructions,
+            lane_instructions: totals.lane_instructions,
+            lane_use: totals.lane_instructions as f64 / lanes.max(1) as f64,
+            places,
+            bound,
+            overlap,
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+}
+
+#[derive(Default)]
+struct Totals {
+    cycles: u64,
+    wave_instructions: u64,
+    lane_instructions: u64,
+}
+
+impl Totals {
+    fn add(&mut self, o: &Outcome) {
+        self.cycles += o.cycles;
+        self.wave_instructions += o.wave_instructions;
+        self.lane_instructions += o.lane_instructions;
+    }
+}
+
+/// Runs all launches and compares the results with the reference.
+fn play(
+    which: &WorkloadSpec,
+    spec: &JobSpec,
+    mut observer: Option<&mut dyn Observer>,
+) -> Result<Totals, Report> {
+    let mut played = Played::open(which, spec)?;
+    let mut totals = Totals::default();
+    while let Some(step) = played.next_step()? {
+        // Not `as_deref_mut`: the trait object's lifetime has to shrink.
+        let observer = observer.as_mut().map(|o| &mut **o as &mut dyn Observer);
+        totals.add(&played.run(&step, RunOptions::default(), observer)?);
+    }
+    match played.verdicts()?.into_iter().find(|v| v.difference.is_some()) {
+        None => Ok(totals),
+        Some(wrong) => Err(miette!("{} is not what the reference has", wrong.buffer)),
+    }
+}
+
+/// The bound of all launches; where some way was never taken, without it, and it says so.
+fn bound(which: &WorkloadSpec, spec: &JobSpec) -> Result<Bound, Report> {
+    let runs = Runs::Workload { which: which.clone(), spec: Box::new(spec.clone()) };
+    let with = |unmeasured| {
+        let options = which.options(spec, &Options { unmeasured, ..Options::default() })?;
+        analyse(&runs, &options, &mut |_, _| ())
+    };
+    let (found, left_out) = match with(Unmeasured::Error) {
+        Ok(found) => (found, false),
+        Err(_) => (with(Unmeasured::Exclude)?, true),
+    };
+    let holds =
+        |k: &KernelBound| k.wave_bound >= k.wave_observed && k.launches.iter().all(|l| l.bound >= l.observed);
+    let status = found.iter().map(|k| k.status).max().unwrap_or(Status::Observed);
+    Ok(Bound {
+        cycles: found.iter().map(|k| k.bound).sum(),
+        status: format!("{status:?}").to_lowercase(),
+        left_out,
+        holds: found.iter().all(holds),
+        kernels: found.iter().map(row).collect(),
+    })
+}
+
+fn row(k: &KernelBound) -> KernelRow {
+    let thesis = k.paper.iter().find(|r| r.rule == "THESIS, parallel" && r.note.is_empty());
+    KernelRow {
+        name: k.kernel.clone(),
+        bound: k.bound,
+        observed: k.observed,
+        wave_bound: k.wave_bound,
+        wave_observed: k.wave_observed,
+        longest: k.launches.iter().map(|l| l.observed).max().unwrap_or(0),
+        thesis: thesis.map(|r| r.kernel),
+        splits: k.splits,
+    }
+}
