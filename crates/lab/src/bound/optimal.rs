@@ -51,7 +51,7 @@ pub fn best_places(
         return Err(miette!("nothing is launched"));
     }
     let models = fine_models(&plain, &options, progress)?;
-    let mut sets: BTreeMap<Vec<u32>, (u32, Vec<Place>, u64)> = BTreeMap::new();
+    let mut sets: BTreeMap<Vec<u32>, (u32, Vec<Place>, Option<u64>)> = BTreeMap::new();
     let kinds = [(false, true), (true, true), (false, false), (true, false)];
     for (s, (by_means, priced)) in (1..=contexts).flat_map(|s| kinds.map(|k| (s, k))) {
         let (mut places, mut expected) = (Vec::new(), 0u64);
@@ -60,20 +60,26 @@ pub fn best_places(
             places.extend(chosen);
             expected = expected.saturating_add(placement);
         }
-        sets.entry(key(&places)).or_insert((s, places, expected));
+        sets.entry(key(&places)).or_insert((s, places, Some(expected)));
     }
     let markable = without.iter().flat_map(|k| &k.branches).filter(|b| b.markable);
     let all: Vec<Place> = markable.map(|b| b.branch.clone()).collect();
     for places in also(&without).into_iter().chain([all]) {
-        sets.entry(key(&places)).or_insert((contexts, places, 0));
+        sets.entry(key(&places)).or_insert((contexts, places, None));
     }
     sets.remove(&Vec::new());
     let mut search = Search { marked, contexts, least: sum(&without), best: None, with: Vec::new() };
     let (mut candidates, mut kernels) = (Vec::new(), Vec::new());
     for (s, places, expected) in sets.values() {
-        let (candidate, found) = search.try_out(*s, places, *expected, candidates.len(), progress)?;
-        candidates.push(candidate);
-        kernels.push(found);
+        match search.try_out(*s, places, expected.unwrap_or(0), candidates.len(), progress) {
+            Ok((candidate, found)) => {
+                candidates.push(candidate);
+                kernels.push(found);
+            }
+            // Nobody asked for these: if some way was never taken with all of them marked, the others still count.
+            Err(_) if expected.is_none() => {}
+            Err(e) => return Err(e),
+        }
     }
     // Marks of one kernel do not change another: the best for each.
     let mut together: Vec<Place> = Vec::new();
@@ -84,8 +90,8 @@ pub fn best_places(
         together.extend(best.iter().flat_map(|&i| candidates[i].places.iter().filter(own).cloned()));
     }
     if !together.is_empty() && !sets.contains_key(&key(&together)) {
-        let (candidate, _) = search.try_out(contexts, &together, 0, candidates.len(), progress)?;
-        candidates.push(candidate);
+        let tried = search.try_out(contexts, &together, 0, candidates.len(), progress);
+        candidates.extend(tried.ok().map(|t| t.0));
     }
     Ok(Best { without, candidates, best: search.best, with: search.with })
 }

@@ -62,19 +62,18 @@ impl WorkloadSpec {
 
     /// The same launches with these places marked and so many contexts; no contexts: without splitting.
     pub fn placed(&self, spec: &JobSpec, places: &[Place], contexts: u32, style: Style) -> Runs {
-        // Split units that serve as SIMDs are there for waves that never split, too.
-        let reused = self.machine(spec).is_ok_and(|m| m.split.units == SplitUnits::Reprovisioned);
-        if contexts == 0 && reused {
-            let spec = JobSpec { split: SplitSpec::default(), ..spec.clone() };
-            let which = WorkloadSpec { marks: MarkChoice::None, ..self.clone() };
-            return Runs::Workload { which, spec: Box::new(spec) };
-        }
         let mechanism = match (contexts, style) {
             (0, _) => "none",
             (_, Style::Pws) => "pws",
             (_, Style::Thesis) => "thesis",
         };
-        let sets = [format!("divergence.mechanism={mechanism}"), format!("split.contexts={contexts}")];
+        let mut sets =
+            vec![format!("divergence.mechanism={mechanism}"), format!("split.contexts={contexts}")];
+        // Split units that serve as SIMDs are there for waves that never split, too: then the machine stays as it is.
+        let reused = self.machine(spec).is_ok_and(|m| m.split.units == SplitUnits::Reprovisioned);
+        if contexts == 0 && reused {
+            sets.clear();
+        }
         let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
         let split = SplitSpec { at, all: false, style };
         let spec = JobSpec { sets: [spec.sets.as_slice(), &sets].concat(), split, ..spec.clone() };

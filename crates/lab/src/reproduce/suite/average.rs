@@ -275,6 +275,7 @@ pub fn figure_11(nb: &mut Notebook, cases: &Cases, scale: Scale) -> Result<(), R
     nb.chart("", &chart, bars)?;
     nb.note("machine pws; 8 SIMDs without splitting against 4 and a SpSIMD for each, which serve as SIMDs for kernels without splits (PWS 4). The paper does not say how many SIMDs or work-items it has; 4 and 16 SIMDs are printed beside it. All twenty workloads are in the means");
     nb.note("bfs does not gain 3 times, and no splitting of ours makes it: its branch in the loop has no else. From the trace: a path that is split off there issues three instructions (branch, mask, merge) and waits, so that overlap has next to nothing to save. With S = 1 a wave has two units, and more than twice as fast is more than they can give, as in the paper's table 3");
+    nb.note("dwt2d gains by instruction fetch, not by divergence: the side without work passes the code behind a loop and brings it into the instruction cache while the other waits. With a front end that never waits (--set frontend.kind=perfect) its gain is gone, and lud's stays");
     nb.note("workloads that lose have no work on the other side of their branches, and pay for the split and the merge, or have waves enough for all SIMDs and get half of them");
     Ok(())
 }
