@@ -11,6 +11,7 @@ mod generate;
 mod guppy;
 mod harp;
 mod interpret;
+pub mod loops;
 pub(crate) mod setup;
 pub mod vortex;
 

@@ -1,9 +1,9 @@
 //! What one GCN3 instruction does to the ranges: integer arithmetic of both ALUs, loads of arguments and launch sizes,
 //! and every way to change the execution mask. Whatever is not known here leaves nothing known in what it writes.
 
-use super::Known;
 use super::range::{Range, Rel};
 use super::state::{Cond, MaskCond, Pointer, Scalar, Side, Space, State};
+use super::{Known, SideCondition};
 use wb_isa::gcn3::{Format, Inst, NO_SDST, Op, Operand, Ty, sreg};
 
 pub const EXEC: u8 = sreg::EXEC;
@@ -48,7 +48,7 @@ pub fn comparison(inst: &Inst) -> Option<Cond> {
                 Ty::U32 => false,
                 _ => return None,
             };
-            if inst.format == Format::Sdwa || inst.format == Format::Dpp {
+            if inst.format == Format::Sdwa || inst.format == Format::Dpp || inst.abs | inst.neg != 0 {
                 return None;
             }
             match compare.condition {
@@ -280,20 +280,21 @@ fn mask(state: &State, operand: Operand) -> (MaskCond, bool, bool) {
 /// Result of a 64-bit mask operation.
 fn mask_result(inst: &Inst, state: &State) -> Option<(MaskCond, bool, bool)> {
     let [(ca, la, sa), (cb, lb, sb)] = [inst.src[0], inst.src[1]].map(|o| mask(state, o));
+    let is_exec = |i: usize| inst.src[i] == Operand::EXEC;
     Some(match inst.op {
         Op::SMovB64 => (ca, la, sa),
-        Op::SAndB64 => (ca.and(&cb), la || lb, false),
+        Op::SAndB64 => (ca.and(&cb, is_exec(0) || is_exec(1)), la || lb, false),
         Op::SOrB64 => (ca.or(cb), la && lb, sa || sb),
         Op::SXorB64 => (MaskCond::default(), la && lb, false),
-        Op::SAndn2B64 => (ca.and(&cb.not()), la, false),
+        Op::SAndn2B64 => (ca.and(&cb.not(), is_exec(0)), la, false),
         Op::SNotB64 => (ca.not(), false, false),
         Op::SOrn2B64 => (ca.or(cb.not()), false, false),
         Op::SCselectB64 => {
             let all = |o| o == Operand::InlineInt(-1);
             let none = |o| o == Operand::InlineInt(0);
             let cond = match state.scc {
-                Some(c) if all(inst.src[0]) && none(inst.src[1]) => MaskCond::of(c),
-                Some(c) if none(inst.src[0]) && all(inst.src[1]) => MaskCond::of(c.not()),
+                Some(c) if all(inst.src[0]) && none(inst.src[1]) => MaskCond::uniform(c),
+                Some(c) if none(inst.src[0]) && all(inst.src[1]) => MaskCond::uniform(c.not()),
                 _ => MaskCond::default(),
             };
             (cond, la && lb, sa && sb)
@@ -303,8 +304,9 @@ fn mask_result(inst: &Inst, state: &State) -> Option<(MaskCond, bool, bool)> {
 }
 
 fn put_mask(state: &mut State, pair: u8, (cond, clean, some): (MaskCond, bool, bool)) {
-    if cond != MaskCond::default() {
-        state.masks.insert(pair, cond);
+    match cond.is_empty() {
+        true => _ = state.masks.remove(&pair),
+        false => _ = state.masks.insert(pair, cond),
     }
     state.clean = state.clean & !(1 << pair) | u128::from(clean) << pair;
     state.some = state.some & !(1 << pair) | u128::from(some) << pair;
@@ -354,12 +356,17 @@ fn lanes(inst: &Inst, state: &State, cond: Option<Cond>) -> Option<(Lanes, bool,
     })
 }
 
-fn change_lanes(state: &mut State, how: Lanes) {
+fn change_lanes(state: &mut State, how: Lanes, scalars: bool) {
     match how {
         Lanes::Part(conds) => {
             state.narrow();
-            // If it cannot hold, no lane is on and every range is right.
-            conds.into_iter().for_each(|c| _ = state.assume(c));
+            // If it cannot hold, no lane is on and every range of lanes that are on is right.
+            for c in conds {
+                match scalars {
+                    true => _ = state.assume(c),
+                    false => state.assume_lanes(c),
+                }
+            }
         }
         Lanes::More => state.widen_lanes(),
         Lanes::Other => {
@@ -413,17 +420,21 @@ pub fn step(inst: &Inst, state: &mut State, known: &Known) {
         (state.scc, state.carry) = (None, None);
     }
     write_result(inst, state, value, loads.or(copy), pointer);
-    // Comparisons whose own destination is one of their sides say nothing about the new value.
-    let overwritten = |c: &Cond| {
-        inst.uses().iter().any(|u| {
+    // What was compared is not what a register holds that this instruction writes.
+    let written: Vec<Side> = inst
+        .uses()
+        .iter()
+        .filter(|u| u.write)
+        .flat_map(|u| {
             let first = match u.operand {
-                Operand::Vgpr(n) => Side::Vector(n),
-                Operand::Sgpr(n) => Side::Scalar(n),
-                _ => return false,
+                Operand::Vgpr(n) => Some(Side::Vector(n)),
+                Operand::Sgpr(n) => Some(Side::Scalar(n)),
+                _ => None,
             };
-            u.write && (0..u.dwords).any(|i| [c.a, c.b].contains(&shifted(first, i)))
+            (0..u.dwords).filter_map(move |i| Some(shifted(first?, i)))
         })
-    };
+        .collect();
+    let overwritten = |c: &Cond| written.iter().any(|w| [c.a, c.b].contains(w));
     if let Some(c) = cond.filter(|c| !overwritten(c)) {
         match inst.dst {
             Operand::Sgpr(n) if inst.entry().compare().is_some() => {
@@ -445,13 +456,15 @@ pub fn step(inst: &Inst, state: &mut State, known: &Known) {
     if let (Some(m), Operand::Sgpr(n)) = (mask_value, inst.dst)
         && n != EXEC
     {
-        put_mask(state, n, m);
+        let stale = known.without == Some(SideCondition::OperandsUnchanged);
+        let said = if stale { m.0 } else { m.0.without(&written) };
+        put_mask(state, n, (said, m.1, m.2));
     }
     if let Some((how, clean, some)) = new_lanes {
         if let (true, Operand::Sgpr(n)) = (is_save(inst.op), inst.dst) {
             put_mask(state, n, (MaskCond::default(), saved.0, saved.1));
         }
-        change_lanes(state, how);
+        change_lanes(state, how, known.without == Some(SideCondition::SomeLane));
         put_mask(state, EXEC, (MaskCond::default(), clean, some));
         if !clean {
             state.any_lanes();
@@ -462,7 +475,7 @@ pub fn step(inst: &Inst, state: &mut State, known: &Known) {
 fn shifted(side: Side, by: u8) -> Side {
     match side {
         Side::Vector(n) => Side::Vector(n.saturating_add(by)),
-        Side::Scalar(n) => Side::Scalar(n.saturating_add(by)),
+        Side::Scalar(n) => Side::Scalar((n + by) & 127),
         number => number,
     }
 }

@@ -4,6 +4,7 @@
 
 mod bdd;
 mod bound;
+mod emit;
 mod eval;
 mod point;
 mod prove;
@@ -12,20 +13,20 @@ mod round;
 mod scan;
 mod state;
 mod values;
+mod words;
 
 use super::check::{analysable_with, calls_of, code_blocks};
 use super::{LoopFact, Origin};
 use crate::codeobject::KernelArg;
 use crate::program::Program;
-use bound::Step;
-use prove::Proof;
-use range::{Range, Rel};
+use range::Range;
 use round::Round;
 use state::{Side, State};
 use std::collections::BTreeMap;
 use values::Values;
-use wb_isa::gcn3::isa::{FIRST_SCALAR, Gcn3, Setup};
-use wb_isa::{Isa, Pc};
+use wb_flowproof::{Counted, Rule, Witness};
+use wb_isa::Pc;
+use wb_isa::gcn3::isa::{Gcn3, Setup};
 
 /// What is known about a launch. The default knows nothing: proofs then rest on the code alone.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +38,55 @@ pub struct Known<'a> {
     pub grid: [u32; 3],
     /// Offsets and names of arguments, for proofs.
     pub arguments: Vec<(u32, String)>,
+    /// A side condition to leave out: tests show that each is needed, and that checker and search find it missing.
+    #[doc(hidden)]
+    pub without: Option<SideCondition>,
+}
+
+/// Side conditions of the rules that wrong proofs were once found without (docs/facts.md, "The search").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SideCondition {
+    /// The form of the test goes with the step of the counter.
+    TestFitsStep,
+    /// A limit that differs between lanes stays only if the same lane keeps the loop going.
+    SameLane,
+    /// Lanes that are on in the next round were on in this one.
+    LanesWereOn,
+    /// A bit of a mask says something about lanes that are off only if it was made so.
+    LanesThatAreOff,
+    /// What a comparison said is void when the mask is written over one of its sides.
+    OperandsUnchanged,
+    /// What holds for all lanes that are on says nothing about scalars: there may be no such lane.
+    SomeLane,
+}
+
+impl SideCondition {
+    pub const ALL: [SideCondition; 6] = [
+        SideCondition::TestFitsStep,
+        SideCondition::SameLane,
+        SideCondition::LanesWereOn,
+        SideCondition::LanesThatAreOff,
+        SideCondition::OperandsUnchanged,
+        SideCondition::SomeLane,
+    ];
+}
+
+/// A register that gets `lo` to `hi` more from header to header, and where it is at the header in every round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    register: Side,
+    lo: i64,
+    hi: i64,
+    within: Range,
+}
+
+/// What is proven about one loop.
+struct Found {
+    fact: LoopFact,
+    rule: Rule,
+    witnesses: Vec<(Pc, Option<Witness>)>,
+    dead: Vec<(Pc, Pc, Witness)>,
+    moved: Vec<Moved>,
 }
 
 /// Ranges of registers at headers (by block) in every round.
@@ -52,7 +102,7 @@ impl<'a> Known<'a> {
     pub fn launch(program: &Program<Gcn3>, kernarg: &'a [u8], args: &[KernelArg]) -> Known<'a> {
         let Setup { group, grid, .. } = program.isa.setup;
         let arguments = args.iter().map(|a| (a.offset, a.name.clone())).filter(|a| !a.1.is_empty()).collect();
-        Known { kernarg: Some(kernarg), group, grid, arguments }
+        Known { kernarg: Some(kernarg), group, grid, arguments, without: None }
     }
 
     /// The argument dword at an offset.
@@ -120,10 +170,36 @@ pub struct Inferred {
     pub loops: Vec<LoopFact>,
     /// Ways out of blocks that can be reached which are never taken.
     pub never: Vec<NeverTaken>,
+    /// The proof of all of it, for [`wb_flowproof::check`].
+    pub proof: Option<wb_flowproof::Proof>,
+    /// What the checker refused, and why: a fault of the prover or of the checker.
+    pub refused: Vec<String>,
 }
 
-/// Proves what it can about the flow of a kernel.
+/// Proves what it can about the flow of a kernel. Every proof is checked again by [`wb_flowproof`], which shares no code with
+/// this module; what it refuses is not returned.
 pub fn infer_gcn3(program: &Program<Gcn3>, known: &Known) -> Inferred {
+    let found = infer_unchecked(program, known);
+    let calls = calls_of(program);
+    let Some(proof) = &found.proof else { return found };
+    match wb_flowproof::check(&emit::code(program, &calls), &emit::launch(known), proof) {
+        Ok(checked) => {
+            let Inferred { mut loops, never, proof, .. } = found;
+            loops.retain(|l| checked.loops.get(&l.header) == Some(&l.max));
+            let proof = proof.map(|mut p| {
+                p.loops.retain(|l| checked.loops.contains_key(&l.header));
+                p
+            });
+            let refused = checked.refused.iter().map(|r| r.1.to_string()).collect();
+            Inferred { loops, never, proof, refused }
+        }
+        Err(refused) => Inferred { refused: vec![refused.to_string()], ..Inferred::default() },
+    }
+}
+
+/// What the prover says, unchecked: for the tests of prover and checker.
+#[doc(hidden)]
+pub fn infer_unchecked(program: &Program<Gcn3>, known: &Known) -> Inferred {
     let calls = calls_of(program);
     let code = code_blocks(program, &calls);
     let mut instructions = code.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow));
@@ -138,34 +214,44 @@ pub fn infer_gcn3(program: &Program<Gcn3>, known: &Known) -> Inferred {
         let block = program.cfg.block_at(callee).filter(|b| code.contains(b));
         entries.extend(block.map(|b| (b, State::unknown())));
     }
-    let mut facts: BTreeMap<usize, LoopFact> = BTreeMap::new();
+    let mut found: BTreeMap<usize, Found> = BTreeMap::new();
     let mut clamps = Clamps::new();
     for _ in 0..PASSES {
         let Some(values) = Values::compute(program, known, &entries, &clamps) else { break };
         let mut more = false;
-        let mut new_clamps = clamps.clone();
         for l in program.cfg.loops.iter().filter(|l| code.contains(&l.header)) {
-            let Some((fact, ranges)) = one(&values, l, &entries, known) else { continue };
-            if facts.get(&l.header).is_none_or(|old| fact.max < old.max) {
-                facts.insert(l.header, fact);
-                more = true;
-            }
-            for (side, range) in ranges {
-                let old = new_clamps.get(&(l.header, side)).copied().unwrap_or(Range::FULL);
-                if let Some(new) = old.meet(range).filter(|&new| new != old) {
-                    new_clamps.insert((l.header, side), new);
-                    more = true;
-                }
+            let Some(new) = one(&values, l, &entries, known) else { continue };
+            let old = found.get(&l.header);
+            if old.is_none_or(|old| new.fact.max <= old.fact.max) {
+                more |= old.is_none_or(|old| new.fact.max < old.fact.max);
+                found.insert(l.header, new);
             }
         }
         drop(values);
-        clamps = new_clamps;
+        let new = clamps_of(&found);
+        more |= new != clamps;
+        clamps = new;
         if !more {
             break;
         }
     }
-    let never = Values::compute(program, known, &entries, &clamps).map(|v| never_taken(&v, known));
-    Inferred { loops: facts.into_values().collect(), never: never.unwrap_or_default() }
+    let Some(values) = Values::compute(program, known, &entries, &clamps) else { return Inferred::default() };
+    let never = never_taken(&values, known);
+    let proof = Some(emit::proof(&values, found.values(), &never));
+    let loops = found.into_values().map(|f| f.fact).collect();
+    Inferred { loops, never, proof, refused: Vec::new() }
+}
+
+/// What is known about the registers at headers because of how often loops go round.
+fn clamps_of(found: &BTreeMap<usize, Found>) -> Clamps {
+    let mut clamps = Clamps::new();
+    for (&header, f) in found {
+        for m in &f.moved {
+            let old = clamps.get(&(header, m.register)).copied().unwrap_or(Range::FULL);
+            clamps.extend(old.meet(m.within).map(|new| ((header, m.register), new)));
+        }
+    }
+    clamps
 }
 
 /// Ways whose condition cannot hold where they begin.
@@ -176,40 +262,14 @@ fn never_taken(values: &Values, known: &Known) -> Vec<NeverTaken> {
         let out = values.out(b);
         for &s in block.succs.iter().filter(|s| out.iter().all(|o| o.0 != **s)) {
             let to = program.cfg.blocks[s].first;
-            found.push(NeverTaken { from: block.last, to, why: why_never(values, b, known) });
+            found.push(NeverTaken { from: block.last, to, why: words::why_never(values, b, known) });
         }
     }
     found
 }
 
-/// What decides the branch at the end of a block.
-fn why_never(values: &Values, b: usize, known: &Known) -> String {
-    let Some(state) = values.end(b) else { return String::new() };
-    let program = values.program;
-    let Some(cond) = state.scc else { return "some lane is on for certain, or none can be".to_owned() };
-    let side = |side: Side| match side {
-        Side::Number(_) => register(program, side),
-        _ => {
-            let source = match side {
-                Side::Scalar(n) => state.scalars[usize::from(n & 127)].argument,
-                _ => None,
-            };
-            let source = source.map_or(String::new(), |at| format!(" ({})", known.name(at)));
-            format!("{} is {}{source}", register(program, side), state.side(side).show())
-        }
-    };
-    let text = [cond.a, cond.b].map(side);
-    let sign = if cond.signed { " signed" } else { "" };
-    format!("{}, {}: compared with {}{sign}", text[0], text[1], cond.rel.sign())
-}
-
-/// The limit of one loop, and ranges at its header that follow.
-fn one(
-    values: &Values,
-    l: &crate::cfg::Loop,
-    entries: &[(usize, State)],
-    known: &Known,
-) -> Option<(LoopFact, Vec<(Side, Range)>)> {
+/// The limit of one loop, and what follows about the registers at its header.
+fn one(values: &Values, l: &crate::cfg::Loop, entries: &[(usize, State)], known: &Known) -> Option<Found> {
     let program = values.program;
     let header = program.cfg.blocks[l.header].first;
     let outside = (0..program.cfg.blocks.len())
@@ -217,80 +277,44 @@ fn one(
     let mut states: Vec<State> = entries.iter().filter(|e| e.0 == l.header).map(|e| e.1.clone()).collect();
     states.extend(outside.flat_map(|b| values.out(b)).filter(|o| o.0 == l.header).map(|o| o.1));
     let fact = |max, why| LoopFact { header, max, origin: Origin::Proved, why };
+    let straight = |why: &str, dead| Found {
+        fact: fact(0, why.into()),
+        rule: Rule::Straight,
+        witnesses: Vec::new(),
+        dead,
+        moved: Vec::new(),
+    };
     if states.is_empty() {
-        return Some((fact(0, "it is never entered".into()), Vec::new()));
+        return Some(straight("it is never entered", Vec::new()));
     }
     let mut round = Round::follow(values, l)?;
     if prove::never(&round) {
-        return Some((fact(0, "it never goes back to its header".into()), Vec::new()));
+        return Some(straight("it never goes back to its header", round.dead));
     }
-    if let Some((proof, ranges)) = prove::prove(&mut round, &states) {
-        return Some((fact(proof.max, text(program, l, &proof, known)), ranges));
+    if let Some((proof, moved)) = prove::prove(&mut round, &states) {
+        let counted = Counted {
+            counter: emit::reg(proof.register)?,
+            test: proof.test,
+            truth: proof.truth,
+            second: proof.second,
+            tested: proof.tested.form()?,
+            step: proof.step.form(),
+            fixed: proof.fixed,
+        };
+        return Some(Found {
+            fact: fact(proof.max, words::text(program, l, &proof, known)),
+            rule: Rule::Counted(counted),
+            witnesses: proof.witnesses,
+            dead: round.dead,
+            moved,
+        });
     }
-    let (max, why) = scan::prove(&mut round, l, &states, known)?;
-    Some((fact(max, why), Vec::new()))
-}
-
-fn register(program: &Program<Gcn3>, side: Side) -> String {
-    match side {
-        Side::Scalar(n) => program.isa.register_name(FIRST_SCALAR + u16::from(n)),
-        Side::Vector(n) => program.isa.register_name(n.into()),
-        Side::Number(v) => (v as i32).to_string(),
-    }
-}
-
-/// The proof in words.
-fn text(program: &Program<Gcn3>, l: &crate::cfg::Loop, proof: &Proof, known: &Known) -> String {
-    let name = register(program, proof.register);
-    let id = match proof.register {
-        Side::Scalar(n) => FIRST_SCALAR + u16::from(n),
-        Side::Vector(n) => n.into(),
-        Side::Number(_) => u16::MAX,
-    };
-    let writes = |pc: &Pc| {
-        let inst = program.ops[*pc as usize].inst.as_ref();
-        inst.is_some_and(|i| program.isa.facts(i, *pc, 0).writes.contains(&id))
-    };
-    let writers: Vec<String> = l
-        .blocks
-        .iter()
-        .flat_map(|&b| program.cfg.pcs(b, &program.flow))
-        .filter(writes)
-        .map(|pc| pc.to_string())
-        .collect();
-    let at = format!("(pc {})", writers.join(", "));
-    let moves = match proof.step {
-        Step::Add(lo, hi) if lo == hi && lo > 0 => format!("grows by {lo} each round {at}"),
-        Step::Add(lo, hi) if lo == hi => format!("falls by {} each round {at}", -lo),
-        Step::Add(lo, hi) if lo > 0 => format!("grows by {lo} to {hi} each round {at}"),
-        Step::Add(lo, hi) => format!("falls by {} to {} each round {at}", -hi, -lo),
-        Step::Left(by) => format!("is shifted left by {by} each round {at}"),
-        Step::Right(by) => format!("is shifted right by {by} each round {at}"),
-    };
-    let tested = match (proof.step, proof.offset) {
-        (_, (0, 0)) => name.clone(),
-        (Step::Add(..), (lo, hi)) if lo != hi => format!("{name} + ({lo} to {hi})"),
-        (Step::Add(..), (n, _)) if n > 0 => format!("{name} + {n}"),
-        (Step::Add(..), (n, _)) => format!("{name} - {}", -n),
-        (Step::Left(_), (n, _)) => format!("({name} << {n})"),
-        (Step::Right(_), (n, _)) => format!("({name} >> {n})"),
-    };
-    let other = register(program, proof.other);
-    let limit = match (proof.other, proof.argument) {
-        (Side::Number(_), _) => String::new(),
-        (_, Some(offset)) => format!(", {other} is {} ({})", proof.limit.show(), known.name(offset)),
-        _ => format!(", {other} is in {}", proof.limit.show()),
-    };
-    let sign = match proof.rel {
-        Rel::Eq | Rel::Ne => "",
-        _ if proof.signed => " signed",
-        _ => " unsigned",
-    };
-    format!(
-        "{name} starts {} {}, {moves}, the loop goes on while {tested} {} {other}{sign} (pc {}){limit}",
-        if proof.init.constant().is_some() { "at" } else { "in" },
-        proof.init.show(),
-        proof.rel.sign(),
-        proof.test
-    )
+    let scan = scan::prove(&mut round, l, &states, known)?;
+    Some(Found {
+        fact: fact(scan.max, scan.why),
+        rule: Rule::Bits(scan.bits),
+        witnesses: scan.witnesses,
+        dead: round.dead,
+        moved: Vec::new(),
+    })
 }

@@ -4,6 +4,7 @@
 use super::bdd::{Bdd, FALSE, Fun, TRUE};
 use super::state::Side;
 use std::collections::{BTreeMap, BTreeSet};
+use wb_flowproof::Witness;
 
 /// A 32-bit value in terms of a register at the loop's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +56,14 @@ pub type Cases = Vec<(Fun, Sym)>;
 /// Alternatives that are told apart; more become one that is not known.
 const MOST: usize = 8;
 
+/// Why no wave gets somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Impossible {
+    Always,
+    /// This lane cannot be there, but must.
+    Lane(Witness),
+}
+
 /// SCC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scc {
@@ -81,8 +90,8 @@ impl Header {
 pub struct Point {
     /// Holds for every lane of a path that gets here.
     pub reach: Fun,
-    /// Each holds for some lane.
-    pub exists: BTreeSet<Fun>,
+    /// Each holds for some lane, which is named.
+    pub exists: BTreeSet<(Fun, Witness)>,
     pub scc: Scc,
     /// None: unknown, a new variable when somebody asks.
     masks: BTreeMap<u8, Option<Fun>>,
@@ -151,9 +160,13 @@ impl Point {
         self.lost = true;
     }
 
-    /// No wave can get here.
-    pub fn impossible(&self, bdd: &mut Bdd) -> bool {
-        self.reach == FALSE || self.exists.iter().any(|&f| bdd.exclude(self.reach, f))
+    /// No wave can get here: nothing at all can be true, or not of the lane that must be there.
+    pub fn impossible(&self, bdd: &mut Bdd) -> Option<Impossible> {
+        if self.reach == FALSE {
+            return Some(Impossible::Always);
+        }
+        let lane = self.exists.iter().find(|e| bdd.exclude(self.reach, e.0));
+        lane.map(|e| Impossible::Lane(e.1))
     }
 
     /// Two ways come together.

@@ -1,6 +1,6 @@
-//! From a followed round to a limit (wcet.md, pipeline 2): a comparison that must have come out one way on every edge back,
-//! of a register that moves by a known step on every edge back. For a register of lanes the lane for which the loop goes
-//! on must have been on, and moved, in every round before; the diagrams show that.
+//! From a followed round to a limit: the rules of docs/facts.md, "The calculus", one function each. A comparison must have
+//! come out one way on every edge back (*passes*), of a register that moves by a known step (*moves*), in a way that fits
+//! the step (*fits*); a register of lanes is followed in one lane, which must have been on all the time (*one lane*).
 
 use super::bdd::Fun;
 use super::bound::{self, Step, Test};
@@ -10,7 +10,9 @@ use super::range::{Range, Rel};
 use super::round::{Compared, Round};
 use super::state::{Side, State};
 use super::values::joined;
+use super::{Moved, SideCondition};
 use std::collections::BTreeSet;
+use wb_flowproof::{Form, Witness};
 use wb_isa::Pc;
 
 /// A limit and what it rests on.
@@ -23,38 +25,41 @@ pub struct Proof {
     pub rel: Rel,
     pub signed: bool,
     pub test: Pc,
-    /// What is compared is the register plus or shifted by this when the test is made.
-    pub offset: (i64, i64),
+    pub truth: bool,
+    /// The register is the second side of the comparison.
+    pub second: bool,
+    /// What is compared, made of the register at the header.
+    pub tested: Sym,
     pub other: Side,
     pub limit: Range,
+    pub fixed: bool,
     pub argument: Option<u32>,
+    /// The lane that the proof speaks of on each edge back; none: all lanes.
+    pub witnesses: Vec<(Pc, Option<Witness>)>,
 }
 
 /// An edge back: what holds for every lane, for lanes that are on next round, and for some lane in turn.
 struct Latch {
+    from: Pc,
     all: Fun,
     on: Fun,
-    some: Vec<Fun>,
+    some: Vec<(Fun, Witness)>,
 }
 
-/// The best limit that follows, and the ranges registers have at the header in every round because of it.
-pub fn prove(round: &mut Round, entries: &[State]) -> Option<(Proof, Vec<(Side, Range)>)> {
+/// The lane of an edge back: what holds for it, and its name; without a name all lanes.
+type Chosen = (Fun, Option<Witness>);
+
+/// The best limit that follows, and the registers that move by a known step.
+pub fn prove(round: &mut Round, entries: &[State]) -> Option<(Proof, Vec<Moved>)> {
     let head = round.header.mask(EXEC, &mut round.bdd);
-    let mut latches = Vec::new();
-    for i in 0..round.latches.len() {
-        let mut point = round.latches[i].clone();
-        let exec = point.mask(EXEC, &mut round.header, &mut round.bdd);
-        let on = round.bdd.and(point.reach, exec);
-        let some = point.exists.iter().map(|&f| round.bdd.and(point.reach, f)).collect();
-        latches.push(Latch { all: point.reach, on, some });
-    }
-    let mut best: Option<Proof> = None;
+    let latches = latches(round);
+    let mut best: Option<(Proof, Vec<Fun>)> = None;
     for i in 0..round.compared.len() {
         let compared = round.compared[i].clone();
         for truth in [true, false] {
-            for proof in sides(round, &latches, head, &compared, truth, entries) {
-                if best.as_ref().is_none_or(|b| proof.max < b.max) {
-                    best = Some(proof);
+            for (proof, whens) in sides(round, &latches, head, &compared, truth, entries) {
+                if best.as_ref().is_none_or(|b| proof.max < b.0.max) {
+                    best = Some((proof, whens));
                 }
             }
         }
@@ -62,12 +67,24 @@ pub fn prove(round: &mut Round, entries: &[State]) -> Option<(Proof, Vec<(Side, 
     if round.bdd.overflow {
         return None;
     }
-    let proof = best?;
-    let ranges = clamps(round, &latches, entries, proof.max);
-    (!round.bdd.overflow).then_some((proof, ranges))
+    let (proof, whens) = best?;
+    let moved = moves(round, &latches, head, &whens, entries, proof.max);
+    (!round.bdd.overflow).then_some((proof, moved))
 }
 
-/// Proofs with one side of the comparison as the register that moves.
+fn latches(round: &mut Round) -> Vec<Latch> {
+    let mut latches = Vec::new();
+    for i in 0..round.latches.len() {
+        let (from, mut point) = round.latches[i].clone();
+        let exec = point.mask(EXEC, &mut round.header, &mut round.bdd);
+        let on = round.bdd.and(point.reach, exec);
+        let some = point.exists.iter().map(|&(f, lane)| (round.bdd.and(point.reach, f), lane)).collect();
+        latches.push(Latch { from, all: point.reach, on, some });
+    }
+    latches
+}
+
+/// Proofs with one side of the comparison as the register that moves, and what holds for the lanes they speak of.
 fn sides(
     round: &mut Round,
     latches: &[Latch],
@@ -75,45 +92,52 @@ fn sides(
     compared: &Compared,
     truth: bool,
     entries: &[State],
-) -> Vec<Proof> {
+) -> Vec<(Proof, Vec<Fun>)> {
     let holds = if truth { compared.holds } else { round.bdd.not(compared.holds) };
     let rel = if truth { compared.cond.rel } else { compared.cond.rel.not() };
-    // Once for a register of all lanes together, once for a register of each lane.
-    let Some(together) = witnesses(round, latches, |round, f| {
-        round.bdd.implies(f, holds) && round.bdd.implies(f, compared.on)
-    }) else {
-        return Vec::new();
-    };
-    let each: bool = latches.iter().zip(&together).all(|(latch, &witness)| {
-        let fits = |round: &mut Round, f: Fun| {
-            round.bdd.implies(f, holds) && round.bdd.implies(f, compared.on) && round.bdd.implies(f, head)
-        };
-        fits(round, latch.on) && fits(round, witness)
-    });
+    // Passes: on each edge back some lane passed the test, if possible one that was on at the header.
+    let passes = |round: &mut Round, f: Fun| round.bdd.implies(f, holds) && round.bdd.implies(f, compared.on);
+    let passes_on = |round: &mut Round, f: Fun| passes(round, f) && round.bdd.implies(f, head);
+    let chosen: Option<Vec<Chosen>> = latches
+        .iter()
+        .map(|l| witness(round, l, &passes_on).or_else(|| witness(round, l, &passes)))
+        .collect();
+    let Some(chosen) = chosen else { return Vec::new() };
+    // One lane: a lane that is on after the edge back was on at the header and passed, and so did the chosen one.
+    let one_lane = latches
+        .iter()
+        .zip(&chosen)
+        .all(|(latch, lane)| passes_on(round, latch.on) && passes_on(round, lane.0));
+    let whens: Vec<Fun> = chosen.iter().map(|c| c.0).collect();
+    let whens_one: Vec<Fun> = whens.iter().copied().chain(latches.iter().map(|l| l.on)).collect();
     let (c, mut out) = (compared.cond, Vec::new());
-    for (x, y, rel, other) in
-        [(&compared.a, &compared.b, rel, c.b), (&compared.b, &compared.a, rel.swap(), c.a)]
+    for (second, x, y, rel, other) in
+        [(false, &compared.a, &compared.b, rel, c.b), (true, &compared.b, &compared.a, rel.swap(), c.a)]
     {
-        let Some((base, first)) = moving(round, &x.0, &together) else { continue };
-        let lanes = matches!(base, Side::Vector(_));
-        let mut whens = together.clone();
-        if lanes {
-            if !each {
-                continue;
-            }
-            whens.extend(latches.iter().map(|l| l.on));
-            if moving(round, &x.0, &whens) != Some((base, first)) {
-                continue;
-            }
-        }
-        let Some(step) = step(round, base, &whens) else { continue };
-        let fixed = y.1.constant().is_some() || same(round, &y.0, other, &whens);
+        let Some((base, _)) = moving(round, &x.0, &whens) else { continue };
+        let whens = match base {
+            Side::Number(_) => continue,
+            Side::Vector(_) if !one_lane => continue,
+            Side::Vector(_) => &whens_one,
+            Side::Scalar(_) => &whens,
+        };
+        let Some((_, tested)) = moving(round, &x.0, whens).filter(|m| m.0 == base) else { continue };
+        let Some(step) = step(round, base, whens) else { continue };
         let Some(init) = joined(entries, base) else { continue };
-        let Some((start, offset)) = first_value(init, first, c.signed) else { continue };
-        let slack = if matches!(step, Step::Add(..)) { offset.1 - offset.0 } else { 0 };
-        let test = Test { first: start, step, rel, signed: c.signed, limit: y.1, fixed, slack };
+        // Same lane: a limit that differs between lanes stays only if it is the same lane in all rounds.
+        let skipped = round.values.skips(SideCondition::SameLane);
+        let fixed = match other {
+            _ if y.1.constant().is_some() => true,
+            Side::Vector(_) if skipped => same(round, &y.0, other, whens),
+            Side::Vector(_) => one_lane && same(round, &y.0, other, &whens_one),
+            Side::Scalar(_) | Side::Number(_) => same(round, &y.0, other, whens),
+        };
+        let loose = round.values.skips(SideCondition::TestFitsStep);
+        let Some((first, step_tested, slack)) = course(init, tested, step, c.signed, loose) else { continue };
+        let test = Test { first, step: step_tested, rel, signed: c.signed, limit: y.1, fixed, slack };
         if let Some(max) = bound::rounds(&test) {
-            out.push(Proof {
+            let witnesses = latches.iter().zip(&chosen).map(|(l, c)| (l.from, c.1)).collect();
+            let proof = Proof {
                 max,
                 register: base,
                 init,
@@ -121,26 +145,63 @@ fn sides(
                 rel,
                 signed: c.signed,
                 test: compared.pc,
-                offset,
+                truth,
+                second,
+                tested,
                 other,
                 limit: y.1,
+                fixed,
                 argument: compared.argument,
-            });
+                witnesses,
+            };
+            out.push((proof, whens.clone()));
         }
     }
     out
 }
 
-/// For each edge back something that holds for a lane at least and fits.
-fn witnesses(
-    round: &mut Round,
-    latches: &[Latch],
-    fits: impl Fn(&mut Round, Fun) -> bool,
-) -> Option<Vec<Fun>> {
-    latches
-        .iter()
-        .map(|latch| latch.some.iter().chain([&latch.all]).copied().find(|&f| fits(round, f)))
-        .collect()
+/// All lanes, or a lane that must exist, for which something holds on an edge back.
+fn witness(round: &mut Round, latch: &Latch, fits: &dyn Fn(&mut Round, Fun) -> bool) -> Option<Chosen> {
+    if fits(round, latch.all) {
+        return Some((latch.all, None));
+    }
+    latch.some.iter().find(|s| fits(round, s.0)).map(|s| (s.0, Some(s.1)))
+}
+
+/// Fits: what is tested in the first round, how that moves, and how far it differs from what moves. The form of the test
+/// must go with the step, or what is tested does not move like the counter.
+fn course(init: Range, tested: Sym, step: Step, signed: bool, loose: bool) -> Option<(Range, Step, i64)> {
+    match (tested, step) {
+        (Sym::Plus { lo, hi, .. }, Step::Add(..)) => {
+            Some((first_value(init, lo, hi, signed)?, step, hi - lo))
+        }
+        // (x + s) << n is (x << n) + s · 2ⁿ, modulo 2³².
+        (Sym::Shifted { left: true, by, .. }, Step::Add(lo, hi)) if !loose => {
+            let times = 1i64.checked_shl(by)?;
+            Some((init.shl(Range::exact(by)), Step::Add(lo.checked_mul(times)?, hi.checked_mul(times)?), 0))
+        }
+        (Sym::Plus { lo: 0, hi: 0, .. }, Step::Left(_) | Step::Right(_)) => Some((init, step, 0)),
+        (Sym::Shifted { left: true, by, .. }, Step::Left(_)) => Some((init.shl(Range::exact(by)), step, 0)),
+        (Sym::Shifted { left: false, by, .. }, Step::Right(_)) => Some((init.shr(Range::exact(by)), step, 0)),
+        (Sym::Shifted { left, by, .. }, _) if loose => {
+            Some((if left { init.shl(Range::exact(by)) } else { init.shr(Range::exact(by)) }, step, 0))
+        }
+        (Sym::Plus { lo, hi, .. }, _) if loose => Some((first_value(init, lo, hi, signed)?, step, 0)),
+        (Sym::Plus { .. } | Sym::Shifted { .. } | Sym::Unknown, _) => None,
+    }
+}
+
+/// The register plus something; if that is not one number, it must not wrap in the reading of the test.
+fn first_value(init: Range, lo: i64, hi: i64, signed: bool) -> Option<Range> {
+    if lo == hi {
+        return Some(init.add(Range::exact(lo as u32)));
+    }
+    if signed {
+        let low = i32::try_from(i64::from(init.slo) + lo).ok()?;
+        return Some(Range::signed(low, i32::try_from(i64::from(init.shi) + hi).ok()?));
+    }
+    let low = u32::try_from(i64::from(init.ulo) + lo).ok()?;
+    Some(Range::unsigned(low, u32::try_from(i64::from(init.uhi) + hi).ok()?))
 }
 
 /// The register a value is made of, and how, the same under all conditions.
@@ -167,7 +228,7 @@ fn moving(round: &mut Round, cases: &Cases, whens: &[Fun]) -> Option<(Side, Sym)
 fn step(round: &mut Round, register: Side, whens: &[Fun]) -> Option<Step> {
     let mut all = BTreeSet::new();
     for (i, &when) in whens.iter().enumerate() {
-        let cases = round.latches[i % round.latches.len()].get(register);
+        let cases = round.latches[i % round.latches.len()].1.get(register);
         all.extend(possible(&cases, when, &mut round.bdd));
     }
     let mut result: Option<Step> = None;
@@ -193,38 +254,31 @@ fn same(round: &mut Round, cases: &Cases, side: Side, whens: &[Fun]) -> bool {
     sym == Sym::same(base) && base == side && step(round, base, whens) == Some(Step::Add(0, 0))
 }
 
-/// What the test sees in the first round, and how that differs from the register.
-fn first_value(init: Range, sym: Sym, signed: bool) -> Option<(Range, (i64, i64))> {
-    match sym {
-        Sym::Plus { lo, hi, .. } if lo == hi => Some((init.add(Range::exact(lo as u32)), (lo, hi))),
-        Sym::Plus { lo, hi, .. } if signed => {
-            let low = i32::try_from(i64::from(init.slo) + lo).ok()?;
-            let high = i32::try_from(i64::from(init.shi) + hi).ok()?;
-            Some((Range::signed(low, high), (lo, hi)))
-        }
-        Sym::Plus { lo, hi, .. } => {
-            let low = u32::try_from(i64::from(init.ulo) + lo).ok()?;
-            let high = u32::try_from(i64::from(init.uhi) + hi).ok()?;
-            Some((Range::unsigned(low, high), (lo, hi)))
-        }
-        Sym::Shifted { left: true, by, .. } => Some((init.shl(Range::exact(by)), (by.into(), by.into()))),
-        Sym::Shifted { left: false, by, .. } => Some((init.shr(Range::exact(by)), (by.into(), by.into()))),
-        Sym::Unknown => None,
-    }
-}
-
-/// Ranges at the header for all registers that move by a known step, when the loop goes round at most `max` times.
-fn clamps(round: &mut Round, latches: &[Latch], entries: &[State], max: u64) -> Vec<(Side, Range)> {
+/// Moves: registers that move by a known step, and where they are at the header in every round when the loop goes round at
+/// most `max` times. A register of lanes speaks of lanes that are on at the header: they must have been on at the header
+/// before, or the register's first value is not known.
+fn moves(
+    round: &mut Round,
+    latches: &[Latch],
+    head: Fun,
+    whens: &[Fun],
+    entries: &[State],
+    max: u64,
+) -> Vec<Moved> {
     let registers: BTreeSet<Side> =
-        round.latches.iter().flat_map(|p| p.changed().collect::<Vec<_>>()).collect();
+        round.latches.iter().flat_map(|p| p.1.changed().collect::<Vec<_>>()).collect();
+    let on: Vec<Fun> = latches.iter().map(|l| l.on).collect();
+    let were_on = on.iter().all(|&f| round.bdd.implies(f, head));
+    let were_on = were_on || round.values.skips(SideCondition::LanesWereOn);
     let mut out = Vec::new();
     for register in registers {
-        let whens: Vec<Fun> = match register {
-            Side::Vector(_) => latches.iter().map(|l| l.on).collect(),
-            _ => latches.iter().map(|l| l.some.first().copied().unwrap_or(l.all)).collect(),
+        let whens = match register {
+            Side::Vector(_) if !were_on => continue,
+            Side::Vector(_) => &on,
+            Side::Scalar(_) => &whens[..latches.len()],
+            Side::Number(_) => continue,
         };
-        let (Some(Step::Add(lo, hi)), Some(init)) =
-            (step(round, register, &whens), joined(entries, register))
+        let (Some(Step::Add(lo, hi)), Some(init)) = (step(round, register, whens), joined(entries, register))
         else {
             continue;
         };
@@ -243,9 +297,44 @@ fn clamps(round: &mut Round, latches: &[Latch], entries: &[State], max: u64) -> 
             (Some(s), Some(u)) => s.meet(u),
             (one, other) => one.or(other),
         };
-        out.extend(range.map(|r| (register, r)));
+        out.extend(range.map(|within| Moved { register, lo, hi, within }));
     }
     out
+}
+
+/// The lanes of a loop over the bits of a mask: on every edge back one of them has its bit in `pair`.
+pub fn bit_is_left(round: &mut Round, pair: u8) -> Option<Vec<(Pc, Option<Witness>)>> {
+    let mut lanes = Vec::new();
+    for latch in latches(round) {
+        let at = round.latches.iter().position(|l| l.0 == latch.from)?;
+        let mut point = round.latches[at].1.clone();
+        let mask = point.mask(pair, &mut round.header, &mut round.bdd);
+        let (_, lane) = witness(round, &latch, &|round, f| round.bdd.implies(f, mask))?;
+        lanes.push((latch.from, lane));
+    }
+    (!round.bdd.overflow).then_some(lanes)
+}
+
+impl Step {
+    /// As the checker reads it.
+    pub fn form(self) -> Form {
+        match self {
+            Step::Add(lo, hi) => Form::Plus(lo, hi),
+            Step::Left(by) => Form::Left(by),
+            Step::Right(by) => Form::Right(by),
+        }
+    }
+}
+
+impl Sym {
+    pub fn form(self) -> Option<Form> {
+        match self {
+            Sym::Unknown => None,
+            Sym::Plus { lo, hi, .. } => Some(Form::Plus(lo, hi)),
+            Sym::Shifted { left: true, by, .. } => Some(Form::Left(by)),
+            Sym::Shifted { left: false, by, .. } => Some(Form::Right(by)),
+        }
+    }
 }
 
 /// The loop cannot go round at all: no edge back can be taken.

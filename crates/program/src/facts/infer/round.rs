@@ -4,14 +4,15 @@
 
 use super::bdd::{Bdd, FALSE, Fun, TRUE};
 use super::eval::{self, EXEC, VCC};
-use super::point::{Cases, Header, Point, Scc, Sym, select};
+use super::point::{Cases, Header, Impossible, Point, Scc, Sym, select};
 use super::range::Range;
 use super::state::{Cond, Side, State};
 use super::values::{self, Values};
 use crate::cfg::Loop;
 use std::collections::{BTreeMap, BTreeSet};
+use wb_flowproof::Witness;
 use wb_isa::gcn3::{Inst, NO_SDST, Op, Operand, Ty};
-use wb_isa::{FlowKind, Pc};
+use wb_isa::{FlowKind, NO_PC, Pc};
 
 /// A comparison that is made once a round.
 #[derive(Clone, Debug)]
@@ -33,15 +34,18 @@ pub struct Round<'a> {
     pub bdd: Bdd,
     pub header: Header,
     pub compared: Vec<Compared>,
-    /// States on the edges back to the header.
-    pub latches: Vec<Point>,
+    /// States on the edges back to the header, by the last instruction before.
+    pub latches: Vec<(Pc, Point)>,
+    /// Ways that are not taken, because a lane that must exist cannot be there.
+    pub dead: Vec<(Pc, Pc, Witness)>,
     /// Registers some instruction of the loop writes.
     written: BTreeSet<Side>,
     /// 0 in the loop itself, more in inner loops.
     depth: u32,
 }
 
-type Exits = BTreeMap<usize, Vec<Point>>;
+/// Points on the ways to blocks, with the last instruction before.
+type Exits = BTreeMap<usize, Vec<(Pc, Point)>>;
 
 impl<'a> Round<'a> {
     /// None if the loop is too large to be followed.
@@ -52,6 +56,7 @@ impl<'a> Round<'a> {
             header: Header::default(),
             compared: Vec::new(),
             latches: Vec::new(),
+            dead: Vec::new(),
             written: BTreeSet::new(),
             depth: 0,
         };
@@ -89,17 +94,17 @@ impl<'a> Round<'a> {
     }
 
     /// Follows the blocks of a loop from its header to the edges back and out.
-    fn region(&mut self, l: &Loop, start: Point) -> Option<(Vec<Point>, Exits)> {
+    fn region(&mut self, l: &Loop, start: Point) -> Option<(Vec<(Pc, Point)>, Exits)> {
         let program = self.values.program;
         let order = forward_order(self.values, l);
-        let mut arriving: Exits = BTreeMap::from([(l.header, vec![start])]);
+        let mut arriving: Exits = BTreeMap::from([(l.header, vec![(NO_PC, start)])]);
         let (mut latches, mut exits) = (Vec::new(), Exits::new());
         for b in order {
             if self.bdd.overflow {
                 return None;
             }
             let Some(points) = arriving.remove(&b) else { continue };
-            let mut points = points.into_iter();
+            let mut points = points.into_iter().map(|p| p.1);
             let mut point = points.next()?;
             for other in points {
                 point = point.join(other, &mut self.header, &mut self.bdd);
@@ -110,16 +115,21 @@ impl<'a> Round<'a> {
                 None => self.block(b, point),
             };
             for (to, points) in leaving {
-                for point in points {
-                    if point.impossible(&mut self.bdd) {
-                        continue;
+                for (from, point) in points {
+                    match point.impossible(&mut self.bdd) {
+                        Some(Impossible::Always) => continue,
+                        Some(Impossible::Lane(lane)) => {
+                            self.dead.push((from, program.cfg.blocks[to].first, lane));
+                            continue;
+                        }
+                        None => {}
                     }
                     if to == l.header {
-                        latches.push(point);
+                        latches.push((from, point));
                     } else if l.blocks.contains(&to) {
-                        arriving.entry(to).or_default().push(point);
+                        arriving.entry(to).or_default().push((from, point));
                     } else {
-                        exits.entry(to).or_default().push(point);
+                        exits.entry(to).or_default().push((from, point));
                     }
                 }
             }
@@ -142,7 +152,9 @@ impl<'a> Round<'a> {
             within.clear();
         }
         self.depth += 1;
+        let dead = self.dead.len();
         let result = loop {
+            self.dead.truncate(dead);
             let mut start = entry.clone();
             start.scc = Scc::Unknown;
             if calls {
@@ -161,7 +173,7 @@ impl<'a> Round<'a> {
             }
             let Some((latches, exits)) = self.region(m, start) else { break None };
             let mut broken = Vec::new();
-            for mut latch in latches {
+            for (_, mut latch) in latches {
                 for (&pair, &limit) in &within {
                     let mask = latch.mask(pair, &mut self.header, &mut self.bdd);
                     let here = self.bdd.and(latch.reach, mask);
@@ -195,18 +207,27 @@ impl<'a> Round<'a> {
         let edges = values::branch(program, block.last, &block.succs);
         let inst = program.ops[block.last as usize].inst.as_ref();
         let Some((inst, (taken, other))) = inst.zip(edges) else {
-            return block.succs.iter().map(|&s| (s, vec![point.clone()])).collect();
+            return block.succs.iter().map(|&s| (s, vec![(block.last, point.clone())])).collect();
         };
+        if state.is_some(EXEC) {
+            let exec = point.mask(EXEC, &mut self.header, &mut self.bdd);
+            let on = self.bdd.and(point.reach, exec);
+            point.exists.insert((on, Witness::On(block.last)));
+        }
+        let possible: BTreeSet<usize> = self.values.out(b).into_iter().map(|o| o.0).collect();
         let mut out = Exits::new();
         for (to, jump) in [(taken, true), (other, false)] {
+            if !possible.contains(&to) {
+                continue;
+            }
             let mut point = point.clone();
-            self.branch(inst, jump, &mut point);
-            out.entry(to).or_default().push(point);
+            self.branch(inst, block.last, jump, &mut point);
+            out.entry(to).or_default().push((block.last, point));
         }
         out
     }
 
-    fn branch(&mut self, inst: &Inst, jump: bool, point: &mut Point) {
+    fn branch(&mut self, inst: &Inst, pc: Pc, jump: bool, point: &mut Point) {
         let vcc = point.mask(VCC, &mut self.header, &mut self.bdd);
         let exec = point.mask(EXEC, &mut self.header, &mut self.bdd);
         let truth = match inst.op {
@@ -221,7 +242,10 @@ impl<'a> Round<'a> {
         match if jump { truth } else { self.inverse(truth) } {
             Scc::Unknown => {}
             Scc::Is(f) => point.reach = self.bdd.and(point.reach, f),
-            Scc::Some(f) => _ = point.exists.insert(self.bdd.and(point.reach, f)),
+            Scc::Some(f) => {
+                let some = self.bdd.and(point.reach, f);
+                point.exists.insert((some, Witness::Branch(pc)));
+            }
             Scc::None(f) => point.reach = self.bdd.without(point.reach, f),
         }
     }
@@ -453,11 +477,13 @@ impl<'a> Round<'a> {
             Op::SMovB32 | Op::VMovB32 => value(a),
             Op::SAddU32 | Op::SAddI32 | Op::VAddU32 if a == b => map(value(a), &|s| s.shift(true, 1)),
             Op::SAddU32 | Op::SAddI32 | Op::VAddU32 => {
-                if number(b).constant().is_some() || fixed(b) && number(a).constant().is_none() {
-                    plus(a, b, 1)
-                } else {
-                    plus(b, a, 1)
-                }
+                // What moves is a register; of two, the one that is not known to stay.
+                let register = |o: Operand| matches!(o, Operand::Vgpr(_) | Operand::Sgpr(_));
+                let first = match register(a) && register(b) {
+                    true => number(b).constant().is_some() || fixed(b) && number(a).constant().is_none(),
+                    false => register(a),
+                };
+                if first { plus(a, b, 1) } else { plus(b, a, 1) }
             }
             Op::SSubU32 | Op::SSubI32 | Op::VSubU32 => plus(a, b, -1),
             Op::VSubrevU32 => plus(b, a, -1),

@@ -2,22 +2,25 @@
 //! (`s_ff1_i32_b64`, `s_lshl_b64`, `s_andn2_b64`) and the loop goes on while a bit is left, so it ends with the lanes.
 
 use super::Known;
+use super::prove::bit_is_left;
 use super::round::Round;
 use super::state::State;
 use crate::cfg::Loop;
+use wb_flowproof::{Bits, Witness};
 use wb_isa::gcn3::isa::{FIRST_SCALAR, Gcn3};
 use wb_isa::gcn3::{Inst, Op, Operand};
 use wb_isa::{Isa, Pc};
 
 /// A mask that loses its lowest bit once a round.
-struct Scan {
-    pair: u8,
-    /// Where the bit goes.
-    pc: Pc,
+pub struct Scan {
+    pub max: u64,
+    pub why: String,
+    pub bits: Bits,
+    pub witnesses: Vec<(Pc, Option<Witness>)>,
 }
 
 /// The limit and why it holds.
-pub fn prove(round: &mut Round, l: &Loop, entries: &[State], known: &Known) -> Option<(u64, String)> {
+pub fn prove(round: &mut Round, l: &Loop, entries: &[State], known: &Known) -> Option<Scan> {
     let program = round.values.program;
     let cfg = &program.cfg;
     let latches: Vec<usize> =
@@ -27,43 +30,25 @@ pub fn prove(round: &mut Round, l: &Loop, entries: &[State], known: &Known) -> O
         if inner(b) || !latches.iter().all(|&latch| cfg.dominates(b, latch)) {
             continue;
         }
-        let Some(scan) = find(round, l, b) else { continue };
-        if !goes_on_while_set(round, scan.pair) {
-            continue;
-        }
+        let Some(bits) = find(round, l, b) else { continue };
+        let Some(witnesses) = bit_is_left(round, bits.pair) else { continue };
         // A mask of existing lanes has no more bits than the group has work-items.
-        let clean = entries.iter().all(|s| s.is_clean(scan.pair));
-        let bits = if clean { known.lanes() } else { 64 };
-        let name = Gcn3::default().register_name(FIRST_SCALAR + u16::from(scan.pair));
+        let clean = entries.iter().all(|s| s.is_clean(bits.pair));
+        let most = if clean { known.lanes() } else { 64 };
+        let name = Gcn3::default().register_name(FIRST_SCALAR + u16::from(bits.pair));
         let why = format!(
-            "the pair at {name} has at most {bits} bits, loses its lowest one each round (pc {}), and the loop goes on \
+            "the pair at {name} has at most {most} bits, loses its lowest one each round (pc {}), and the loop goes on \
              while one is left",
-            scan.pc
+            bits.clear
         );
-        return Some((u64::from(bits) - 1, why));
+        return Some(Scan { max: u64::from(most) - 1, why, bits, witnesses });
     }
     None
 }
 
-/// On every edge back some bit of the pair is set.
-fn goes_on_while_set(round: &mut Round, pair: u8) -> bool {
-    for i in 0..round.latches.len() {
-        let mut point = round.latches[i].clone();
-        let mask = point.mask(pair, &mut round.header, &mut round.bdd);
-        let shown = point.exists.iter().any(|&f| {
-            let both = round.bdd.and(point.reach, f);
-            round.bdd.implies(both, mask)
-        });
-        if !shown {
-            return false;
-        }
-    }
-    !round.bdd.overflow
-}
-
 /// The three instructions in one block, nothing between them touching what they pass on, and no other write of the mask
 /// in the loop.
-fn find(round: &Round, l: &Loop, block: usize) -> Option<Scan> {
+fn find(round: &Round, l: &Loop, block: usize) -> Option<Bits> {
     let program = round.values.program;
     let inst = |pc: Pc| program.ops[pc as usize].inst.as_ref();
     let pcs = program.cfg.pcs(block, &program.flow);
@@ -75,7 +60,7 @@ fn find(round: &Round, l: &Loop, block: usize) -> Option<Scan> {
             continue;
         }
         let Operand::Sgpr(index) = shift.src[1] else { continue };
-        let Some((_, first)) = writer(&pcs[..j], &inst, index, 1) else { continue };
+        let Some((k, first)) = writer(&pcs[..j], &inst, index, 1) else { continue };
         let found = first.op == Op::SFf1I32B64 && first.src[0] == Operand::Sgpr(pair);
         let writers = l
             .blocks
@@ -89,7 +74,7 @@ fn find(round: &Round, l: &Loop, block: usize) -> Option<Scan> {
             .flat_map(|&b| program.cfg.pcs(b, &program.flow))
             .any(|p| matches!(program.flow.kind[p as usize], wb_isa::FlowKind::Call { .. }));
         if found && writers == 1 && !calls {
-            return Some(Scan { pair, pc });
+            return Some(Bits { pair, find: pcs[k], shift: pcs[j], clear: pc });
         }
     }
     None

@@ -77,32 +77,60 @@ impl Cond {
 pub struct MaskCond {
     pub yes: Vec<Cond>,
     pub no: Vec<Cond>,
+    /// It also holds for lanes that are off. A comparison of lanes leaves zeros in lanes that are off, so a zero says
+    /// nothing there; inverted, nor does a one.
+    pub yes_anywhere: bool,
+    pub no_anywhere: bool,
 }
 
 impl MaskCond {
+    /// The mask that a comparison of lanes leaves.
     pub fn of(cond: Cond) -> MaskCond {
-        MaskCond { yes: vec![cond], no: vec![cond.not()] }
+        MaskCond { yes: vec![cond], no: vec![cond.not()], yes_anywhere: true, no_anywhere: false }
+    }
+
+    /// All bits set if a comparison of scalars holds, none if not.
+    pub fn uniform(cond: Cond) -> MaskCond {
+        MaskCond { no_anywhere: true, ..MaskCond::of(cond) }
     }
 
     pub fn not(self) -> MaskCond {
-        MaskCond { yes: self.no, no: self.yes }
+        MaskCond {
+            yes: self.no,
+            no: self.yes,
+            yes_anywhere: self.no_anywhere,
+            no_anywhere: self.yes_anywhere,
+        }
     }
 
-    /// For `self & other`.
-    pub fn and(self, other: &MaskCond) -> MaskCond {
+    /// For `self & other`; `within`: one of them is EXEC, so that no lane that is off has a bit.
+    pub fn and(self, other: &MaskCond, within: bool) -> MaskCond {
         let mut yes = self.yes;
         yes.extend(&other.yes);
         yes.sort_unstable();
         yes.dedup();
         yes.truncate(4);
-        MaskCond { yes, no: self.no.into_iter().filter(|c| other.no.contains(c)).collect() }
+        MaskCond {
+            yes,
+            no: self.no.into_iter().filter(|c| other.no.contains(c)).collect(),
+            yes_anywhere: within || self.yes_anywhere && other.yes_anywhere,
+            no_anywhere: self.no_anywhere && other.no_anywhere,
+        }
     }
 
     pub fn or(self, other: MaskCond) -> MaskCond {
-        self.not().and(&other.not()).not()
+        self.not().and(&other.not(), false).not()
     }
 
-    fn is_empty(&self) -> bool {
+    /// Without what is said about these registers.
+    pub fn without(mut self, written: &[Side]) -> MaskCond {
+        let kept = |c: &Cond| !written.iter().any(|&w| c.reads(w));
+        self.yes.retain(kept);
+        self.no.retain(kept);
+        self
+    }
+
+    pub fn is_empty(&self) -> bool {
         self.yes.is_empty() && self.no.is_empty()
     }
 }
@@ -217,7 +245,18 @@ impl State {
         }
     }
 
-    /// `cond` holds (for the lanes that are on); false if it cannot.
+    /// `cond` holds for the lanes that are on. There may be none: then it says nothing about scalars.
+    pub fn assume_lanes(&mut self, cond: Cond) {
+        let (a, b) = (self.side(cond.a), self.side(cond.b));
+        let ranges = [a.assume(cond.rel, cond.signed, b), b.assume(cond.rel.swap(), cond.signed, a)];
+        for (side, range) in [cond.a, cond.b].into_iter().zip(ranges) {
+            if let (Side::Vector(_), Some(range)) = (side, range) {
+                self.set_side(side, range);
+            }
+        }
+    }
+
+    /// `cond` holds; false if it cannot.
     pub fn assume(&mut self, cond: Cond) -> bool {
         let (a, b) = (self.side(cond.a), self.side(cond.b));
         let (new_a, new_b) = (a.assume(cond.rel, cond.signed, b), b.assume(cond.rel.swap(), cond.signed, a));

@@ -4,7 +4,7 @@
 use super::eval::{self, EXEC, VCC};
 use super::range::Range;
 use super::state::{Cond, MaskCond, Pointer, Scalar, Side, Space, State};
-use super::{Clamps, Known};
+use super::{Clamps, Known, SideCondition};
 use crate::program::Program;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::gcn3::isa::Gcn3;
@@ -106,6 +106,11 @@ impl<'a> Values<'a> {
         arguments.for_each(|w| add(u32::from_le_bytes([w[0], w[1], w[2], w[3]])));
         self.known.group.iter().chain(&self.known.grid).for_each(|&n| add(n));
         stops.into_iter().collect()
+    }
+
+    /// A side condition that a test leaves out to show that it is needed.
+    pub fn skips(&self, condition: SideCondition) -> bool {
+        self.known.without == Some(condition)
     }
 
     fn inst(&self, pc: Pc) -> Option<&'a Inst> {
@@ -213,7 +218,8 @@ impl<'a> Values<'a> {
             .into_iter()
             .filter_map(|(to, jump)| {
                 let mut state = state.clone();
-                assume_branch(inst, jump, &mut state).then_some((to, state))
+                let anywhere = self.skips(SideCondition::LanesThatAreOff);
+                assume_branch(inst, jump, &mut state, anywhere).then_some((to, state))
             })
             .collect()
     }
@@ -230,7 +236,7 @@ pub fn branch(program: &Program<Gcn3>, last: Pc, succs: &[usize]) -> Option<(usi
 }
 
 /// What a branch says on one of its ways; false if that way cannot be taken.
-fn assume_branch(inst: &Inst, jump: bool, state: &mut State) -> bool {
+fn assume_branch(inst: &Inst, jump: bool, state: &mut State, anywhere: bool) -> bool {
     let holds = |state: &mut State, conds: Vec<Cond>| conds.into_iter().all(|c| state.assume(c));
     match inst.op {
         Op::SCbranchScc1 | Op::SCbranchScc0 => {
@@ -240,9 +246,10 @@ fn assume_branch(inst: &Inst, jump: bool, state: &mut State) -> bool {
         }
         Op::SCbranchVccnz | Op::SCbranchVccz => {
             let some = jump == (inst.op == Op::SCbranchVccnz);
-            // A lane has its bit set: what holds for scalars there holds.
+            // A lane has its bit set: what that says about scalars holds, if it says so for lanes that are off, too.
             let uniform = |c: &Cond| !matches!(c.a, Side::Vector(_)) && !matches!(c.b, Side::Vector(_));
-            let mask: MaskCond = state.masks.get(&VCC).cloned().unwrap_or_default();
+            let known = state.masks.get(&VCC).filter(|m| m.yes_anywhere || anywhere);
+            let mask: MaskCond = known.cloned().unwrap_or_default();
             if some {
                 state.some |= 1 << VCC;
                 holds(state, mask.yes.into_iter().filter(uniform).collect())

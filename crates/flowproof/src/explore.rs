@@ -1,0 +1,741 @@
+//! One round of a loop, seen by any one lane: every state the lane can be in is visited, one by one. Masks are one bit for
+//! the lane, comparisons come out either way, registers are what they were at the header plus or shifted by something.
+//! The prover reasons with decision diagrams; this is the plain way to the same end.
+
+use crate::facts::{EXEC, VCC};
+use crate::format::{Counted, Form, LoopProof, Reg, Rule, Side, Witness};
+use crate::graph::{Graph, Looped};
+use crate::transfer::{comparison, saves_exec, tells_not_zero, writes_scc, written};
+use crate::{Refused, Sources};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use wb_isa::gcn3::{Format, Inst, NO_SDST, Op, Operand, Ty};
+use wb_isa::{FlowKind, Pc};
+
+/// States of a loop at most; larger ones are refused.
+const STATES: usize = 200_000;
+
+/// A register's value, made of a register at the header; none: unknown.
+type Value = Option<(Reg, Form)>;
+
+/// SCC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Scc {
+    Unknown,
+    Is(bool),
+    /// Set if some lane has its bit; this lane's bit.
+    Some(bool),
+    /// Set if no lane has.
+    None(bool),
+}
+
+/// What one lane sees.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct View {
+    /// Bits of pairs that are decided.
+    bits: BTreeMap<u8, bool>,
+    scc: Scc,
+    /// Tracked registers that are not what they were at the header.
+    values: BTreeMap<Reg, Value>,
+    /// After a call nothing is what it was.
+    lost: bool,
+    /// The test was made in this round and came out right.
+    passed: bool,
+    /// Of each witness: there is one, and it is this lane.
+    exists: u32,
+    chosen: u32,
+}
+
+/// Something must be decided before an instruction can be followed.
+enum Undecided {
+    Bit(u8),
+    Scc,
+    Outcome,
+}
+
+pub struct Explorer<'a> {
+    graph: &'a Graph<'a>,
+    looped: &'a Looped,
+    proof: &'a LoopProof,
+    sources: &'a Sources,
+    witnesses: Vec<Witness>,
+    tracked: BTreeSet<Reg>,
+    /// Registers some instruction of the loop writes.
+    written: BTreeSet<Reg>,
+    /// The lane was on at the header.
+    head: bool,
+}
+
+impl<'a> Explorer<'a> {
+    pub fn new(
+        graph: &'a Graph<'a>,
+        looped: &'a Looped,
+        proof: &'a LoopProof,
+        sources: &'a Sources,
+    ) -> Result<Explorer<'a>, Refused> {
+        let named = proof.witnesses.iter().filter_map(|w| w.1).chain(proof.dead.iter().map(|d| d.2));
+        let witnesses: Vec<Witness> = named.collect::<BTreeSet<_>>().into_iter().collect();
+        if witnesses.len() > 32 {
+            return Err(Refused::TooLarge { header: proof.header });
+        }
+        for w in &witnesses {
+            let known = match w {
+                Witness::Branch(pc) => looped.pcs.contains(pc),
+                Witness::On(pc) => looped.pcs.contains(pc) && sources.some_on(*pc),
+            };
+            if !known {
+                return Err(Refused::Witness { header: proof.header });
+            }
+        }
+        let mut explorer = Explorer {
+            graph,
+            looped,
+            proof,
+            sources,
+            witnesses,
+            tracked: BTreeSet::new(),
+            written: BTreeSet::new(),
+            head: false,
+        };
+        explorer.written = looped.pcs.iter().flat_map(|&pc| graph.writes(pc)).collect();
+        explorer.track();
+        Ok(explorer)
+    }
+
+    /// Registers that the counter, the other side and the moving ones are made of in the loop.
+    fn track(&mut self) {
+        let mut all: BTreeSet<Reg> = self.proof.moves.iter().map(|m| m.register).collect();
+        if let Rule::Counted(c) = &self.proof.rule {
+            all.insert(c.counter);
+            if let Some(inst) = self.graph.inst(c.test) {
+                all.extend(inst.src.iter().filter_map(|&o| reg(o)));
+            }
+        }
+        loop {
+            let mut more = BTreeSet::new();
+            for &pc in &self.looped.pcs {
+                let Some(inst) = self.graph.inst(pc) else { continue };
+                if reg(inst.dst).is_some_and(|d| all.contains(&d)) && inst.dst_dwords() == 1 {
+                    more.extend(inst.src.iter().filter_map(|&o| reg(o)));
+                }
+            }
+            let before = all.len();
+            all.extend(more);
+            if all.len() == before {
+                break;
+            }
+        }
+        self.tracked = all;
+    }
+
+    /// Visits every state of a round; an error if one of them contradicts the proof.
+    pub fn run(&mut self) -> Result<(), Refused> {
+        for head in [true, false] {
+            self.head = head;
+            let start = View {
+                bits: BTreeMap::from([(EXEC, head)]),
+                scc: Scc::Unknown,
+                values: BTreeMap::new(),
+                lost: false,
+                passed: false,
+                exists: 0,
+                chosen: 0,
+            };
+            let mut seen: HashSet<(Pc, View)> = HashSet::new();
+            let mut work = vec![(self.proof.header, start)];
+            while let Some((pc, view)) = work.pop() {
+                if !seen.insert((pc, view.clone())) {
+                    continue;
+                }
+                if seen.len() > STATES {
+                    return Err(Refused::TooLarge { header: self.proof.header });
+                }
+                self.block(pc, view, &mut work)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows one block in all ways; what goes on in this round is added to the work.
+    fn block(&self, first: Pc, view: View, work: &mut Vec<(Pc, View)>) -> Result<(), Refused> {
+        let mut open = vec![(first, view)];
+        let mut steps = 0usize;
+        while let Some((pc, view)) = open.pop() {
+            steps += 1;
+            if steps > STATES {
+                return Err(Refused::TooLarge { header: self.proof.header });
+            }
+            let named = self.witnesses.contains(&Witness::On(pc));
+            if named && view.bit(EXEC).is_none() {
+                decide(&mut open, pc, &view, EXEC);
+                continue;
+            }
+            let mut now = view.clone();
+            for (i, _) in self.witnesses.iter().enumerate().filter(|w| *w.1 == Witness::On(pc)) {
+                now.mark(i, true, view.bit(EXEC) == Some(true));
+            }
+            let last = self.graph.ends(pc);
+            let outcomes = match self.graph.inst(pc) {
+                _ if matches!(self.graph.kind(pc), FlowKind::Call { .. }) => {
+                    now.lose();
+                    vec![now]
+                }
+                Some(inst) => match self.instruction(inst, pc, now.clone(), None) {
+                    Ok(after) => vec![after],
+                    Err(Undecided::Bit(pair)) => {
+                        decide(&mut open, pc, &view, pair);
+                        continue;
+                    }
+                    Err(Undecided::Scc) => {
+                        for value in [false, true] {
+                            open.push((pc, View { scc: Scc::Is(value), ..view.clone() }));
+                        }
+                        continue;
+                    }
+                    Err(Undecided::Outcome) => {
+                        let both = [true, false].map(|o| self.instruction(inst, pc, now.clone(), Some(o)));
+                        let mut after = Vec::new();
+                        let mut missing = None;
+                        for one in both {
+                            match one {
+                                Ok(v) => after.push(v),
+                                Err(Undecided::Bit(pair)) => missing = Some(pair),
+                                Err(_) => return Err(Refused::TooLarge { header: self.proof.header }),
+                            }
+                        }
+                        if let Some(pair) = missing {
+                            decide(&mut open, pc, &view, pair);
+                            continue;
+                        }
+                        after
+                    }
+                },
+                None => vec![now],
+            };
+            for after in outcomes {
+                match last {
+                    false => open.push((self.graph.next(pc), after)),
+                    true => self.leave(pc, after, work)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The ways out of a block.
+    fn leave(&self, pc: Pc, view: View, work: &mut Vec<(Pc, View)>) -> Result<(), Refused> {
+        for (to, jump) in self.graph.ways(pc) {
+            self.way(pc, to, jump, view.clone(), work)?;
+        }
+        Ok(())
+    }
+
+    fn way(
+        &self,
+        pc: Pc,
+        to: Pc,
+        jump: Option<bool>,
+        view: View,
+        work: &mut Vec<(Pc, View)>,
+    ) -> Result<(), Refused> {
+        let mut after = view.clone();
+        let taken = match jump {
+            Some(jump) => self.branch(pc, jump, &mut after),
+            None => Ok(true),
+        };
+        let back = to == self.proof.header;
+        let undecided = match (taken, &self.proof.rule) {
+            (Ok(false), _) => return Ok(()),
+            (Err(pair), _) => Some(pair),
+            (Ok(true), _) if back && after.bit(EXEC).is_none() => Some(EXEC),
+            (Ok(true), Rule::Bits(b)) if back && after.bit(b.pair).is_none() => Some(b.pair),
+            (Ok(true), _) => None,
+        };
+        if let Some(pair) = undecided {
+            for value in [false, true] {
+                let mut decided = view.clone();
+                decided.bits.insert(pair, value);
+                self.way(pc, to, jump, decided, work)?;
+            }
+            return Ok(());
+        }
+        if let Some((.., w)) = self.proof.dead.iter().find(|d| d.0 == pc && d.1 == to) {
+            let bit = self.bit_of(*w);
+            return match after.exists & bit != 0 && after.chosen & bit == 0 {
+                true => Ok(()),
+                false => Err(Refused::NotDead { from: pc, to }),
+            };
+        }
+        if back {
+            return self.back(pc, &after);
+        }
+        if self.looped.blocks.contains(&to) {
+            self.enter(to, &mut after);
+            work.push((to, after));
+        }
+        Ok(())
+    }
+
+    /// An inner loop: what it writes is unknown in each of its rounds.
+    fn enter(&self, block: Pc, view: &mut View) {
+        let Some(inner) = self.graph.loops.iter().find(|l| l.header == block) else { return };
+        for &pc in &inner.pcs {
+            if matches!(self.graph.kind(pc), FlowKind::Call { .. }) {
+                view.values = self.tracked.iter().map(|&r| (r, None)).collect();
+                return;
+            }
+            for register in self.graph.writes(pc) {
+                if self.tracked.contains(&register) {
+                    view.values.insert(register, None);
+                }
+            }
+        }
+    }
+
+    fn bit_of(&self, w: Witness) -> u32 {
+        self.witnesses.iter().position(|x| *x == w).map_or(0, |i| 1 << i)
+    }
+
+    /// A conditional branch; false if this way cannot be taken, an error if a bit must be decided.
+    fn branch(&self, pc: Pc, jump: bool, view: &mut View) -> Result<bool, u8> {
+        let Some(inst) = self.graph.inst(pc) else { return Ok(true) };
+        let bit = |view: &View, pair: u8| view.bits.get(&pair).copied().ok_or(pair);
+        let truth = match inst.op {
+            Op::SCbranchScc0 | Op::SCbranchScc1 => view.scc,
+            Op::SCbranchVccz | Op::SCbranchVccnz => Scc::Some(bit(view, VCC)?),
+            Op::SCbranchExecz | Op::SCbranchExecnz => Scc::Some(bit(view, EXEC)?),
+            _ => return Ok(true),
+        };
+        let positive = matches!(inst.op, Op::SCbranchScc1 | Op::SCbranchVccnz | Op::SCbranchExecnz);
+        let wanted = jump == positive;
+        // Whether some lane has its bit on this way, and whether this lane has.
+        let (some, own) = match truth {
+            Scc::Unknown => (None, false),
+            Scc::Is(value) => {
+                if value != wanted {
+                    return Ok(false);
+                }
+                (None, false)
+            }
+            Scc::Some(own) => (Some(wanted), own),
+            Scc::None(own) => (Some(!wanted), own),
+        };
+        if some == Some(false) && own {
+            return Ok(false);
+        }
+        if matches!(inst.op, Op::SCbranchScc0 | Op::SCbranchScc1) {
+            view.scc = if some.is_some() { view.scc } else { Scc::Is(wanted) };
+        }
+        for (i, w) in self.witnesses.iter().enumerate() {
+            if *w == Witness::Branch(pc) {
+                view.mark(i, some == Some(true), some == Some(true) && own);
+            }
+        }
+        Ok(true)
+    }
+
+    /// An edge back: what the rule says of it must hold in this state.
+    fn back(&self, pc: Pc, view: &View) -> Result<(), Refused> {
+        let header = self.proof.header;
+        let fail = |what: &'static str| Err(Refused::Back { header, from: pc, what });
+        let on = view.bit(EXEC) != Some(false);
+        let Some((_, witness)) = self.proof.witnesses.iter().find(|w| w.0 == pc) else {
+            return fail("no lane is named for it");
+        };
+        let spoken_of = match witness {
+            None => true,
+            Some(w) => {
+                let bit = self.bit_of(*w);
+                if view.exists & bit == 0 {
+                    return fail("the lane that is named need not exist");
+                }
+                view.chosen & bit != 0
+            }
+        };
+        match &self.proof.rule {
+            Rule::Straight => return fail("it can be taken"),
+            Rule::Bits(b) => {
+                let set = view.bit(b.pair) == Some(true);
+                if spoken_of && !(set && view.passed) {
+                    return fail("no bit need be left");
+                }
+            }
+            Rule::Counted(c) => {
+                let by_lane = self.speaks_of_one_lane(c);
+                let moved = within(view.value(c.counter), c.counter, c.step);
+                if spoken_of && !(view.passed && moved && (self.head || !by_lane)) {
+                    return fail("the test need not have passed, or the counter not have moved");
+                }
+                if by_lane && on && !(view.passed && moved && self.head) {
+                    return fail("a lane that is on need not have been on, passed the test and moved");
+                }
+            }
+        }
+        for m in &self.proof.moves {
+            let moved = within(view.value(m.register), m.register, Form::Plus(m.lo, m.hi));
+            let fine = match m.register {
+                Reg::S(_) => moved || !spoken_of,
+                Reg::V(_) => !on || moved && self.head,
+            };
+            if !fine {
+                return fail("a register that is said to move need not");
+            }
+        }
+        Ok(())
+    }
+
+    /// The argument follows one lane through all rounds.
+    fn speaks_of_one_lane(&self, c: &Counted) -> bool {
+        let other = self.graph.inst(c.test).and_then(comparison).map(|x| if c.second { x.a } else { x.b });
+        let by_lanes = matches!(other, Some(Side::V(_)));
+        matches!(c.counter, Reg::V(_)) || c.fixed && by_lanes && !self.sources.constant_other(c)
+    }
+
+    /// One instruction. `outcome`: how its comparison came out, if that had to be decided.
+    fn instruction(
+        &self,
+        inst: &Inst,
+        pc: Pc,
+        mut view: View,
+        outcome: Option<bool>,
+    ) -> Result<View, Undecided> {
+        let exec = view.bit(EXEC);
+        let compares = inst.entry().compare();
+        let test = match &self.proof.rule {
+            Rule::Counted(c) if c.test == pc => Some(c),
+            _ => None,
+        };
+        let new_value = self.value(inst, pc, &view, exec)?;
+        let new_bits = bits(inst, &view, exec)?;
+        if let Some(c) = test {
+            let on = if compares.is_some() { exec.ok_or(Undecided::Bit(EXEC))? } else { true };
+            if on && outcome.is_none() {
+                return Err(Undecided::Outcome);
+            }
+            let right = on && outcome == Some(c.truth);
+            view.passed = right && self.fits(inst, c, &view, new_value.flatten());
+        }
+        let narrows = compares.is_some_and(|c| c.exec);
+        if narrows && outcome.is_none() && exec.ok_or(Undecided::Bit(EXEC))? {
+            return Err(Undecided::Outcome);
+        }
+        if matches!(&self.proof.rule, Rule::Bits(b) if b.clear == pc) {
+            view.passed = true;
+        }
+        let sets_scc = writes_scc(inst);
+        let writes = written(inst);
+        for &side in &writes {
+            if let Side::S(n) = side {
+                view.bits.remove(&(n & 126));
+            }
+            let register = to_reg(side);
+            if register.is_some_and(|r| self.tracked.contains(&r)) {
+                let lanes = matches!(register, Some(Reg::V(_))) && inst.op != Op::VWritelaneB32;
+                let kept = lanes && exec == Some(false);
+                if !kept && let Some(r) = register {
+                    view.values.insert(r, None);
+                }
+            }
+        }
+        if let (Some(value), Some(r)) = (new_value, reg(inst.dst))
+            && self.tracked.contains(&r)
+        {
+            view.values.insert(r, value);
+        }
+        if sets_scc {
+            view.scc = match (new_bits.scc, outcome) {
+                (Some(scc), _) => scc,
+                (None, Some(o)) if compares.is_none() => Scc::Is(o),
+                _ => Scc::Unknown,
+            };
+        }
+        if let (Some(_), Operand::Sgpr(n)) = (compares, inst.dst) {
+            match (exec, outcome) {
+                (Some(false), _) => _ = view.bits.insert(n & 126, false),
+                (_, Some(o)) => _ = view.bits.insert(n & 126, o),
+                _ => {}
+            }
+            if narrows {
+                let value = exec.ok_or(Undecided::Bit(EXEC))? && outcome == Some(true);
+                view.bits.insert(EXEC, value);
+            }
+        }
+        if inst.sdst != NO_SDST && exec == Some(false) {
+            view.bits.insert(inst.sdst & 126, false);
+        }
+        view.bits.extend(new_bits.pairs.into_iter().filter_map(|(p, b)| Some((p, b?))));
+        Ok(view)
+    }
+
+    /// What is tested, and the other side if it must be the same in all rounds, are as claimed.
+    fn fits(&self, inst: &Inst, c: &Counted, view: &View, result: Value) -> bool {
+        if tells_not_zero(inst.op) {
+            return !c.second && within(result, c.counter, c.tested);
+        }
+        let (x, y) = match c.second {
+            false => (inst.src[0], inst.src[1]),
+            true => (inst.src[1], inst.src[0]),
+        };
+        let counted = reg(x).is_some_and(|r| within(view.value(r), c.counter, c.tested));
+        let same = match reg(y) {
+            Some(r) if c.fixed && !self.sources.constant_other(c) => {
+                view.value(r) == Some((r, Form::Plus(0, 0)))
+            }
+            _ => true,
+        };
+        counted && same
+    }
+
+    /// The new value of a one-dword destination: none if nothing is said about it here.
+    fn value(
+        &self,
+        inst: &Inst,
+        pc: Pc,
+        view: &View,
+        exec: Option<bool>,
+    ) -> Result<Option<Value>, Undecided> {
+        let Some(dst) = reg(inst.dst).filter(|r| self.tracked.contains(r)) else { return Ok(None) };
+        if matches!(dst, Reg::V(_)) && !exec.ok_or(Undecided::Bit(EXEC))? {
+            return Ok(None);
+        }
+        let altered = inst.clamp() || inst.omod != 0 || inst.abs | inst.neg != 0;
+        if inst.dst_dwords() != 1 || altered || matches!(inst.format, Format::Sdwa | Format::Dpp) {
+            return Ok(None);
+        }
+        let [a, b, c] = inst.src;
+        let of = |o: Operand| reg(o).and_then(|r| view.value(r));
+        let range = |i: usize| self.sources.range(pc, i);
+        let constant = |i: usize| range(i).value();
+        let moving = |x: Operand, other: usize, sign: i64| {
+            let r = range(other);
+            let ends = [sign * i64::from(r.s.0), sign * i64::from(r.s.1)];
+            add(of(x), ends[0].min(ends[1]), ends[0].max(ends[1]))
+        };
+        let shift =
+            |x: Operand, by: usize, left: bool| constant(by).and_then(|n| shifted(of(x), left, n & 31));
+        let k = i64::from(inst.imm as i16);
+        Ok(Some(match inst.op {
+            Op::SMovB32 | Op::VMovB32 => of(a),
+            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 if a == b => shifted(of(a), true, 1),
+            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 => {
+                let still = |o: Operand| reg(o).is_none_or(|r| !self.written.contains(&r));
+                let first = match (reg(a), reg(b)) {
+                    (Some(_), Some(_)) => constant(1).is_some() || still(b) && constant(0).is_none(),
+                    (first, _) => first.is_some(),
+                };
+                match first {
+                    true => moving(a, 1, 1),
+                    false => moving(b, 0, 1),
+                }
+            }
+            Op::SSubU32 | Op::SSubI32 | Op::VSubU32 => moving(a, 1, -1),
+            Op::VSubrevU32 => moving(b, 0, -1),
+            Op::SAddkI32 => add(view.value(dst), k, k),
+            Op::SLshlB32 => shift(a, 1, true),
+            Op::SLshrB32 => shift(a, 1, false),
+            Op::SAshrI32 if range(0).s.0 >= 0 => shift(a, 1, false),
+            Op::VLshlrevB32 => shift(b, 0, true),
+            Op::VLshrrevB32 => shift(b, 0, false),
+            Op::VAshrrevI32 if range(1).s.0 >= 0 => shift(b, 0, false),
+            Op::SCselectB32 => match view.flag().ok_or(Undecided::Scc)? {
+                true => of(a),
+                false => of(b),
+            },
+            Op::VCndmaskB32 => match c {
+                Operand::Sgpr(n) if n % 2 == 0 => match view.bit(n).ok_or(Undecided::Bit(n))? {
+                    true => of(b),
+                    false => of(a),
+                },
+                _ => None,
+            },
+            _ => return Ok(None),
+        }))
+    }
+}
+
+/// The state with one bit decided, both ways.
+fn decide(open: &mut Vec<(Pc, View)>, pc: Pc, view: &View, pair: u8) {
+    for value in [false, true] {
+        let mut decided = view.clone();
+        decided.bits.insert(pair, value);
+        open.push((pc, decided));
+    }
+}
+
+impl View {
+    fn bit(&self, pair: u8) -> Option<bool> {
+        self.bits.get(&pair).copied()
+    }
+
+    fn value(&self, register: Reg) -> Value {
+        match self.values.get(&register) {
+            Some(value) => *value,
+            None if self.lost => None,
+            None => Some((register, Form::Plus(0, 0))),
+        }
+    }
+
+    /// SCC, if it is decided.
+    fn flag(&self) -> Option<bool> {
+        match self.scc {
+            Scc::Is(value) => Some(value),
+            Scc::Some(true) => Some(true),
+            Scc::None(true) => Some(false),
+            Scc::Unknown | Scc::Some(false) | Scc::None(false) => None,
+        }
+    }
+
+    fn lose(&mut self) {
+        self.bits.clear();
+        self.values.clear();
+        (self.scc, self.lost) = (Scc::Unknown, true);
+    }
+
+    fn mark(&mut self, witness: usize, exists: bool, chosen: bool) {
+        let bit = 1 << witness;
+        self.exists = if exists { self.exists | bit } else { self.exists & !bit };
+        self.chosen = if chosen { self.chosen | bit } else { self.chosen & !bit };
+    }
+}
+
+pub fn to_reg(side: Side) -> Option<Reg> {
+    match side {
+        Side::S(n) => Some(Reg::S(n)),
+        Side::V(n) => Some(Reg::V(n)),
+        Side::Number(_) => None,
+    }
+}
+
+fn reg(operand: Operand) -> Option<Reg> {
+    match operand {
+        Operand::Sgpr(n) => Some(Reg::S(n)),
+        Operand::Vgpr(n) => Some(Reg::V(n)),
+        _ => None,
+    }
+}
+
+fn add(value: Value, lo: i64, hi: i64) -> Value {
+    match value? {
+        (base, Form::Plus(l, h)) if (l + lo).abs() < 1 << 40 && (h + hi).abs() < 1 << 40 => {
+            Some((base, Form::Plus(l + lo, h + hi)))
+        }
+        _ => None,
+    }
+}
+
+fn shifted(value: Value, left: bool, by: u32) -> Value {
+    let (base, form) = value?;
+    let new = match form {
+        _ if by == 0 => form,
+        Form::Plus(0, 0) if left => Form::Left(by),
+        Form::Plus(0, 0) => Form::Right(by),
+        Form::Left(n) if left && n + by < 32 => Form::Left(n + by),
+        Form::Right(n) if !left && n + by < 32 => Form::Right(n + by),
+        Form::Plus(..) | Form::Left(_) | Form::Right(_) => return None,
+    };
+    Some((base, new))
+}
+
+/// The value is one that the claim allows.
+fn within(value: Value, base: Reg, claim: Form) -> bool {
+    match (value, claim) {
+        (Some((b, Form::Plus(lo, hi))), Form::Plus(l, h)) => b == base && l <= lo && hi <= h,
+        (Some((b, form)), claim) => b == base && form == claim,
+        (None, _) => false,
+    }
+}
+
+/// The lane's bits of pairs that an operation writes, and SCC if it tells of lanes.
+#[derive(Default)]
+struct Bits {
+    pairs: Vec<(u8, Option<bool>)>,
+    scc: Option<Scc>,
+}
+
+fn bits(inst: &Inst, view: &View, exec: Option<bool>) -> Result<Bits, Undecided> {
+    if let (Op::SCmpEqU64 | Op::SCmpLgU64, Operand::InlineInt(0), Operand::Sgpr(n)) =
+        (inst.op, inst.src[1], inst.src[0])
+    {
+        let bit = view.bit(n).ok_or(Undecided::Bit(n))?;
+        let scc = if inst.op == Op::SCmpLgU64 { Scc::Some(bit) } else { Scc::None(bit) };
+        return Ok(Bits { pairs: Vec::new(), scc: Some(scc) });
+    }
+    let Operand::Sgpr(dst) = inst.dst else { return Ok(Bits::default()) };
+    let wide = inst.entry().dst == Ty::B64 || inst.dst_dwords() == 2;
+    if !wide || dst % 2 == 1 || inst.entry().compare().is_some() {
+        return Ok(Bits::default());
+    }
+    let saves = saves_exec(inst.op);
+    let first = known(inst.src[0], view);
+    let second = if saves { Known::of(exec, EXEC) } else { known(inst.src[1], view) };
+    let (a, b) = (first.value, second.value);
+    let not = |x: Option<bool>| x.map(|x| !x);
+    let and = |x: Option<bool>, y: Option<bool>| match (x, y) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    };
+    let or = |x: Option<bool>, y: Option<bool>| not(and(not(x), not(y)));
+    let xor = |x: Option<bool>, y: Option<bool>| Some(x? ^ y?);
+    let new = match inst.op {
+        Op::SMovB64 => a,
+        Op::SNotB64 => not(a),
+        Op::SAndB64 | Op::SAndSaveexecB64 => and(a, b),
+        Op::SOrB64 | Op::SOrSaveexecB64 => or(a, b),
+        Op::SXorB64 | Op::SXorSaveexecB64 => xor(a, b),
+        Op::SAndn2B64 | Op::SAndn2SaveexecB64 => and(a, not(b)),
+        Op::SOrn2B64 | Op::SOrn2SaveexecB64 => or(a, not(b)),
+        Op::SNandB64 | Op::SNandSaveexecB64 => not(and(a, b)),
+        Op::SNorB64 | Op::SNorSaveexecB64 => not(or(a, b)),
+        Op::SXnorB64 | Op::SXnorSaveexecB64 => not(xor(a, b)),
+        Op::SCselectB64 => match view.flag().ok_or(Undecided::Scc)? {
+            true => return copied(dst, &first),
+            false => return copied(dst, &second),
+        },
+        Op::SCmovB64 => match view.flag().ok_or(Undecided::Scc)? {
+            true => return copied(dst, &first),
+            false => return copied(dst, &Known::of(view.bit(dst), dst)),
+        },
+        _ => return Ok(Bits::default()),
+    };
+    if new.is_none() {
+        // An operand that can be decided must be, so that what is derived from it stays together with it.
+        let one_only = matches!(inst.op, Op::SMovB64 | Op::SNotB64);
+        if let Some(pair) = first.open.or(if one_only { None } else { second.open }) {
+            return Err(Undecided::Bit(pair));
+        }
+    }
+    let scc = writes_scc(inst).then(|| new.map_or(Scc::Unknown, Scc::Some));
+    let pairs = match saves {
+        true => vec![(dst, Some(exec.ok_or(Undecided::Bit(EXEC))?)), (EXEC, new)],
+        false => vec![(dst, new)],
+    };
+    Ok(Bits { pairs, scc })
+}
+
+/// The lane's bit of an operand, or the pair that must be decided first.
+struct Known {
+    value: Option<bool>,
+    open: Option<u8>,
+}
+
+impl Known {
+    fn of(value: Option<bool>, pair: u8) -> Known {
+        Known { value, open: value.is_none().then_some(pair) }
+    }
+}
+
+fn known(operand: Operand, view: &View) -> Known {
+    match operand {
+        Operand::InlineInt(0) => Known { value: Some(false), open: None },
+        Operand::InlineInt(-1) => Known { value: Some(true), open: None },
+        Operand::Sgpr(n) if n % 2 == 0 => Known::of(view.bit(n), n),
+        _ => Known { value: None, open: None },
+    }
+}
+
+fn copied(dst: u8, from: &Known) -> Result<Bits, Undecided> {
+    match from.open {
+        Some(pair) => Err(Undecided::Bit(pair)),
+        None => Ok(Bits { pairs: vec![(dst, from.value)], scc: None }),
+    }
+}

@@ -1,0 +1,12 @@
+//! Random loops that try to break proofs about loops (docs/facts.md, "The search"): assembly and OpenCL C, what is proven
+//! about them, and runs that count.
+
+mod assembly;
+mod noise;
+mod rounds;
+mod search;
+
+pub use assembly::{Source, assembly};
+pub use noise::Noise;
+pub use rounds::Rounds;
+pub use search::{Launch, Prover, Tried, buffer, contents, machine, try_assembly};
