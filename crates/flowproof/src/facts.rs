@@ -247,14 +247,33 @@ impl Facts {
         for (on, off) in self.on.iter_mut().zip(&self.off) {
             *on = off.map_or(*on, |o| o.or_else(*on));
         }
-        self.masks.clear();
+        self.whoever_is_on();
     }
 
     /// Lanes that do not exist may be on.
     pub fn strange_lanes(&mut self) {
         self.on.fill(Interval::ANY);
         self.off.fill(Some(Interval::ANY));
-        self.masks.clear();
+        self.whoever_is_on();
+    }
+
+    /// Masks keep what they say of scalars for all lanes.
+    fn whoever_is_on(&mut self) {
+        for said in self.masks.values_mut() {
+            let (yes, no) = (said.yes_anywhere, said.no_anywhere);
+            said.yes.retain(|c| yes && c.of_scalars());
+            said.no.retain(|c| no && c.of_scalars());
+        }
+    }
+
+    /// How SCC must be, if only one way is possible.
+    pub fn scc_value(&self) -> Option<bool> {
+        let c = self.scc?;
+        match (self.clone().learn(c), self.clone().learn(c.opposite())) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            (true, true) | (false, false) => None,
+        }
     }
 }
 

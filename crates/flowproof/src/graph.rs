@@ -2,8 +2,8 @@
 //! dominators that are computed here.
 
 use crate::Code;
-use crate::explore::to_reg;
 use crate::format::Reg;
+use crate::lane::to_reg;
 use crate::transfer::written;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::gcn3::Inst;

@@ -8,6 +8,7 @@ mod facts;
 mod format;
 mod graph;
 mod interval;
+mod lane;
 mod transfer;
 
 pub use format::{

@@ -176,7 +176,12 @@ pub fn result(inst: &Inst, f: &Facts) -> Option<Interval> {
         Op::SFf1I32B32 | Op::SFlbitI32B32 => Interval::signed(-1, 31),
         Op::SFf1I32B64 | Op::SFlbitI32B64 => Interval::signed(-1, 63),
         Op::SAbsI32 if a.s.0 != i32::MIN => Interval::signed(0, a.s.0.abs().max(a.s.1.abs())),
-        Op::SCselectB32 | Op::VCndmaskB32 => a.or_else(b),
+        Op::SCselectB32 => match f.scc_value() {
+            Some(true) => a,
+            Some(false) => b,
+            None => a.or_else(b),
+        },
+        Op::VCndmaskB32 => a.or_else(b),
         Op::VMbcntLoU32B32 | Op::VMbcntHiU32B32 | Op::VBcntU32B32 => b.plus(Interval::unsigned(0, 32)),
         Op::VFrexpExpI32F32 => Interval::signed(-149, 128),
         Op::VFrexpExpI32F64 => Interval::signed(-1074, 1024),

@@ -3,10 +3,12 @@
 
 mod assembly;
 mod noise;
+mod opencl;
 mod rounds;
 mod search;
 
 pub use assembly::{Source, assembly};
 pub use noise::Noise;
+pub use opencl::opencl;
 pub use rounds::Rounds;
-pub use search::{Launch, Prover, Tried, buffer, contents, machine, try_assembly};
+pub use search::{Prover, Tried, contents, machine, try_assembly, try_opencl};

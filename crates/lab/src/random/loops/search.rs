@@ -108,8 +108,51 @@ pub fn try_assembly(case: u64, inputs: u64, prover: Prover) -> Result<Tried, Str
     Ok(tried)
 }
 
+/// Cases in OpenCL C, compiled: what [`super::opencl`] wrote for them is in `object`.
+pub fn try_opencl(
+    object: &[u8],
+    cases: impl IntoIterator<Item = u64>,
+    inputs: u64,
+    prover: Prover,
+) -> Result<Vec<(u64, Tried)>, String> {
+    let object = CodeObject::parse(object).map_err(|e| e.to_string())?;
+    let machine = machine(&[])?;
+    let mut all = Vec::new();
+    for case in cases {
+        let mut tried = Tried::default();
+        let mut noise = Noise::new(case ^ 0xc2);
+        let (lanes, first) = (noise.pick(&[1, 7, 64, 64, 64]), (noise.number(), noise.number()));
+        for launch_known in [true, false] {
+            let mut found: Option<Inferred> = None;
+            for input in 0..inputs {
+                let other = (noise.number(), noise.number());
+                let args = if launch_known || input == 0 { first } else { other };
+                let mut device = Device::new(machine.clone());
+                let told = |e: DeviceError| format!("{e:?}");
+                let module = device.place("loops.co", object.clone(), None).map_err(told)?;
+                let out = buffer(&mut device, &[0; 64]).map_err(told)?;
+                let data = buffer(&mut device, &contents(case, input)).map_err(told)?;
+                let value = |v: u32| Arg::Value(v.to_le_bytes().to_vec());
+                let dispatch = Dispatch {
+                    kernel: format!("k{case}"),
+                    grid: [lanes, 1, 1],
+                    group: [lanes, 1, 1],
+                    args: vec![Arg::Buffer(out), Arg::Buffer(data), value(args.0), value(args.1)],
+                    dynamic_lds: 0,
+                };
+                let mut launch = Launch { device, module, dispatch };
+                if !launch.compare(launch_known, &mut found, prover, &mut tried)? {
+                    break;
+                }
+            }
+        }
+        all.push((case, tried));
+    }
+    Ok(all)
+}
+
 /// A kernel in place with its arguments.
-pub struct Launch {
+struct Launch {
     device: Device,
     module: Module,
     dispatch: Dispatch,
@@ -137,14 +180,9 @@ impl Launch {
         Ok(Launch { device, module, dispatch })
     }
 
-    /// Any kernel on a device.
-    pub fn of(device: Device, module: Module, dispatch: Dispatch) -> Launch {
-        Launch { device, module, dispatch }
-    }
-
     /// Runs it and compares what happens with what is proven, which is found out first if `found` has nothing yet. False if
     /// nothing that a run could contradict is proven.
-    pub fn compare(
+    fn compare(
         &mut self,
         launch_known: bool,
         found: &mut Option<Inferred>,
@@ -179,7 +217,7 @@ impl Launch {
 }
 
 /// Puts words into a device's memory.
-pub fn buffer(device: &mut Device, words: &[u32]) -> Result<u64, DeviceError> {
+fn buffer(device: &mut Device, words: &[u32]) -> Result<u64, DeviceError> {
     let addr = device.alloc(4 * words.len() as u64)?;
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     device.write(addr, &bytes)?;

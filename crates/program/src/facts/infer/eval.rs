@@ -182,7 +182,11 @@ pub fn arithmetic(inst: &Inst, state: &State) -> Option<Range> {
         Op::SFf1I32B32 | Op::SFlbitI32B32 => Range::signed(-1, 31),
         Op::SFf1I32B64 | Op::SFlbitI32B64 => Range::signed(-1, 63),
         Op::SAbsI32 if a.slo > i32::MIN => Range::signed(0, a.slo.abs().max(a.shi.abs())),
-        Op::SCselectB32 => a.join(b),
+        Op::SCselectB32 => match state.decided_scc() {
+            Some(true) => a,
+            Some(false) => b,
+            None => a.join(b),
+        },
         Op::VCndmaskB32 => a.join(b),
         Op::VMbcntLoU32B32 | Op::VMbcntHiU32B32 => b.add(Range::unsigned(0, 32)),
         Op::VBcntU32B32 => b.add(Range::unsigned(0, 32)),

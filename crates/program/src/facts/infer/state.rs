@@ -67,6 +67,11 @@ impl Cond {
         Cond { rel: self.rel.not(), ..self }
     }
 
+    /// It compares no registers of lanes.
+    pub fn is_uniform(&self) -> bool {
+        !matches!(self.a, Side::Vector(_)) && !matches!(self.b, Side::Vector(_))
+    }
+
     fn reads(&self, side: Side) -> bool {
         self.a == side || self.b == side
     }
@@ -314,13 +319,37 @@ impl State {
         for (off, on) in self.off.iter().zip(self.on.iter_mut()) {
             *on = off.map_or(*on, |o| o.join(*on));
         }
-        self.masks.clear();
+        self.keep_uniform();
     }
 
     /// Any lanes can be on now, even ones that do not exist.
     pub fn any_lanes(&mut self) {
         self.on.fill(Range::FULL);
         self.off.fill(Some(Range::FULL));
-        self.masks.clear();
+        self.keep_uniform();
+    }
+
+    /// Of what masks say only that about scalars stays which holds for all lanes, whoever is on.
+    fn keep_uniform(&mut self) {
+        for mask in self.masks.values_mut() {
+            let (yes, no) = (mask.yes_anywhere, mask.no_anywhere);
+            mask.yes.retain(|c| yes && c.is_uniform());
+            mask.no.retain(|c| no && c.is_uniform());
+        }
+        self.masks.retain(|_, m| !m.is_empty());
+    }
+
+    /// SCC, if what it tells of is decided.
+    pub fn decided_scc(&self) -> Option<bool> {
+        let c = self.scc?;
+        let possible = |c: Cond| {
+            let (a, b) = (self.side(c.a), self.side(c.b));
+            a.assume(c.rel, c.signed, b).is_some() && b.assume(c.rel.swap(), c.signed, a).is_some()
+        };
+        match (possible(c), possible(c.not())) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
     }
 }

@@ -55,9 +55,27 @@ impl<'a> Values<'a> {
             }
         }
         for _ in 0..2 {
+            let solution = values.before.clone();
             values.again(&order, entries);
+            // What a condition says may be lost when ranges get smaller (one that cannot hold limits nothing), so one more
+            // round need not lead to a solution.
+            if !values.is_solution(&order, entries) {
+                values.before = solution;
+                break;
+            }
         }
         Some(values)
+    }
+
+    /// Whatever holds before a block is true of every state that arrives there.
+    fn is_solution(&self, order: &[usize], entries: &[(usize, State)]) -> bool {
+        let covers = |b: usize, mut state: State| {
+            self.clamp(b, &mut state);
+            let Some(mut known) = self.before[b].clone() else { return false };
+            !known.join(&state)
+        };
+        entries.iter().all(|(b, state)| covers(*b, state.clone()))
+            && order.iter().all(|&b| self.out(b).into_iter().all(|(s, state)| covers(s, state)))
     }
 
     /// Blocks in reverse post-order.
@@ -247,12 +265,11 @@ fn assume_branch(inst: &Inst, jump: bool, state: &mut State, anywhere: bool) -> 
         Op::SCbranchVccnz | Op::SCbranchVccz => {
             let some = jump == (inst.op == Op::SCbranchVccnz);
             // A lane has its bit set: what that says about scalars holds, if it says so for lanes that are off, too.
-            let uniform = |c: &Cond| !matches!(c.a, Side::Vector(_)) && !matches!(c.b, Side::Vector(_));
             let known = state.masks.get(&VCC).filter(|m| m.yes_anywhere || anywhere);
             let mask: MaskCond = known.cloned().unwrap_or_default();
             if some {
                 state.some |= 1 << VCC;
-                holds(state, mask.yes.into_iter().filter(uniform).collect())
+                holds(state, mask.yes.into_iter().filter(Cond::is_uniform).collect())
             } else {
                 true
             }
