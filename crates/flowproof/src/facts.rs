@@ -17,6 +17,7 @@ pub struct Facts {
     pub off: Vec<Option<Interval>>,
     pub clean: u128,
     pub some: u128,
+    pub none: u128,
     pub scc: Option<Comparison>,
     pub carry: Option<Address>,
     pub masks: BTreeMap<u8, Said>,
@@ -89,6 +90,7 @@ impl Facts {
             off: vec![Some(Interval::ANY); 256],
             clean: 0,
             some: 0,
+            none: 0,
             scc: None,
             carry: None,
             masks: BTreeMap::new(),
@@ -114,6 +116,7 @@ impl Facts {
         }
         f.clean = claim.clean.iter().fold(0, |m, &n| m | 1u128 << (n & 127));
         f.some = claim.some.iter().fold(0, |m, &n| m | 1u128 << (n & 127));
+        f.none = claim.none.iter().fold(0, |m, &n| m | 1u128 << (n & 127));
         (f.scc, f.carry) = (claim.scc, claim.carry);
         f.masks = claim.masks.iter().cloned().collect();
         f
@@ -142,8 +145,9 @@ impl Facts {
                 return Some(format!("v{n} of lanes that are off"));
             }
         }
-        if claim.clean & !self.clean != 0 || claim.some & !self.some != 0 {
-            return Some("masks of existing lanes, or with a lane".into());
+        let flags = [(claim.clean, self.clean), (claim.some, self.some), (claim.none, self.none)];
+        if flags.iter().any(|(said, known)| said & !known != 0) {
+            return Some("masks of existing lanes only, with a lane, or without".into());
         }
         if claim.scc.is_some() && claim.scc != self.scc || claim.carry.is_some() && claim.carry != self.carry
         {
@@ -211,6 +215,7 @@ impl Facts {
         self.masks.remove(&pair);
         self.clean &= !(1 << pair);
         self.some &= !(1 << pair);
+        self.none &= !(1 << pair);
     }
 
     pub fn write_vector(&mut self, n: u8, i: Interval) {
@@ -224,6 +229,15 @@ impl Facts {
 
     pub fn is_some(&self, pair: u8) -> bool {
         self.some >> (pair & 127) & 1 == 1
+    }
+
+    pub fn is_none(&self, pair: u8) -> bool {
+        self.none >> (pair & 127) & 1 == 1
+    }
+
+    pub fn can_hold(&self, c: Comparison) -> bool {
+        let (a, b) = (self.side(c.a), self.side(c.b));
+        !limited(a, c.rel, c.signed, b).is_empty() && !limited(b, c.rel.mirrored(), c.signed, a).is_empty()
     }
 
     pub fn tell(&mut self, pair: u8, said: Said, clean: bool, some: bool) {
@@ -269,7 +283,7 @@ impl Facts {
     /// How SCC must be, if only one way is possible.
     pub fn scc_value(&self) -> Option<bool> {
         let c = self.scc?;
-        match (self.clone().learn(c), self.clone().learn(c.opposite())) {
+        match (self.can_hold(c), self.can_hold(c.opposite())) {
             (true, false) => Some(true),
             (false, true) => Some(false),
             (true, true) | (false, false) => None,

@@ -94,9 +94,10 @@ pub struct Invariant {
     pub off: Vec<(u8, Interval)>,
     /// Registers for which no lane can be off.
     pub never_off: Vec<u8>,
-    /// Pairs, by their first register, that have bits of existing lanes only, and that are not zero.
+    /// Pairs, by their first register, that have bits of existing lanes only, that are not zero, and that are.
     pub clean: Vec<u8>,
     pub some: Vec<u8>,
+    pub none: Vec<u8>,
     pub scc: Option<Comparison>,
     /// SCC is the carry out of the low half of this address.
     pub carry: Option<Address>,

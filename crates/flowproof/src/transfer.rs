@@ -181,7 +181,20 @@ pub fn result(inst: &Inst, f: &Facts) -> Option<Interval> {
             Some(false) => b,
             None => a.or_else(b),
         },
-        Op::VCndmaskB32 => a.or_else(b),
+        Op::VCndmaskB32 => {
+            let nothing = Said::default();
+            let pair = if let Operand::Sgpr(n) = inst.src[2] { n } else { return Some(a.or_else(b)) };
+            let said = f.masks.get(&pair).unwrap_or(&nothing);
+            let (unset, set) = (
+                f.is_none(pair) || said.yes.iter().any(|&c| !f.can_hold(c)),
+                said.no.iter().any(|&c| !f.can_hold(c)),
+            );
+            match (unset, set) {
+                (true, _) => a,
+                (false, true) => b,
+                (false, false) => a.or_else(b),
+            }
+        }
         Op::VMbcntLoU32B32 | Op::VMbcntHiU32B32 | Op::VBcntU32B32 => b.plus(Interval::unsigned(0, 32)),
         Op::VFrexpExpI32F32 => Interval::signed(-149, 128),
         Op::VFrexpExpI32F64 => Interval::signed(-1074, 1024),
@@ -316,6 +329,28 @@ pub fn saves_exec(op: Op) -> bool {
     )
 }
 
+/// The mask an instruction leaves is zero.
+fn no_bits(inst: &Inst, f: &Facts) -> bool {
+    let zero = |o: Operand| match o {
+        Operand::Sgpr(n) => f.is_none(n),
+        Operand::InlineInt(v) => v == 0,
+        _ => false,
+    };
+    let [x, y, _] = inst.src;
+    match inst.op {
+        Op::SMovB64 | Op::SAndn2B64 => zero(x),
+        Op::SAndB64 => zero(x) || zero(y),
+        Op::SOrB64 | Op::SXorB64 => zero(x) && zero(y),
+        Op::SCselectB64 => match f.scc_value() {
+            Some(scc) => zero(if scc { x } else { y }),
+            None => zero(x) && zero(y),
+        },
+        // No lane that is on passes, and lanes that are off get a zero.
+        _ if inst.entry().compare().is_some() => comparison(inst).is_some_and(|c| !f.can_hold(c)),
+        _ => false,
+    }
+}
+
 /// How EXEC changes.
 struct Lanes {
     /// A part of the lanes that were on, for which these hold.
@@ -427,6 +462,11 @@ pub fn step(inst: &Inst, f: &mut Facts, launch: &Launch) {
         said.no.retain(|c| !writes.iter().any(|&w| c.mentions(w)));
         f.tell(n, said, clean, some);
     }
+    if let (true, Operand::Sgpr(n)) = (no_bits(inst, &before), inst.dst)
+        && n != EXEC
+    {
+        f.none |= 1 << (n & 127);
+    }
     if let Some(lanes) = lanes(inst, &before) {
         if let (true, Operand::Sgpr(n)) = (saves_exec(inst.op), inst.dst) {
             f.tell(n, Said::default(), before.is_clean(EXEC), before.is_some(EXEC));
@@ -501,10 +541,14 @@ pub fn take(inst: &Inst, jump: bool, f: &mut Facts) -> bool {
             f.scc.is_none_or(|c| f.learn(if holds { c } else { c.opposite() }))
         }
         Op::SCbranchVccz | Op::SCbranchVccnz if jump == (inst.op == Op::SCbranchVccnz) => {
+            if f.is_none(VCC) {
+                return false;
+            }
             f.some |= 1 << VCC;
             let said = f.masks.get(&VCC).filter(|s| s.yes_anywhere).cloned().unwrap_or_default();
             said.yes.into_iter().filter(Comparison::of_scalars).all(|c| f.learn(c))
         }
+        Op::SCbranchVccz | Op::SCbranchVccnz => !f.is_some(VCC),
         Op::SCbranchExecz | Op::SCbranchExecnz => {
             if jump == (inst.op == Op::SCbranchExecnz) {
                 f.some |= 1 << EXEC;

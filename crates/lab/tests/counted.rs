@@ -1,9 +1,7 @@
 //! Random counted loops in GCN3 assembly, of scalars and of lanes, with every comparison, step and sign: the proven limit
 //! is never less than what really happens, and for loops without wrap-around it is exact or one more.
 
-mod rounds;
-
-use rounds::Rounds;
+use wb_lab::random::loops::Rounds;
 use wb_lab::{AnyProgram, Job, JobSpec};
 use wb_program::facts::{Known, LoopFact, infer_gcn3};
 use wb_sim::RunOptions;

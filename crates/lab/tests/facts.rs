@@ -7,15 +7,14 @@
 mod case;
 #[path = "../../device/tests/fixtures/cases/mod.rs"]
 mod cases;
-mod rounds;
 
 use case::{Case, In, Launch, Step};
-use rounds::Rounds;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_device::{Arg, Device, Dispatch, Module};
 use wb_hw::Reconverge;
 use wb_lab::object::ObjectFile;
 use wb_lab::random::gcn3::{Setup, generate, source};
+use wb_lab::random::loops::Rounds;
 use wb_program::facts::{Known, calls_of, infer_gcn3, loops};
 use wb_program::marks::{self, Request, Style, Wanted};
 use wb_sim::RunOptions;

@@ -1,4 +1,5 @@
-//! `wavebound campaign`: random kernels under every mechanism; no run may be longer than its bound.
+//! `wavebound campaign`: random kernels under every mechanism, no run of which may be longer than its bound; or random loops, none
+//! of which may go round more often than proven.
 
 use super::{CommandResult, print, print_json, print_line};
 use clap::Args;
@@ -9,6 +10,8 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wb_lab::bound::campaign::{self, Case, Summary};
+use wb_lab::random::loops::{self, Search};
+use wb_program::facts::SideCondition;
 
 #[derive(Args)]
 pub struct CampaignArgs {
@@ -30,9 +33,24 @@ pub struct CampaignArgs {
     /// Threads
     #[arg(long, default_value_t = 2)]
     threads: usize,
+    /// Search for wrong proofs instead: so many random loops in assembly (docs/facts.md, "The search")
+    #[arg(long, value_name = "CASES", conflicts_with_all = ["case", "opencl"])]
+    loops: Option<u64>,
+    /// The same with random loops in OpenCL C, compiled with Debian's clang
+    #[arg(long, value_name = "CASES", conflicts_with = "case")]
+    opencl: Option<u64>,
+    /// Leave out a side condition of the prover, to see the search find what is wrong without it
+    #[arg(long, value_name = "NAME", value_parser = side_condition)]
+    without: Option<SideCondition>,
     /// Machine-readable output (docs/json.md)
     #[arg(long)]
     json: bool,
+}
+
+fn side_condition(name: &str) -> Result<SideCondition, String> {
+    let all = SideCondition::ALL.map(|c| format!("{c:?}"));
+    let found = SideCondition::ALL.into_iter().find(|c| format!("{c:?}") == name);
+    found.ok_or_else(|| format!("one of {}", all.join(", ")))
 }
 
 #[derive(Serialize)]
@@ -43,7 +61,82 @@ struct CampaignJson<'a> {
     cases: &'a [Case],
 }
 
+#[derive(Serialize)]
+struct LoopsJson {
+    version: u32,
+    cases: u64,
+    loops: usize,
+    proved: usize,
+    reached: usize,
+    never_taken: usize,
+    refused: u64,
+    wrong: Vec<WrongJson>,
+}
+
+#[derive(Serialize)]
+struct WrongJson {
+    case: u64,
+    what: Vec<String>,
+}
+
+/// The search for wrong proofs.
+fn search_loops(args: &CampaignArgs, count: u64, opencl: bool) -> CommandResult {
+    let what = Search {
+        cases: args.first..args.first + count,
+        inputs: args.inputs.max(1) + 1,
+        threads: args.threads,
+        without: args.without,
+        opencl,
+    };
+    let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(count));
+    let found = loops::search(&what, &|done| {
+        if let Some(bar) = &bar {
+            bar.inc(done);
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let found = found.map_err(|e| miette!("{e}"))?;
+    if args.json {
+        let wrong = found.wrong.iter().map(|(case, what)| WrongJson { case: *case, what: what.clone() });
+        print_json(&LoopsJson {
+            version: 1,
+            cases: found.cases,
+            loops: found.sum.loops,
+            proved: found.sum.proved,
+            reached: found.sum.reached,
+            never_taken: found.sum.never,
+            refused: found.refused,
+            wrong: wrong.collect(),
+        })?;
+    } else {
+        for (case, what) in found.wrong.iter().take(5) {
+            print_line(&format!("case {case}: {}", what.first().map_or("", String::as_str)));
+        }
+        let sum = &found.sum;
+        print_line(&format!(
+            "{} cases: {} loops, {} limits proven, reached {} times, {} ways never taken; {} proofs refused by the \
+             checker; {} cases WRONG",
+            found.cases,
+            sum.loops,
+            sum.proved,
+            sum.reached,
+            sum.never,
+            found.refused,
+            found.wrong.len()
+        ));
+    }
+    Ok(if found.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
 pub fn main(args: CampaignArgs) -> CommandResult {
+    if let Some(count) = args.loops {
+        return search_loops(&args, count, false);
+    }
+    if let Some(count) = args.opencl {
+        return search_loops(&args, count, true);
+    }
     if let Some(number) = args.case {
         let (found, setup) =
             campaign::study(number, args.inputs).map_err(|e| miette!("case {number}: {e}"))?;

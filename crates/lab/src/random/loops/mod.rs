@@ -2,12 +2,16 @@
 //! about them, and runs that count.
 
 mod assembly;
+mod campaign;
+mod forge;
 mod noise;
 mod opencl;
 mod rounds;
 mod search;
 
 pub use assembly::{Source, assembly};
+pub use campaign::{Outcome, Search, search};
+pub use forge::forged;
 pub use noise::Noise;
 pub use opencl::opencl;
 pub use rounds::Rounds;

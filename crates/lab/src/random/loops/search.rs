@@ -73,8 +73,7 @@ pub fn machine(sets: &[&str]) -> Result<Machine, String> {
     let limit = format!("limits.cycles={LONGEST}");
     let all = sets.iter().copied().chain([limit.as_str(), "limits.memory=4194304"]);
     let sets: Vec<_> = all.map(wb_hw::parse_set).collect::<Result<_, _>>().map_err(|e| format!("{e:?}"))?;
-    let machine =
-        wb_hw::load("gcn3").and_then(|m| m.with_overrides(&sets)).map_err(|e| format!("{e:?}"))?;
+    let machine = wb_hw::load("gcn3").and_then(|m| m.with_overrides(&sets)).map_err(|e| format!("{e:?}"))?;
     Ok(if sets.len() == 2 { PLAIN.get_or_init(|| machine).clone() } else { machine })
 }
 
@@ -98,8 +97,8 @@ pub fn try_assembly(case: u64, inputs: u64, prover: Prover) -> Result<Tried, Str
                     (noise.number(), noise.number())
                 }
             };
-            let mut launch =
-                Launch::new(&machine, &object, &source, args, &contents(case, input)).map_err(|e| format!("{e:?}"))?;
+            let mut launch = Launch::new(&machine, &object, &source, args, &contents(case, input))
+                .map_err(|e| format!("{e:?}"))?;
             if !launch.compare(launch_known, &mut found, prover, &mut tried)? {
                 break;
             }

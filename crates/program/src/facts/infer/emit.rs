@@ -79,6 +79,7 @@ fn invariant(pc: wb_isa::Pc, state: &State) -> Invariant {
         never_off: state.off.iter().enumerate().filter(|o| o.1.is_none()).map(|o| o.0 as u8).collect(),
         clean: bits(state.clean),
         some: bits(state.some),
+        none: bits(state.none),
         scc: state.scc.map(comparison),
         carry: state.carry.map(address),
         masks: state.masks.iter().map(|(&n, m)| (n, said(m))).collect(),

@@ -187,7 +187,14 @@ pub fn arithmetic(inst: &Inst, state: &State) -> Option<Range> {
             Some(false) => b,
             None => a.join(b),
         },
-        Op::VCndmaskB32 => a.join(b),
+        Op::VCndmaskB32 => match inst.src[2] {
+            Operand::Sgpr(n) => match state.decided_mask(n) {
+                Some(true) => b,
+                Some(false) => a,
+                None => a.join(b),
+            },
+            _ => a.join(b),
+        },
         Op::VMbcntLoU32B32 | Op::VMbcntHiU32B32 => b.add(Range::unsigned(0, 32)),
         Op::VBcntU32B32 => b.add(Range::unsigned(0, 32)),
         Op::VFrexpExpI32F32 => Range::signed(-149, 128),
@@ -307,6 +314,26 @@ fn mask_result(inst: &Inst, state: &State) -> Option<(MaskCond, bool, bool)> {
     })
 }
 
+/// Whether a mask operation, or a comparison of lanes, leaves zero.
+fn leaves_none(inst: &Inst, state: &State, cond: Option<Cond>) -> bool {
+    let none = |i: usize| match inst.src[i] {
+        Operand::Sgpr(n) => state.is_none(n),
+        other => other == Operand::InlineInt(0),
+    };
+    match inst.op {
+        Op::SMovB64 => none(0),
+        Op::SAndB64 => none(0) || none(1),
+        Op::SAndn2B64 => none(0),
+        Op::SOrB64 | Op::SXorB64 => none(0) && none(1),
+        Op::SCselectB64 => match state.decided_scc() {
+            Some(true) => none(0),
+            Some(false) => none(1),
+            None => none(0) && none(1),
+        },
+        _ => inst.entry().compare().is_some() && cond.is_some_and(|c| !state.possible(c)),
+    }
+}
+
 fn put_mask(state: &mut State, pair: u8, (cond, clean, some): (MaskCond, bool, bool)) {
     match cond.is_empty() {
         true => _ = state.masks.remove(&pair),
@@ -387,6 +414,7 @@ pub fn step(inst: &Inst, state: &mut State, known: &Known) {
     let loads = loaded(inst, state, known);
     let pointer = address(inst, state);
     let mask_value = mask_result(inst, state);
+    let none = leaves_none(inst, state, cond);
     let new_lanes = lanes(inst, state, cond);
     let saved = (state.is_clean(EXEC), state.is_some(EXEC));
     let copy = match (inst.op, inst.src[0]) {
@@ -463,6 +491,11 @@ pub fn step(inst: &Inst, state: &mut State, known: &Known) {
         let stale = known.without == Some(SideCondition::OperandsUnchanged);
         let said = if stale { m.0 } else { m.0.without(&written) };
         put_mask(state, n, (said, m.1, m.2));
+    }
+    if let (true, Operand::Sgpr(n)) = (none, inst.dst)
+        && n != EXEC
+    {
+        state.none |= 1 << n;
     }
     if let Some((how, clean, some)) = new_lanes {
         if let (true, Operand::Sgpr(n)) = (is_save(inst.op), inst.dst) {

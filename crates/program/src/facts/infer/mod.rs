@@ -180,9 +180,8 @@ pub struct Inferred {
 /// this module; what it refuses is not returned.
 pub fn infer_gcn3(program: &Program<Gcn3>, known: &Known) -> Inferred {
     let found = infer_unchecked(program, known);
-    let calls = calls_of(program);
     let Some(proof) = &found.proof else { return found };
-    match wb_flowproof::check(&emit::code(program, &calls), &emit::launch(known), proof) {
+    match recheck(program, known, proof) {
         Ok(checked) => {
             let Inferred { mut loops, never, proof, .. } = found;
             loops.retain(|l| checked.loops.get(&l.header) == Some(&l.max));
@@ -195,6 +194,19 @@ pub fn infer_gcn3(program: &Program<Gcn3>, known: &Known) -> Inferred {
         }
         Err(refused) => Inferred { refused: vec![refused.to_string()], ..Inferred::default() },
     }
+}
+
+/// Checks a proof about a program and a launch with [`wb_flowproof`].
+pub fn recheck(
+    program: &Program<Gcn3>,
+    known: &Known,
+    proof: &wb_flowproof::Proof,
+) -> Result<wb_flowproof::Checked, wb_flowproof::Refused> {
+    let calls = calls_of(program);
+    if analysable_with(program, &calls).is_err() {
+        return Err(wb_flowproof::Refused::Flow { pc: program.entry });
+    }
+    wb_flowproof::check(&emit::code(program, &calls), &emit::launch(known), proof)
 }
 
 /// What the prover says, unchecked: for the tests of prover and checker.

@@ -149,8 +149,9 @@ pub struct State {
     pub off: Vec<Option<Range>>,
     /// Pairs (by their first register) with bits only of lanes that exist.
     pub clean: u128,
-    /// Pairs that are not zero.
+    /// Pairs that are not zero, and pairs that are.
     pub some: u128,
+    pub none: u128,
     pub scc: Option<Cond>,
     /// SCC is the carry of the low half of this address.
     pub carry: Option<Pointer>,
@@ -169,6 +170,7 @@ impl State {
             off: vec![Some(Range::FULL); VECTORS],
             clean: 0,
             some: 0,
+            none: 0,
             scc: None,
             carry: None,
             masks: BTreeMap::new(),
@@ -204,9 +206,9 @@ impl State {
             changed |= *a != new;
             *a = new;
         }
-        let rest = (self.clean & other.clean, self.some & other.some);
-        changed |= rest != (self.clean, self.some);
-        (self.clean, self.some) = rest;
+        let rest = (self.clean & other.clean, self.some & other.some, self.none & other.none);
+        changed |= rest != (self.clean, self.some, self.none);
+        (self.clean, self.some, self.none) = rest;
         if self.scc != other.scc {
             changed |= self.scc.take().is_some();
         }
@@ -291,6 +293,7 @@ impl State {
         self.masks.remove(&pair);
         self.clean &= !(1 << pair);
         self.some &= !(1 << pair);
+        self.none &= !(1 << pair);
     }
 
     /// A vector register gets a value in the lanes that are on.
@@ -305,6 +308,26 @@ impl State {
 
     pub fn is_some(&self, pair: u8) -> bool {
         self.some >> pair & 1 == 1
+    }
+
+    pub fn is_none(&self, pair: u8) -> bool {
+        self.none >> pair & 1 == 1
+    }
+
+    /// Whether a comparison can hold (for a lane that is on).
+    pub fn possible(&self, c: Cond) -> bool {
+        let (a, b) = (self.side(c.a), self.side(c.b));
+        a.assume(c.rel, c.signed, b).is_some() && b.assume(c.rel.swap(), c.signed, a).is_some()
+    }
+
+    /// The lanes that are on all have their bit in a mask, or none has.
+    pub fn decided_mask(&self, pair: u8) -> Option<bool> {
+        let empty = MaskCond::default();
+        let mask = self.masks.get(&pair).unwrap_or(&empty);
+        if self.is_none(pair) || mask.yes.iter().any(|&c| !self.possible(c)) {
+            return Some(false);
+        }
+        mask.no.iter().any(|&c| !self.possible(c)).then_some(true)
     }
 
     /// Lanes go off.
@@ -342,11 +365,7 @@ impl State {
     /// SCC, if what it tells of is decided.
     pub fn decided_scc(&self) -> Option<bool> {
         let c = self.scc?;
-        let possible = |c: Cond| {
-            let (a, b) = (self.side(c.a), self.side(c.b));
-            a.assume(c.rel, c.signed, b).is_some() && b.assume(c.rel.swap(), c.signed, a).is_some()
-        };
-        match (possible(c), possible(c.not())) {
+        match (self.possible(c), self.possible(c.not())) {
             (true, false) => Some(true),
             (false, true) => Some(false),
             _ => None,

@@ -268,10 +268,13 @@ fn assume_branch(inst: &Inst, jump: bool, state: &mut State, anywhere: bool) -> 
             let known = state.masks.get(&VCC).filter(|m| m.yes_anywhere || anywhere);
             let mask: MaskCond = known.cloned().unwrap_or_default();
             if some {
+                if state.is_none(VCC) {
+                    return false;
+                }
                 state.some |= 1 << VCC;
                 holds(state, mask.yes.into_iter().filter(Cond::is_uniform).collect())
             } else {
-                true
+                !state.is_some(VCC)
             }
         }
         Op::SCbranchExecnz | Op::SCbranchExecz => {
