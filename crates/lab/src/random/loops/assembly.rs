@@ -28,12 +28,20 @@ struct Writer {
     /// Labels to leave and to go round the loops that are open.
     open: Vec<(String, String)>,
     statements: u32,
+    /// Counters that statements and tests use more often than others.
+    favourite: (&'static str, &'static str),
 }
 
 /// The loops of a case.
 pub fn assembly(case: u64) -> Source {
-    let mut w =
-        Writer { noise: Noise::new(case), text: String::new(), labels: 0, open: Vec::new(), statements: 0 };
+    let mut w = Writer {
+        noise: Noise::new(case),
+        text: String::new(),
+        labels: 0,
+        open: Vec::new(),
+        statements: 0,
+        favourite: (SCALARS[0], VECTORS[0]),
+    };
     let (n, m) = (w.noise.number(), w.noise.number());
     let lanes = w.noise.pick(&[1, 2, 3, 16, 40, 64, 64, 64]);
     w.start();
@@ -114,6 +122,7 @@ impl Writer {
         let number = self.noise.number();
         match self.noise.below(8) {
             0 | 1 => self.line(&format!("v_mov_b32 {to}, {number:#x}")),
+            2 if number & 1 == 1 => self.line(&format!("v_and_b32 {to}, 15, v0")),
             2 => self.line(&format!("v_mov_b32 {to}, v0")),
             3 => {
                 let shift = self.noise.below(3);
@@ -128,11 +137,13 @@ impl Writer {
     }
 
     fn scalar(&mut self) -> &'static str {
-        self.noise.pick(&SCALARS)
+        let any = self.noise.pick(&SCALARS);
+        if self.noise.one_in(3) { any } else { self.favourite.0 }
     }
 
     fn vector(&mut self) -> &'static str {
-        self.noise.pick(&VECTORS)
+        let any = self.noise.pick(&VECTORS);
+        if self.noise.one_in(3) { any } else { self.favourite.1 }
     }
 
     fn mask(&mut self) -> &'static str {
@@ -384,7 +395,14 @@ impl Writer {
 
     /// A branch that some condition decides.
     fn branch(&mut self, to: &str) {
-        match self.noise.below(6) {
+        match self.noise.below(7) {
+            // A ballot that goes on while some lane has not been met.
+            6 => {
+                let s = self.scalar();
+                let v = self.noise.pick(&["v0", "v10", "v11", "v1", "v2", "v3"]);
+                self.line(&format!("v_cmp_ne_u32 vcc, {s}, {v}"));
+                self.line(&format!("s_cbranch_vccnz {to}"));
+            }
             0 | 1 => {
                 self.compare_scalars();
                 let way = self.noise.pick(&["scc0", "scc1"]);
@@ -435,6 +453,8 @@ impl Writer {
         let again = self.new_label("again");
         let saved = self.noise.pick(&MASKS);
         let save = self.noise.one_in(2);
+        let before = self.favourite;
+        self.favourite = (self.noise.pick(&SCALARS), self.noise.pick(&VECTORS));
         if self.noise.one_in(2) {
             let s = self.scalar();
             self.scalar_value(s);
@@ -464,6 +484,7 @@ impl Writer {
             false => self.branch(&head),
         }
         self.open.pop();
+        self.favourite = before;
         self.label(&exit);
         if save {
             self.line(&format!("s_or_b64 exec, exec, {saved}"));

@@ -10,6 +10,8 @@ struct Writer {
     depth: usize,
     loops: u32,
     statements: u32,
+    /// The counter that the open loop uses more often than others.
+    favourite: &'static str,
 }
 
 /// Counters and their types.
@@ -21,8 +23,14 @@ const RELS: [&str; 6] = ["<", "<=", ">", ">=", "!=", "=="];
 pub fn opencl(cases: impl IntoIterator<Item = u64>) -> String {
     let mut text = String::new();
     for case in cases {
-        let mut w =
-            Writer { noise: Noise::new(case ^ 0xc1), text: String::new(), depth: 1, loops: 0, statements: 0 };
+        let mut w = Writer {
+            noise: Noise::new(case ^ 0xc1),
+            text: String::new(),
+            depth: 1,
+            loops: 0,
+            statements: 0,
+            favourite: "i",
+        };
         w.kernel();
         _ = write!(
             text,
@@ -63,7 +71,8 @@ impl Writer {
     }
 
     fn counter(&mut self) -> &'static str {
-        COUNTERS[[0, 1, 5, 0, 1, 2, 3, 4][self.noise.below(8) as usize]].0
+        let any = COUNTERS[[0, 1, 5, 0, 1, 2, 3, 4][self.noise.below(8) as usize]].0;
+        if self.noise.one_in(4) { any } else { self.favourite }
     }
 
     fn limit(&mut self) -> String {
@@ -131,12 +140,12 @@ impl Writer {
                 let c = self.counter();
                 self.line(&format!("v = a[({c} + lane) & 255];"));
             }
-            6 | 7 => {
+            6 => {
                 let test = self.test();
                 let leave = self.noise.pick(&["break", "break", "continue"]);
                 self.line(&format!("if ({test}) {leave};"));
             }
-            8 | 9 => {
+            7..=9 => {
                 let test = self.test();
                 self.line(&format!("if ({test}) {{"));
                 self.depth += 1;
@@ -155,12 +164,37 @@ impl Writer {
         }
     }
 
+    /// A test and a step that go together.
+    fn counted(&mut self) -> (String, String) {
+        let c = self.favourite;
+        let (first, limit) =
+            (self.noise.below(30), self.noise.pick(&["n", "m", "(v & 63)", "40", "25", "(lane + 3)"]));
+        let (shape, by) = (self.noise.below(5), 1 + self.noise.below(4));
+        let (first, test, step) = match shape {
+            0 | 1 => (format!("{first}"), format!("{c} < {limit}"), format!("{c} += {by}")),
+            2 => (limit.to_owned(), format!("{c} > {first}"), format!("{c} -= {by}")),
+            3 => (limit.to_owned(), format!("{c} != 0"), format!("{c} >>= {by}")),
+            _ => (format!("{}", first + 1), format!("{c} <= {limit}"), format!("{c} <<= {by}")),
+        };
+        self.line(&format!("{c} = {first};"));
+        match self.noise.below(4) {
+            0 => (format!("{test} && v != 7"), step),
+            _ => (test, step),
+        }
+    }
+
     fn looped(&mut self, depth: u32) {
         self.loops += 1;
-        let (test, step) = (self.test(), self.step());
+        let before = self.favourite;
+        self.favourite = COUNTERS[[0, 1, 5, 0, 1, 5, 2, 4][self.noise.below(8) as usize]].0;
+        let (mut test, mut step) = (self.test(), self.step());
         if self.noise.one_in(2) {
             let (c, first) = (self.counter(), self.first());
             self.line(&format!("{c} = {first};"));
+        }
+        // Every other loop begins as one that counts; what its body does may still change that.
+        if self.noise.one_in(2) {
+            (test, step) = self.counted();
         }
         let shape = self.noise.below(3);
         self.line(&match shape {
@@ -177,5 +211,6 @@ impl Writer {
         }
         self.depth -= 1;
         self.line(&if shape == 2 { format!("}} while ({test});") } else { "}".to_owned() });
+        self.favourite = before;
     }
 }

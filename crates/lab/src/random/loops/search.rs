@@ -11,7 +11,7 @@ use wb_isa::SourceFile;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_program::Program;
 use wb_program::codeobject::{CodeObject, from_assembly};
-use wb_program::facts::{Inferred, Known};
+use wb_program::facts::{Inferred, Known, calls_of};
 use wb_sim::RunOptions;
 
 /// What became of a case.
@@ -198,7 +198,7 @@ impl Launch {
             false => prover(program, &Known::default()),
         });
         if first {
-            tried.loops += program.cfg.loops.len();
+            tried.loops += wb_program::facts::loops(program, &calls_of(program)).len();
             tried.proved += inferred.loops.len();
             tried.never += inferred.never.len();
         }
