@@ -423,7 +423,7 @@ fn times_of_blocks_without_and_with_a_split() {
         // Both sides, one after the other.
         let serial = bound(NONE);
         assert_eq!((serial.wave_bound, serial.bound), (7 + 10 + 100 + 5 + 40 + 3, 165));
-        assert_eq!((serial.status, serial.times, serial.observed), (Status::Proved, "given", 0));
+        assert_eq!((serial.status, serial.times, serial.observed), (Status::Given, "given", 0));
         assert!(serial.assumptions.iter().any(|a| a.contains("says")), "{:?}", serial.assumptions);
         // The longer side; splitting and merging take 4 and 2.
         assert_eq!(bound(PWS).wave_bound, 7 + 10 + 100 + 5 + 3 + 4 + 2);
@@ -441,7 +441,7 @@ fn times_of_a_loop() {
     let places = "start = 3\n[blocks]\n\"pc 0\" = 2\nLOOP = 6\n\"k.s:7\" = 1\n";
     let found = given(&runs, TimesTable { name: "t.toml".into(), text: places.into() });
     let found = found.unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((found.wave_bound, found.status), (3 + 2 + 10 * 6 + 1, Status::Proved));
+    assert_eq!((found.wave_bound, found.status), (3 + 2 + 10 * 6 + 1, Status::Given));
     assert_eq!((found.loops[0].max, found.loops[0].origin), (9, "proved"));
     // A loop that is left when memory says so has no limit.
     let open = LOOP.replace("s8, 10", "s8, s9").replace("s8, 0\n", "s8, 0\n  s_load_dword s9, s[4:5], 0\n");
@@ -454,7 +454,7 @@ fn times_of_a_loop() {
         format!("kernel = \"{kernel}\"\nchecksum = \"{checksum}\"\n[[loop]]\nat = \"LOOP\"\nmax = 20\n");
     let options = Options { facts: vec![("f.toml".into(), facts)], ..Options::default() };
     let found = analyse_table(&runs, &options, &[table(&runs, false, 3, &[2, 6, 1])]).expect("a bound");
-    assert_eq!((found[0].wave_bound, found[0].status), (3 + 2 + 21 * 6 + 1, Status::Hybrid));
+    assert_eq!((found[0].wave_bound, found[0].status), (3 + 2 + 21 * 6 + 1, Status::Given));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! those, build the model of a wave, bound it, and put the waves of every launch together (wcet.md, pipeline).
 
 use super::kernel::Kernel;
-use super::launches::{compose, groups, launch_row};
+use super::launches::{self, compose, groups};
 use super::limits::limits;
 use super::report::report;
 use super::result::{KernelBound, LaunchRow, Place};
@@ -33,6 +33,8 @@ pub struct Options {
     pub what_if: bool,
     /// Source files that are not beside the program: name and text.
     pub sources: Vec<(String, String)>,
+    /// What to type for more inputs, for the warning about too few.
+    pub more_inputs: String,
 }
 
 /// Trace files: measurements to take instead of runs, and where to write the rows of the runs.
@@ -242,7 +244,7 @@ fn measure(
             write.add(&study.kernel, &rows)?;
         }
         study.times.add(&times);
-        study.launches.push(launch_row(launched, outcome.cycles));
+        launches::add(&mut study.launches, launched, outcome.cycles);
         Ok(())
     })?;
     Ok(studies)

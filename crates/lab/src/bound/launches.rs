@@ -1,13 +1,12 @@
-//! The launches of a kernel: groups, how many of them fit on the machine at once, and the bound of a launch from that of
-//! a wave (docs/wcet.md, from waves to the kernel).
+//! The launches of a kernel: every one once, however often it was measured, and the bound of a launch from that of a wave
+//! (docs/wcet.md, from waves to the kernel).
 
-use super::kernel::needs;
 use super::result::LaunchRow;
 use super::runs::Launched;
+use super::shape::Shape;
 use miette::{IntoDiagnostic, Report};
-use wb_hw::Limit;
 use wb_sim::Launch;
-use wb_wcet::kernel::{Seats, sound_kernel};
+use wb_wcet::kernel::sound_kernel;
 use wb_wcet::paper::thesis::PathTime;
 use wb_wcet::wave::WaveBound;
 
@@ -26,31 +25,51 @@ pub(super) fn groups(launched: &Launched) -> Vec<u32> {
     waves.iter().zip(0..).flat_map(|(&n, i)| std::iter::repeat_n(i, n as usize)).collect()
 }
 
-pub(super) fn launch_row(launched: &Launched, observed: u64) -> LaunchRow {
-    let (needs, groups) = needs(launched.launch, launched.machine);
-    let seats = Seats::of(launched.machine, needs);
-    let at_once = seats.cores * seats.groups_per_core;
-    let limit = match launched.machine.occupancy(needs).limit {
-        Limit::Slots => "wave slots",
-        Limit::VectorRegisters => "vector registers",
-        Limit::ScalarRegisters => "scalar registers",
-        Limit::LocalMemory => "local memory",
-        Limit::Barriers => "barriers",
+/// Adds a measurement of a launch. The same launch measured again stays one launch: what is kept is the longest run and
+/// the shape with the most rounds, and all inputs.
+pub(super) fn add(launches: &mut Vec<LaunchRow>, launched: &Launched, observed: u64) {
+    let shape = Shape::of(launched);
+    let data = launched.data.to_owned();
+    let Some(row) = launches.iter_mut().find(|l| l.number == launched.number) else {
+        launches.push(row(launched, shape, data, observed));
+        return;
     };
+    row.runs += 1;
+    row.observed = row.observed.max(observed);
+    let rounds = |s: &Shape| s.groups.div_ceil(s.at_once().max(1));
+    if rounds(&shape) > rounds(&row.shapes[0].0) {
+        let shapes = std::mem::take(&mut row.shapes);
+        let (runs, longest) = (row.runs, row.observed);
+        *row = self::row(launched, shape, data, longest);
+        row.runs = runs;
+        row.shapes.extend(shapes);
+        return;
+    }
+    match row.shapes.iter_mut().find(|s| s.0 == shape) {
+        Some((_, inputs)) if inputs.contains(&data) => {}
+        Some((_, inputs)) => inputs.push(data),
+        None => row.shapes.push((shape, vec![data])),
+    }
+}
+
+fn row(launched: &Launched, shape: Shape, data: String, observed: u64) -> LaunchRow {
     let group_threads = match launched.launch {
         Launch::Groups(g) => g.size,
         _ => launched.machine.core.lanes,
     };
     LaunchRow {
-        groups,
-        waves_per_group: needs.waves_per_group,
+        number: launched.number,
+        groups: shape.groups,
+        waves_per_group: shape.needs.waves_per_group,
         group_threads,
-        seats,
-        at_once,
-        limit: limit.into(),
+        seats: shape.seats,
+        at_once: shape.at_once(),
+        limit: shape.limit.into(),
         rounds: 0,
         bound: 0,
         observed,
+        runs: 1,
+        shapes: vec![(shape, vec![data])],
     }
 }
 

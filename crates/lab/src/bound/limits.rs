@@ -56,7 +56,10 @@ pub(super) fn limits(study: &Study, options: &Options) -> Result<Vec<LoopFact>, 
                 header: l.header,
                 max: *most,
                 origin: Origin::Observed,
-                why: format!("seen in {} runs of {} waves; not proven", study.times.runs, study.times.waves),
+                why: format!(
+                    "seen in {} measured launches of {} waves; not proven",
+                    study.times.runs, study.times.waves
+                ),
             }),
             (None, Some(_)) => missing.push(l.header),
             (None, None) if given => missing.push(l.header),

@@ -1,6 +1,7 @@
 //! Puts together what an analysis found: the rows that text, JSON and HTML print, the status, the inputs.
 
 use super::analyse::{Fine, Options, Study};
+use super::certify::Certified;
 use super::result::{CoverageRow, KernelBound, LaunchRow, LoopRow, Place, Status, StepRow};
 use super::runs::last_part;
 use super::source::{Source, hash};
@@ -58,7 +59,14 @@ pub(super) fn report(
         || kernel.plan.calls.iter().any(|c| kernel.winds(c.1))
             && !matches!(study.source, Source::Table { .. });
     let coverage = &measured.coverage;
+    let (runs, distinct_inputs) = super::inputs::counted(&study.source, &study.launches);
     let blocks = parts::blocks(first, study, &worst, &ways, bound);
+    let status = match &study.source {
+        _ if guessed => Status::Observed,
+        Source::Table { .. } => Status::Given,
+        Source::Runs | Source::Trace { .. } => Status::Hybrid,
+    };
+    let certified = Certified { study, measured, bound, limits, sure: &fine.sure, status };
     KernelBound {
         kernel: kernel.name.clone(),
         file: kernel.file.clone(),
@@ -69,11 +77,10 @@ pub(super) fn report(
         bound: bound_sum,
         observed,
         ratio: if observed == 0 { 0.0 } else { bound_sum as f64 / observed as f64 },
-        status: match &study.source {
-            _ if guessed => Status::Observed,
-            Source::Table { .. } if limits.iter().all(|l| l.origin == Origin::Proved) => Status::Proved,
-            _ => Status::Hybrid,
-        },
+        runs,
+        distinct_inputs,
+        status,
+        warnings: super::inputs::warnings(&study.source, runs, distinct_inputs, options),
         times: study.source.name(),
         wave_bound: bound.cycles,
         wave_observed: times.longest_wave,
@@ -91,7 +98,8 @@ pub(super) fn report(
         refused: times.refused.values().sum(),
         most_paths: times.most_paths.max(1),
         coverage: CoverageRow {
-            runs: times.runs,
+            runs,
+            launches: times.runs,
             waves: times.waves,
             ways: coverage.edges,
             steps: first.kernel.plan.coverage(&first.times).steps,
@@ -110,6 +118,7 @@ pub(super) fn report(
             limits,
             options,
             &study.source,
+            (runs, distinct_inputs),
             fine.sure.len(),
         ),
         inputs: vec![
@@ -117,10 +126,11 @@ pub(super) fn report(
             (format!("machine {}", kernel.machine.name), hash(kernel.machine.to_toml().as_bytes())),
         ]
         .into_iter()
+        .chain(super::inputs::hashes(&study.source, &study.launches))
         .chain(options.facts.iter().map(|(n, t)| (format!("facts {}", last_part(n)), hash(t.as_bytes()))))
         .chain(study.source.inputs())
         .collect(),
-        certificate: super::certificate(kernel, bound, &study.source),
+        certificate: certified.certificate(),
         lp: wb_wcet::ipet::lp_text(&bound.model).unwrap_or_default(),
     }
 }

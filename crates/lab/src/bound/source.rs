@@ -33,6 +33,15 @@ impl Source {
         }
     }
 
+    /// Name and hash of its files.
+    pub fn files(&self) -> Vec<(String, String)> {
+        match self {
+            Source::Runs => Vec::new(),
+            Source::Trace { files, .. } => files.clone(),
+            Source::Table { name, hash } => vec![(name.clone(), hash.clone())],
+        }
+    }
+
     /// What it rests on, with hashes.
     pub fn inputs(&self) -> Vec<(String, String)> {
         match self {

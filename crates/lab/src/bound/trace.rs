@@ -3,7 +3,7 @@
 
 use super::analyse::{Options, Study, facts_for};
 use super::kernel::Kernel;
-use super::launches::launch_row;
+use super::launches;
 use super::result::LaunchRow;
 use super::rows::{Rows, TraceFile};
 use super::runs::{Launched, Runs};
@@ -115,8 +115,14 @@ impl<'a> Traces<'a> {
                 times.len()
             ));
         }
-        let launches = geometry.iter().cycle().zip(times.values());
-        study.launches = launches.map(|(g, &observed)| LaunchRow { observed, ..g.clone() }).collect();
+        let runs = (times.len() / geometry.len()) as u32;
+        study.launches = geometry.iter().map(|g| LaunchRow { runs, ..g.clone() }).collect();
+        let cycles = times.values().copied().collect::<Vec<u64>>();
+        for run in cycles.chunks(geometry.len()) {
+            for (row, &observed) in study.launches.iter_mut().zip(run) {
+                row.observed = row.observed.max(observed);
+            }
+        }
         Ok(study)
     }
 }
@@ -159,7 +165,7 @@ pub(super) fn studies(
             }
         };
         found[at].0.kernel.prove(launched);
-        found[at].1.push(launch_row(launched, 0));
+        launches::add(&mut found[at].1, launched, 0);
         Ok(())
     })?;
     Ok(found)
