@@ -60,36 +60,42 @@ fn strided(i: u64, distance: u64, limit: u64) -> u64 {
     ((at + at / limit) % limit) as u64
 }
 
-/// One chunk of `hostile`: all the same, far apart, spread at random, or the far ends in turn.
+/// Indices that hurt. The seed chooses the pattern, so eight seeds in a row try all eight: all the same, spread at random, two
+/// far places in turn, four distances, and a mixture that changes with every wave.
 struct Hostile {
     state: u64,
     limit: u64,
-    kind: u64,
+    pattern: u64,
+    mixed: bool,
     offset: u64,
 }
 
+/// Patterns, the mixture not counted.
+const PATTERNS: u64 = DISTANCES.len() as u64 + 3;
+
 impl Hostile {
+    fn new(seed: u64, limit: u64) -> Hostile {
+        let mut state = seed;
+        let offset = splitmix(&mut state) % limit;
+        let pattern = seed % (PATTERNS + 1);
+        Hostile { state, limit, pattern, mixed: pattern == PATTERNS, offset }
+    }
+
     fn next(&mut self, i: u64) -> u64 {
-        if i.is_multiple_of(CHUNK) {
-            self.kind = splitmix(&mut self.state) % (DISTANCES.len() as u64 + 3);
+        if self.mixed && i.is_multiple_of(CHUNK) {
+            self.pattern = splitmix(&mut self.state) % PATTERNS;
             self.offset = splitmix(&mut self.state) % self.limit;
         }
-        let lane = i % CHUNK;
-        match self.kind {
-            0 => self.offset,
+        let from_offset = match self.pattern {
+            0 => 0,
             1 => splitmix(&mut self.state) % self.limit,
-            2 => {
-                if lane.is_multiple_of(2) {
-                    0
-                } else {
-                    self.limit - 1
-                }
-            }
+            2 => (i % 2) * (self.limit / 2),
             k => {
-                let distance = DISTANCES[(k - 3) as usize].min(self.limit.max(2) - 1);
-                (self.offset + strided(lane, distance, self.limit)) % self.limit
+                let distance = DISTANCES[((k - 3) as usize).min(DISTANCES.len() - 1)];
+                strided(i, distance.min(self.limit.max(2) - 1), self.limit)
             }
-        }
+        };
+        (self.offset + from_offset) % self.limit
     }
 }
 
@@ -120,7 +126,7 @@ pub fn fill_buffer(element: Element, count: u64, fill: &str) -> Option<Vec<u8>> 
     if kind == "hostile" {
         seed = if range.is_empty() { DEFAULT_SEED } else { range.parse().ok()? };
     }
-    let mut hostile = Hostile { state: seed, limit, kind: 0, offset: 0 };
+    let mut hostile = Hostile::new(seed, limit);
     let constant = if kind == "const" { element.encode(argument)? } else { Vec::new() };
     let mut out = Vec::with_capacity(count as usize * size);
     for i in 0..count {
@@ -169,11 +175,13 @@ mod tests {
         let seeds: BTreeSet<Vec<u32>> = (0..20).map(|s| numbers(&format!("hostile={s},100"), 256)).collect();
         assert_eq!(seeds.len(), 20);
         assert!(seeds.iter().flatten().all(|&n| n < 100));
-        // Every kind comes up: one line for all lanes, and a line for each.
+        // Eight seeds in a row: one place for all lanes, a line for each, one bank for all.
         let lines = |wave: &[u32]| wave.iter().map(|n| n / 16).collect::<BTreeSet<_>>().len();
-        let many = numbers("hostile=3", 1 << 14);
-        let seen: Vec<usize> = many.chunks(64).map(lines).collect();
-        assert!(seen.contains(&1) && seen.iter().any(|&n| n > 60), "{seen:?}");
+        let banks = |wave: &[u32]| wave.iter().map(|n| n % 32).collect::<BTreeSet<_>>().len();
+        let waves: Vec<Vec<u32>> =
+            (5..13).map(|s| numbers(&format!("hostile={s}"), 1 << 14)[..64].to_vec()).collect();
+        assert!(waves.iter().any(|w| lines(w) == 1) && waves.iter().any(|w| lines(w) == 64), "{waves:?}");
+        assert!(waves.iter().any(|w| banks(w) == 1 && lines(w) == 64), "{waves:?}");
         assert!(fill_buffer(Element::U32, 8, "hostile=1,x").is_none());
         assert_eq!(numbers("hostile", 8), numbers("hostile=1", 8));
     }
