@@ -24,6 +24,11 @@ pub struct Binding {
     pub graph: Graph,
     pub limits: Vec<Limit>,
     pub left_out: Vec<LeftOut>,
+    /// Steps that no run took, wherever they are.
+    pub untaken: Vec<Step>,
+    /// Cycles that a way with such a step is charged; none: they are never taken.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub assumed: Option<Number>,
     /// Branches whose splits are counted on.
     pub splits: Vec<u32>,
     /// Calls of code that branches, which is not in the graph.
@@ -144,6 +149,15 @@ pub struct LeftOut {
     pub why: String,
     #[serde(deserialize_with = "Option::deserialize")]
     pub proof: Option<serde_json::Value>,
+}
+
+/// From the last instruction of a block to the first of the next; none: the end.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    pub from: u32,
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub to: Option<u32>,
 }
 
 const LIMIT_ORIGINS: [&str; 4] = ["proved", "user", "ffx", "observed"];
@@ -377,6 +391,10 @@ impl Binding {
         let pc = |node: usize| self.graph.pcs[node];
         let there: BTreeSet<_> =
             claim.edges.iter().zip(&self.graph.via).map(|(e, &via)| (pc(e.from), via, pc(e.to))).collect();
+        let steps: BTreeSet<&Step> = self.untaken.iter().collect();
+        require(steps.len() == self.untaken.len(), "untaken", "a step is listed twice")?;
+        let known = self.assumed.is_none_or(|c| c.0 >= 0) && (self.assumed.is_none() || !steps.is_empty());
+        require(known, "assumed", "cycles for steps that no run took, and there are none")?;
         let mut known = BTreeSet::new();
         for (k, way) in self.left_out.iter().enumerate() {
             let place = format!("left_out[{k}]");
@@ -399,8 +417,8 @@ impl Binding {
 
     /// What limits, ways that are left out and times make of it.
     fn right_status(&self) -> &'static str {
-        let observed = self.limits.iter().any(|l| l.origin == "observed")
-            || self.left_out.iter().any(|w| w.reason == "not-taken");
+        let open = !self.untaken.is_empty() || self.left_out.iter().any(|w| w.reason == "not-taken");
+        let observed = self.limits.iter().any(|l| l.origin == "observed") || open && self.assumed.is_none();
         match self.times.origin.as_str() {
             _ if observed => "observed",
             "given" => "given",
@@ -430,6 +448,13 @@ impl Binding {
             };
             if n > 0 {
                 list.push(format!("{n} ways of the program are not in the graph: they {what}"));
+            }
+        }
+        match (self.untaken.len(), self.assumed) {
+            (0, _) => {}
+            (n, None) => list.push(format!("{n} steps that no run took are never taken")),
+            (n, Some(c)) => {
+                list.push(format!("{n} steps that no run took: ways with them take at most {} cycles", c.0))
             }
         }
         if !self.calls.is_empty() {

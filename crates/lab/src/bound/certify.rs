@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::{NO_PC, Pc};
 use wb_program::facts::LoopFact;
 use wb_wcet::ipet::Certificate;
-use wb_wcet::measure::{END, Measured, PlanEdge, START};
+use wb_wcet::measure::{END, Measured, PlanEdge, START, Unmeasured};
 use wb_wcet::wave::WaveBound;
 
 const FORMAT: &str = "wavebound-certificate";
@@ -25,6 +25,7 @@ pub(super) struct Certified<'a> {
     /// Branches whose splits are counted on.
     pub sure: &'a BTreeSet<Pc>,
     pub status: Status,
+    pub unmeasured: Unmeasured,
 }
 
 #[derive(Serialize)]
@@ -48,6 +49,8 @@ struct Binding {
     graph: GraphPart,
     limits: Vec<LimitPart>,
     left_out: Vec<LeftOut>,
+    untaken: Vec<Step>,
+    assumed: Option<u64>,
     splits: Vec<Pc>,
     calls: Vec<Pc>,
 }
@@ -136,6 +139,13 @@ struct LeftOut {
     proof: Option<serde_json::Value>,
 }
 
+/// A step that no run took.
+#[derive(Serialize)]
+struct Step {
+    from: Pc,
+    to: Option<Pc>,
+}
+
 impl Certified<'_> {
     /// The document; its last field is a digest of all bytes before it.
     pub fn certificate(&self) -> String {
@@ -196,6 +206,11 @@ impl Certified<'_> {
                 })
                 .collect(),
             left_out: self.left_out(),
+            untaken: self.untaken(),
+            assumed: match self.unmeasured {
+                Unmeasured::Cost(cycles) if !self.measured.coverage.gaps.is_empty() => Some(cycles),
+                Unmeasured::Cost(_) | Unmeasured::Exclude | Unmeasured::Error => None,
+            },
             splits: self.sure.iter().copied().collect(),
             calls: kernel.plan.calls.iter().filter(|c| kernel.winds(c.1)).map(|c| c.0).collect(),
         }
@@ -256,6 +271,11 @@ impl Certified<'_> {
     /// Place of a node of the plan.
     fn pc(&self, node: usize) -> Option<Pc> {
         (node != START && node != END).then(|| self.study.kernel.plan.nodes[node])
+    }
+
+    fn untaken(&self) -> Vec<Step> {
+        let gaps = self.measured.coverage.gaps.iter();
+        gaps.map(|g| Step { from: g.from, to: (g.to != NO_PC).then_some(g.to) }).collect()
     }
 
     /// Ways out of points that are reached, which the proof does not contain, each with the reason. Ways that a proof

@@ -66,7 +66,15 @@ pub(super) fn report(
         Source::Table { .. } => Status::Given,
         Source::Runs | Source::Trace { .. } => Status::Hybrid,
     };
-    let certified = Certified { study, measured, bound, limits, sure: &fine.sure, status };
+    let certified = Certified {
+        study,
+        measured,
+        bound,
+        limits,
+        sure: &fine.sure,
+        status,
+        unmeasured: options.unmeasured,
+    };
     KernelBound {
         kernel: kernel.name.clone(),
         file: kernel.file.clone(),

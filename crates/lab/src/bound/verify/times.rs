@@ -7,9 +7,9 @@ use crate::launch::Go;
 use miette::{IntoDiagnostic, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_check::binding::{Binding, LeftOut};
-use wb_isa::Pc;
+use wb_isa::{NO_PC, Pc};
 use wb_sim::RunOptions;
-use wb_wcet::measure::{END, EdgeTime, Meter, Plan, Points, START, Times, Unmeasured};
+use wb_wcet::measure::{END, EdgeTime, Gap, Meter, Plan, Points, START, Times, Unmeasured};
 use wb_wcet::wave;
 
 /// A measurement at the points of a certificate.
@@ -71,7 +71,20 @@ impl Measured {
                 Some(_) => {}
             }
         }
-        for (l, rounds) in self.kernel.plan.loops.iter().zip(&self.times.rounds) {
+        let plan = &self.kernel.plan;
+        let listed = |g: &&Gap| {
+            let to = (g.to != NO_PC).then_some(g.to);
+            let zero = binding.limits.iter().any(|l| Some(l.pc) == to && l.max.0 == 0);
+            zero || binding.untaken.iter().any(|s| s.from == g.from && s.to == to)
+        };
+        let gaps = plan.coverage(&self.times).gaps;
+        if let Some(gap) = gaps.iter().find(|g| !listed(g)) {
+            return Err(format!(
+                "no run took the step at pc {}, which the certificate does not say",
+                gap.from
+            ));
+        }
+        for (l, rounds) in plan.loops.iter().zip(&self.times.rounds) {
             let limit = binding.limits.iter().find(|b| b.pc == l.header);
             if let (Some((_, most)), Some(limit)) = (rounds, limit)
                 && i128::from(*most) > limit.max.0

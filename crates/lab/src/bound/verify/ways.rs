@@ -146,6 +146,11 @@ pub(super) fn check<I: Isa>(program: &Program<I>, report: &Report, binding: &Bin
     {
         return Err(format!("pc {pc} is no instruction that the kernel reaches"));
     }
+    if let Some(s) =
+        binding.untaken.iter().find(|s| !code.contains(&s.from) || s.to.is_some_and(|pc| !code.contains(&pc)))
+    {
+        return Err(format!("the program has no step from pc {}", s.from));
+    }
     if let Some(l) = binding.limits.iter().find(|l| !headers.contains(&l.pc)) {
         return Err(format!("there is no loop at pc {}", l.pc));
     }
