@@ -1,11 +1,15 @@
 //! Certificates against somebody who changes them: every field once, sealed again, and forgeries that agree with themselves.
 //! What is accepted must be harmless, by a list with reasons.
 
+mod parallel;
+
+use parallel::in_parallel;
 use serde_json::Value;
 use wb_check::binding::hash;
 use wb_check::check;
 use wb_lab::bound::{Against, KernelBound, Options, Runs, Verified, analyse, verify};
 use wb_lab::object::SplitSpec;
+use wb_lab::random::gcn3::{Setup, generate, job};
 use wb_lab::{Job, JobSpec};
 use wb_wcet::measure::Unmeasured;
 
@@ -191,6 +195,35 @@ fn every_field_counts() {
         assert!(tried > 300, "{tried}");
         assert!(bad.is_empty(), "{what}: {} of {tried} changes pass:\n{}", bad.len(), bad.join("\n"));
     }
+}
+
+/// Honest certificates are not refused: random kernels under every mechanism, with marks, splits and ways left out.
+#[test]
+fn honest_certificates_of_random_kernels_verify() {
+    let splits = std::sync::atomic::AtomicUsize::new(0);
+    // The first 20 numbers are one of each mechanism and its options; contexts change with the next digit.
+    in_parallel(120, |i| {
+        let n = i % 20 + 20 * [4, 5, 10, 11, 16, 17][(i / 20) as usize];
+        let numbers: Vec<u16> = (0..60 + n % 200)
+            .map(|k| (n.wrapping_mul(0x9e37).wrapping_add(k * 40_503) >> 3) as u16)
+            .collect();
+        let (kernel, setup) = (generate(&numbers), Setup::number(n));
+        let jobs = (0..2).map(|i| job(&kernel, &setup, i)).collect::<Result<Vec<_>, _>>()?;
+        let options =
+            Options { facts_from_trace: true, unmeasured: Unmeasured::Exclude, ..Options::default() };
+        let runs = Runs::Jobs(jobs);
+        let found = analyse(&runs, &options, &mut |_, _| ()).map_err(|e| format!("case {n}: {e:?}"))?;
+        for k in &found {
+            let counted = document(&k.certificate)["binding"]["splits"].as_array().map_or(0, Vec::len);
+            splits.fetch_add(counted, std::sync::atomic::Ordering::Relaxed);
+            if let Some(said) = refused(&k.certificate, &Against::Launches(&runs)) {
+                return Err(format!("case {n}, {setup}: {said}"));
+            }
+        }
+        Ok(())
+    });
+    let splits = splits.into_inner();
+    assert!(splits >= 5, "splits are counted on in some of them: {splits}");
 }
 
 /// The search finds planted faults: against nothing but the document, code, machine and data can be changed.

@@ -14,7 +14,7 @@ pub(super) type Way = (Option<Pc>, Option<Pc>, Option<Pc>);
 /// What can happen on a way.
 #[derive(Default)]
 struct Passed {
-    /// Headers of loops that are no points.
+    /// Headers of loops that are no points, and are reached by steps that runs took.
     loops: BTreeSet<Pc>,
     /// It can go past a side of a branch on the mask.
     skips: bool,
@@ -24,6 +24,8 @@ struct Walk<'a, I: Isa> {
     program: &'a Program<I>,
     points: &'a BTreeSet<Pc>,
     headers: BTreeSet<Pc>,
+    /// Steps that no run took: what lies behind them is not in the times.
+    untaken: BTreeSet<(Pc, Pc)>,
 }
 
 impl<I: Isa> Walk<'_, I> {
@@ -50,6 +52,39 @@ impl<I: Isa> Walk<'_, I> {
             }
             _ => false,
         }
+    }
+
+    fn taken(&self, from: usize, to: usize) -> bool {
+        !self.untaken.contains(&(self.program.cfg.blocks[from].last, self.first(to)))
+    }
+
+    /// Headers on the way from the start of `block` to one of `last` that a run can have passed.
+    fn loops_before(
+        &self,
+        block: usize,
+        last: &BTreeSet<usize>,
+        before: &BTreeMap<usize, BTreeSet<usize>>,
+    ) -> BTreeSet<usize> {
+        let mut after = BTreeSet::from([block]);
+        loop {
+            let steps = before.iter().flat_map(|(&to, from)| from.iter().map(move |&f| (f, to)));
+            let next: BTreeSet<usize> =
+                steps.filter(|&(f, to)| after.contains(&f) && self.taken(f, to)).map(|(_, to)| to).collect();
+            if next.is_subset(&after) {
+                break;
+            }
+            after.extend(next);
+        }
+        let mut found: BTreeSet<usize> = last.intersection(&after).copied().collect();
+        let mut work: Vec<usize> = found.iter().copied().collect();
+        while let Some(b) = work.pop() {
+            for &p in before.get(&b).into_iter().flatten() {
+                if self.taken(p, b) && after.contains(&p) && found.insert(p) {
+                    work.push(p);
+                }
+            }
+        }
+        found
     }
 
     /// Points that are reached from the start of `block` without passing another one, with what can lie between.
@@ -88,8 +123,10 @@ impl<I: Isa> Walk<'_, I> {
                     }
                 }
             }
-            let inner = between.iter().chain(last.iter().filter(|_| to.is_none()));
-            passed.loops.extend(inner.map(|&b| self.first(b)).filter(|pc| self.headers.contains(pc)));
+            // The block of the point itself is behind the way, unless the way ends in it or a loop leads back to it.
+            let inner = self.loops_before(block, &last, &before);
+            let inside = inner.iter().filter(|b| to.is_none() || between.contains(b));
+            passed.loops.extend(inside.map(|&b| self.first(b)).filter(|pc| self.headers.contains(pc)));
             found.insert(to, passed);
         }
         found
@@ -155,7 +192,8 @@ pub(super) fn check<I: Isa>(program: &Program<I>, report: &Report, binding: &Bin
         return Err(format!("there is no loop at pc {}", l.pc));
     }
     calls(program, binding, &code)?;
-    let ways = Walk { program, points: &points, headers }.ways();
+    let untaken = binding.untaken.iter().filter_map(|s| Some((s.from, s.to?))).collect();
+    let ways = Walk { program, points: &points, headers, untaken }.ways();
     let pc = |node: usize| binding.graph.pcs[node];
     let there: BTreeSet<Way> =
         report.ways.iter().zip(&binding.graph.via).map(|(e, &via)| (pc(e.0), via, pc(e.1))).collect();
