@@ -263,7 +263,7 @@ impl Binding {
 
     fn check_shape(&self, place: &str, s: &Shape) -> Result<(), CheckError> {
         let digits = s.arguments.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        require(digits && s.arguments.len() % 2 == 0, place, "the arguments are no bytes")?;
+        require(digits && s.arguments.len().is_multiple_of(2), place, "the arguments are no bytes")?;
         let own = hash(s.text().as_bytes());
         require(
             s.hash == own,

@@ -69,8 +69,8 @@ pub(super) fn warnings(source: &Source, runs: u32, inputs: Option<u32>, options:
             text => text,
         };
         list.push(format!(
-            "{what}. Other data take other ways and touch other addresses (cache lines, banks): runs with hostile data took up to 31 \
-             times longer than a bound like this. {more}"
+            "{what}. Other data take other ways and touch other addresses (cache lines, banks), and can take many times longer than \
+             this bound (docs/wcet.md, Inputs). {more}"
         ));
     }
     list

@@ -108,12 +108,13 @@ fn summary(kernels: &[KernelBound], about: &About) -> String {
     for (i, k) in kernels.iter().enumerate() {
         let _ = writeln!(
             out,
-            "<tr><td><a href=\"#kernel-{i}\">{}</a></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
+            "<tr><td><a href=\"#kernel-{i}\">{}</a></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{} ({})</td><td>{}</td></tr>",
             escape(&k.kernel),
             k.launches.len(),
             number(k.bound),
             tables::seen(k.observed),
-            format!("{} ({})", tables::ratio(k.bound, k.observed), k.behind()),
+            tables::ratio(k.bound, k.observed),
+            k.behind(),
             k.status.name()
         );
     }

@@ -308,9 +308,12 @@ fn with_launches(
     Ok(())
 }
 
+/// How often something is launched, and its shapes with hashes of the data they found.
+type Found<'a> = (u64, Vec<(&'a Shape, Vec<String>)>);
+
 /// The launches of the certificate are those that were found.
 fn compare(binding: &Binding, rows: &[LaunchRow]) -> Result<bool, String> {
-    let mut found: BTreeMap<Vec<String>, (u64, Vec<(&Shape, Vec<String>)>)> = BTreeMap::new();
+    let mut found: BTreeMap<Vec<String>, Found> = BTreeMap::new();
     for row in rows {
         let mut key: Vec<String> = row.shapes.iter().map(|(s, _)| s.hash()).collect();
         key.sort();
