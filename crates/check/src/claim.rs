@@ -3,7 +3,7 @@
 use std::fmt::Arguments;
 
 use crate::CheckError;
-use crate::format::{Document, FactEntry, Number};
+use crate::format::{FactEntry, Number, Proof};
 
 pub struct Claim {
     pub entry: usize,
@@ -84,8 +84,8 @@ fn same_length(place: Arguments, found: usize, expected: usize) -> Result<(), Ch
 }
 
 impl Claim {
-    pub fn read(document: &Document) -> Result<Claim, CheckError> {
-        if document.format != "wavebound-certificate" || document.version != 1 {
+    pub fn read(document: &Proof) -> Result<Claim, CheckError> {
+        if document.format != "wavebound-proof" || document.version != 2 {
             return Err(CheckError::Version { format: document.format.clone(), version: document.version });
         }
         let (nodes, edges) = (document.nodes.len(), document.edges.len());

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::binding::Binding;
+
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// A whole number, as a JSON number or as a string of digits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number(pub i128);
 
 struct Digits;
@@ -38,12 +40,32 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
+/// What any document says of itself; everything else is read later.
+#[derive(Debug, Deserialize)]
+pub struct Header {
+    #[serde(default)]
+    pub format: String,
+    #[serde(default)]
+    pub version: u32,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
     pub format: String,
     pub version: u32,
     pub about: BTreeMap<String, String>,
+    pub binding: Binding,
+    pub proof: Proof,
+    pub digest: String,
+}
+
+/// The bound of a wave.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proof {
+    pub format: String,
+    pub version: u32,
     pub bound: Number,
     pub entry: usize,
     pub exit: usize,

@@ -1,6 +1,7 @@
 //! Checks certificates of bounds. It shares no code with the analyser and needs no solver, so that whoever relies
 //! on a bound has to trust only this crate (docs/certificate.md).
 
+pub mod binding;
 mod claim;
 mod flow;
 mod format;
@@ -11,8 +12,10 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
+use binding::Binding;
 use claim::{Claim, What};
 use flow::Flow;
+pub use format::Number;
 
 /// Why a certificate proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -20,9 +23,19 @@ pub enum CheckError {
     #[error("not a certificate: {0}; hint: docs/certificate.md describes the format")]
     Syntax(String),
     #[error(
-        "`{format}` version {version} is not known; hint: this checker reads `wavebound-certificate` version 1"
+        "`{format}` version {version} is not known; hint: this checker reads `wavebound-certificate` version 2"
     )]
     Version { format: String, version: u32 },
+    #[error(
+        "a certificate of version 1 binds neither code nor machine nor launch; hint: make a new one with `wavebound wcet --certificate`"
+    )]
+    Unbound,
+    #[error("{place}: {what}")]
+    Binding { place: String, what: String },
+    #[error(
+        "the digest is {found}, the document has {right}; hint: the file was changed or reformatted after it was written"
+    )]
+    Digest { found: String, right: String },
     #[error("{place}: {value} is out of range, there are {len}")]
     Index { place: String, value: usize, len: usize },
     #[error("{place}: not a number of the right range")]
@@ -68,14 +81,62 @@ pub struct Report {
     pub assumptions: Vec<String>,
     /// The free text of the certificate, which is not checked.
     pub about: BTreeMap<String, String>,
+    /// What it is about; none of a proof alone.
+    pub binding: Option<Binding>,
+    /// Edges of the graph: from, to, cycles; and the facts' names.
+    pub ways: Vec<(usize, usize, u64)>,
+    pub fact_names: Vec<String>,
 }
 
-/// Checks a certificate. If it says Ok, every way through the graph that keeps to the assumptions takes at most
-/// `bound` cycles.
+fn read<'a, T: serde::Deserialize<'a>>(json: &'a str) -> Result<T, CheckError> {
+    serde_json::from_str(json).map_err(|error| CheckError::Syntax(error.to_string()))
+}
+
+/// The text in front of the digest, which is the last field.
+const DIGEST: &str = ",\"digest\":\"";
+
+/// The digest that belongs at the end of a certificate: of all bytes in front of `,"digest":`.
+pub fn digest(json: &str) -> Option<String> {
+    let (body, _) = json.rsplit_once(DIGEST)?;
+    Some(binding::hash(body.as_bytes()))
+}
+
+/// Checks a certificate: its proof, its composition, and that it agrees with itself. If it says Ok, every way through the
+/// graph that keeps to the assumptions takes at most `bound` cycles, and launches composed of such waves at most `total`.
+/// Whether graph, limits, machine and launches are those of a program is not known here: that needs the program.
 pub fn check(json: &str) -> Result<Report, CheckError> {
-    let document: format::Document =
-        serde_json::from_str(json).map_err(|error| CheckError::Syntax(error.to_string()))?;
-    let claim = Claim::read(&document)?;
+    let header: format::Header = read(json)?;
+    match (header.format.as_str(), header.version) {
+        ("wavebound-certificate", 2) => {}
+        ("wavebound-certificate", 1) => return Err(CheckError::Unbound),
+        _ => return Err(CheckError::Version { format: header.format, version: header.version }),
+    }
+    let document: format::Document = read(json)?;
+    debug_assert!(document.format == header.format && document.version == header.version);
+    let right =
+        digest(json).ok_or_else(|| CheckError::Syntax("the digest is not the last field".to_owned()))?;
+    if document.digest != right
+        || json.rsplit_once(DIGEST).is_none_or(|(_, end)| end.trim_end() != format!("{right}\"}}"))
+    {
+        return Err(CheckError::Digest { found: document.digest, right });
+    }
+    let (mut report, claim) = check_claim(&document.proof)?;
+    document.binding.check(&claim)?;
+    report.assumptions.truncate(2);
+    report.assumptions.extend(document.binding.assumptions());
+    report.assumptions.extend(facts(&claim));
+    report.binding = Some(document.binding);
+    report.about = document.about;
+    Ok(report)
+}
+
+/// Checks the proof of a wave's bound alone, which is bound to nothing.
+pub fn check_proof(json: &str) -> Result<Report, CheckError> {
+    Ok(check_claim(&read(json)?)?.0)
+}
+
+fn check_claim(document: &format::Proof) -> Result<(Report, Claim), CheckError> {
+    let claim = Claim::read(document)?;
     let flow = Flow::new(&claim).ok_or(CheckError::NoWay)?;
     let natural = flow.natural_back_edges();
     check_loops(&flow, &natural)?;
@@ -89,7 +150,8 @@ pub fn check(json: &str) -> Result<Report, CheckError> {
         return Err(CheckError::Bound { bound: claim.bound, proven });
     }
     let bound = u64::try_from(claim.bound).map_err(|_| CheckError::Overflow("the bound"))?;
-    Ok(Report {
+    let cost = |e: &claim::Link| u64::try_from(e.cost).unwrap_or(u64::MAX);
+    let report = Report {
         bound,
         value,
         nodes: claim.names.len(),
@@ -97,8 +159,13 @@ pub fn check(json: &str) -> Result<Report, CheckError> {
         loops: claim.loops.len(),
         facts: claim.facts.len(),
         assumptions: assumptions(&claim),
-        about: document.about,
-    })
+        about: BTreeMap::new(),
+        binding: None,
+        ways: claim.edges.iter().map(|e| (e.from, e.to, cost(e))).collect(),
+        fact_names: claim.facts.iter().map(|f| f.name.clone()).collect(),
+    };
+    drop(flow);
+    Ok((report, claim))
 }
 
 /// Each loop lists exactly the edges that go back to its header and that enter it.
@@ -154,6 +221,13 @@ fn assumptions(claim: &Claim) -> Vec<String> {
             one.max
         ));
     }
+    list.extend(facts(claim));
+    list
+}
+
+fn facts(claim: &Claim) -> Vec<String> {
+    let name = |v: usize| &claim.names[v];
+    let mut list = Vec::new();
     for fact in &claim.facts {
         let term = |&(factor, what): &(i128, What)| match what {
             What::Node(v) => format!("{factor} · `{}`", name(v)),

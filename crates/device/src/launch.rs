@@ -158,7 +158,7 @@ impl Device {
 
 /// The machine for a program: under PWS with `split.units = "reprovisioned"`, the split units beyond the `split`
 /// instructions it can reach become partitions. A kernel that calls what is not known may reach any of them.
-fn provision(machine: &Machine, program: &Program<Gcn3>) -> Machine {
+pub fn provision(machine: &Machine, program: &Program<Gcn3>) -> Machine {
     if machine.split.units != SplitUnits::Reprovisioned || machine.divergence.mechanism != "pws" {
         return machine.clone();
     }

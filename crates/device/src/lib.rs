@@ -9,7 +9,7 @@ mod launch;
 pub use error::DeviceError;
 pub use heap::Heap;
 pub use kernarg::{Arg, explicit};
-pub use launch::{Dispatch, Prepared};
+pub use launch::{Dispatch, Prepared, provision};
 
 use std::collections::BTreeMap;
 use wb_hw::Machine;

@@ -3,7 +3,7 @@
 use crate::records::Record;
 use crate::runtime::{Runtime, describe};
 use miette::Report;
-use wb_lab::bound::{self, Launched, ProgramRef, Replay, Runs};
+use wb_lab::bound::{self, Launched, ProgramRef, Replay, Runs, data_hash};
 use wb_lab::launch::Go;
 
 /// Launches that were kept.
@@ -11,7 +11,8 @@ struct Kept(Vec<crate::launches::Recording>);
 
 impl Replay for Kept {
     fn each(&self, look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), Report>) -> Result<(), Report> {
-        for r in &self.0 {
+        for (number, r) in self.0.iter().enumerate() {
+            let data = data_hash([r.memory()]);
             let launched = Launched {
                 kernel: &r.kernel,
                 file: &r.file,
@@ -20,6 +21,9 @@ impl Replay for Kept {
                 launch: r.prepared.launch,
                 kernarg: &r.prepared.kernarg,
                 args: &r.args,
+                // Every launch of the program is one of its own.
+                number,
+                data: &data,
             };
             look(&launched, &mut |options, observer| r.run(options, observer))?;
         }

@@ -45,6 +45,11 @@ pub struct Recording {
 }
 
 impl Recording {
+    /// Device memory as it was before the launch, with its address.
+    pub fn memory(&self) -> (u64, &[u8]) {
+        (self.origin, &self.image)
+    }
+
     pub fn run(
         &self,
         options: RunOptions,

@@ -103,6 +103,8 @@ impl Wcet {
             all_points: self.all_points,
             what_if: false,
             sources: Vec::new(),
+            more_inputs: "The program decides its inputs: run it with others, larger and nastier ones"
+                .to_owned(),
         })
     }
 }

@@ -1,8 +1,9 @@
 //! A run as a user describes it: a file, a machine with changes, a launch. Command line, experiments,
 //! filetests and benches all start runs through here.
 
+use crate::fills::{fill_buffer, reseed_argument};
 use crate::object::{self, CompileOptions, ObjectFile, SplitSpec};
-use crate::views::{Buffer, Element, Views, fill_buffer};
+use crate::views::{Buffer, Element, Views};
 use miette::{Diagnostic, IntoDiagnostic, Report, miette};
 use std::path::Path;
 use thiserror::Error;
@@ -42,6 +43,8 @@ pub struct JobSpec {
     pub group3: [u32; 3],
     pub args: Vec<String>,
     pub dynamic_lds: u32,
+    /// Which run of several: added to the seed of every fill that has one.
+    pub run: u32,
     /// GCN3: branches to mark for splitting before the run.
     pub split: SplitSpec,
 }
@@ -113,6 +116,13 @@ impl Job {
                 spec.isa
             ));
         }
+        let mut reseeded = spec.clone();
+        for text in reseeded.args.iter_mut().chain(&mut reseeded.views).filter(|_| spec.run > 0) {
+            if let Some(other) = reseed_argument(text, spec.run) {
+                *text = other;
+            }
+        }
+        let spec = &reseeded;
         match spec.isa.as_str() {
             "harp" => Job::harp(name, bytes, spec),
             "guppy" => Job::guppy(name, bytes, spec),
@@ -271,6 +281,11 @@ impl Job {
             args: Vec::new(),
             init: prepared.init,
         })
+    }
+
+    /// What is written to memory before the launch, with its addresses.
+    pub fn initial(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.init.iter().map(|(addr, bytes)| (*addr, bytes.as_slice()))
     }
 
     /// Device memory as the launch finds it.

@@ -4,6 +4,7 @@ pub mod array;
 pub mod bench;
 pub mod bound;
 pub mod cfg;
+pub mod fills;
 pub mod fuzzing;
 mod html;
 pub mod job;

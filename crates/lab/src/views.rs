@@ -1,5 +1,6 @@
 //! Buffers and textures of a launch, described in one word each: `buf:u32:256:iota`, `tex:64x64:checker`.
 
+use crate::fills::{FILLS, fill_buffer, splitmix};
 use half::f16;
 use miette::{IntoDiagnostic, Report, miette};
 use wb_isa::guppy::{Bindings, Filter, Sampler, View, Wrap};
@@ -77,7 +78,7 @@ impl Element {
     }
 
     /// A whole number as an element.
-    fn number(self, v: u64) -> u64 {
+    pub(crate) fn number(self, v: u64) -> u64 {
         match self {
             Element::F16 => u64::from(f16::from_f64(v as f64).to_bits()),
             Element::F32 => u64::from((v as f32).to_bits()),
@@ -87,7 +88,7 @@ impl Element {
     }
 
     /// Random bits as an element; floats uniform in 0…1.
-    fn random(self, r: u64) -> u64 {
+    pub(crate) fn random(self, r: u64) -> u64 {
         match self {
             Element::F16 => u64::from(f16::from_f32((r >> 53) as f32 / (1u64 << 11) as f32).to_bits()),
             Element::F32 => u64::from(((r >> 40) as f32 / (1u64 << 24) as f32).to_bits()),
@@ -97,7 +98,7 @@ impl Element {
     }
 
     /// Random bits as an element from `low` up to, not including, `high`.
-    fn between(self, r: u64, low: f64, high: f64) -> u64 {
+    pub(crate) fn between(self, r: u64, low: f64, high: f64) -> u64 {
         let unit = (r >> 11) as f64 / (1u64 << 53) as f64;
         match self {
             Element::F16 => u64::from(f16::from_f64(low + unit * (high - low)).to_bits()),
@@ -190,15 +191,17 @@ pub struct Views {
 
 /// Buffers start here; address 0 stays unused so that a forgotten base shows up.
 const FIRST: u64 = 0x100;
-const MAX_BYTES: u64 = 1 << 30;
-
-const VIEW_HELP: &str = "views look like t0=buf:u32:256:iota, u0=buf:f32:64, t1=tex:64x64:checker or t1=u0; \
-     fills: zero, iota, reverse, ones, const=N, random=SEED, uniform=LOW..HIGH[,SEED] (textures also checker, gradient)";
+pub(crate) const MAX_BYTES: u64 = 1 << 30;
 
 impl Views {
     /// Adds `NAME=SPEC`, e.g. `u0=buf:u32:256`.
     pub fn add(&mut self, text: &str) -> Result<(), Report> {
-        let bad = |why: String| miette!(help = VIEW_HELP, "view `{text}`: {why}");
+        let bad = |why: String| {
+            let help = format!(
+                "views look like t0=buf:u32:256:iota, u0=buf:f32:64, t1=tex:64x64:checker or t1=u0; fills: {FILLS} (textures also checker, gradient)"
+            );
+            miette!(help = help, "view `{text}`: {why}")
+        };
         let (name, spec) = text.split_once('=').ok_or_else(|| bad("`=` is missing".into()))?;
         let (writable, index) =
             parse_name(name).ok_or_else(|| bad(format!("`{name}` is not t0…t63 or u0…u63")))?;
@@ -289,54 +292,6 @@ fn parse_name(name: &str) -> Option<(bool, usize)> {
     };
     let index: usize = name[1..].parse().ok()?;
     (index < 64).then_some((writable, index))
-}
-
-/// A fixed, documented generator (SplitMix64), so that `random=SEED` means the same everywhere.
-pub fn splitmix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-/// `count` elements filled as told; none for an unknown fill or an impossible size.
-pub fn fill_buffer(element: Element, count: u64, fill: &str) -> Option<Vec<u8>> {
-    let size = element.bytes() as usize;
-    if count == 0 || count.checked_mul(size as u64)? > MAX_BYTES {
-        return None;
-    }
-    let (kind, argument) = fill.split_once('=').unwrap_or((fill, ""));
-    let mut seed = argument.parse::<u64>().unwrap_or(1);
-    let (range, uniform_seed) = argument.split_once(',').unwrap_or((argument, "1"));
-    let (low, high) = match (kind, range.split_once("..")) {
-        ("uniform", Some((low, high))) => (low.parse().ok()?, high.parse().ok()?),
-        ("uniform", None) => return None,
-        _ => (0.0, 0.0),
-    };
-    if kind == "uniform" {
-        let fits = f64::is_finite(low) && f64::is_finite(high) && low < high;
-        seed = uniform_seed.parse().ok().filter(|_| fits)?;
-    }
-    let constant = if kind == "const" { element.encode(argument)? } else { Vec::new() };
-    let mut out = Vec::with_capacity(count as usize * size);
-    for i in 0..count {
-        let bits = match kind {
-            "zero" => 0,
-            "iota" => element.number(i),
-            "reverse" => element.number(count - 1 - i),
-            "ones" => element.number(1),
-            "random" => element.random(splitmix(&mut seed)),
-            "uniform" => element.between(splitmix(&mut seed), low, high),
-            "const" => {
-                out.extend_from_slice(&constant);
-                continue;
-            }
-            _ => return None,
-        };
-        out.extend_from_slice(&bits.to_le_bytes()[..size]);
-    }
-    Some(out)
 }
 
 fn fill_texture(w: u32, h: u32, fill: &str) -> Option<Vec<u8>> {

@@ -1,8 +1,9 @@
 //! Vortex programs as a user gives them: an ELF executable or assembly, with arguments in a block that `mscratch` points
 //! to. The memory map is that of docs/vortex.md.
 
+use crate::fills::fill_buffer;
 use crate::job::{AsmErrors, plain_arg};
-use crate::views::{Buffer, Element, fill_buffer};
+use crate::views::{Buffer, Element};
 use miette::{IntoDiagnostic, Report, miette};
 use std::fmt::Write as _;
 use std::ops::Range;

@@ -122,9 +122,11 @@ fn agree(runs: &Runs, options: &Options, what: &str) -> Result<KernelBound, Stri
         if file_says.observed > runs_say.observed || file_says.observed == 0 {
             return Err(format!("{what}: observed {} and {}", runs_say.observed, file_says.observed));
         }
-        let checked = wb_check::check(&file_says.certificate);
-        if !checked.is_ok_and(|r| r.bound == file_says.wave_bound) {
-            return Err(format!("{what}, {name}: the certificate does not hold"));
+        for found in [&runs_say, &file_says] {
+            match wb_check::check(&found.certificate) {
+                Ok(r) if r.bound == found.wave_bound => {}
+                other => return Err(format!("{what}, {name}: the certificate does not hold: {other:?}")),
+            }
         }
         bounds.push(file_says);
     }
@@ -260,9 +262,9 @@ fn a_foreign_trace_with_a_loop() {
          # the second run\n1000,start,0,1\n1012,{header},0,1\n1013,end,0,1\n"
     );
     let found = bound_of(&runs, "t.csv", &text).unwrap_or_else(|e| panic!("{e}"));
-    // 12 to the loop, nine times round at 7, 7 from the header to the end; the launch was run twice.
+    // 12 to the loop, nine times round at 7, 7 from the header to the end; the launch was run twice, and is one launch.
     assert_eq!(found.wave_bound, 12 + 9 * 7 + 7);
-    assert_eq!((found.bound, found.observed), (2 * 82, 30 + 13));
+    assert_eq!((found.bound, found.observed), (82, 30));
     assert_eq!((found.coverage.runs, found.coverage.waves), (2, 2));
     assert_eq!(found.loops[0].observed, Some(2));
     assert!(!found.assumptions.iter().any(|a| a.contains("tell apart")), "{:?}", found.assumptions);
@@ -291,7 +293,7 @@ fn several_files_are_several_runs() {
     let paths = [file("a.csv", 10), file("b.csv", 50)];
     let found = from_file(&runs, &Options::default(), &paths).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(found.wave_bound, 50 + 9 + 79);
-    assert_eq!((found.coverage.runs, found.observed), (2, 180));
+    assert_eq!((found.coverage.runs, found.observed), (2, 90));
 }
 
 #[test]
@@ -423,7 +425,7 @@ fn times_of_blocks_without_and_with_a_split() {
         // Both sides, one after the other.
         let serial = bound(NONE);
         assert_eq!((serial.wave_bound, serial.bound), (7 + 10 + 100 + 5 + 40 + 3, 165));
-        assert_eq!((serial.status, serial.times, serial.observed), (Status::Proved, "given", 0));
+        assert_eq!((serial.status, serial.times, serial.observed), (Status::Given, "given", 0));
         assert!(serial.assumptions.iter().any(|a| a.contains("says")), "{:?}", serial.assumptions);
         // The longer side; splitting and merging take 4 and 2.
         assert_eq!(bound(PWS).wave_bound, 7 + 10 + 100 + 5 + 3 + 4 + 2);
@@ -441,7 +443,7 @@ fn times_of_a_loop() {
     let places = "start = 3\n[blocks]\n\"pc 0\" = 2\nLOOP = 6\n\"k.s:7\" = 1\n";
     let found = given(&runs, TimesTable { name: "t.toml".into(), text: places.into() });
     let found = found.unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((found.wave_bound, found.status), (3 + 2 + 10 * 6 + 1, Status::Proved));
+    assert_eq!((found.wave_bound, found.status), (3 + 2 + 10 * 6 + 1, Status::Given));
     assert_eq!((found.loops[0].max, found.loops[0].origin), (9, "proved"));
     // A loop that is left when memory says so has no limit.
     let open = LOOP.replace("s8, 10", "s8, s9").replace("s8, 0\n", "s8, 0\n  s_load_dword s9, s[4:5], 0\n");
@@ -454,7 +456,7 @@ fn times_of_a_loop() {
         format!("kernel = \"{kernel}\"\nchecksum = \"{checksum}\"\n[[loop]]\nat = \"LOOP\"\nmax = 20\n");
     let options = Options { facts: vec![("f.toml".into(), facts)], ..Options::default() };
     let found = analyse_table(&runs, &options, &[table(&runs, false, 3, &[2, 6, 1])]).expect("a bound");
-    assert_eq!((found[0].wave_bound, found[0].status), (3 + 2 + 21 * 6 + 1, Status::Hybrid));
+    assert_eq!((found[0].wave_bound, found[0].status), (3 + 2 + 21 * 6 + 1, Status::Given));
 }
 
 #[test]

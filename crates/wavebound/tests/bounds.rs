@@ -82,7 +82,7 @@ fn a_trace_of_several_kernels_is_a_file_each() {
 }
 
 #[test]
-fn a_table_of_blocks_gives_a_proved_bound() {
+fn a_table_of_blocks_gives_what_the_table_says() {
     let object = control();
     let base = [&["wcet", &object], NEST].concat();
     let table = file("bounds-times", "nest.toml");
@@ -95,12 +95,19 @@ fn a_table_of_blocks_gives_a_proved_bound() {
         kernel(&[&base[..], &["--times", &table, "--json"]].concat())
     };
     let (ten, twenty) = (bound("10"), bound("20"));
-    assert_eq!(ten["status"], "proved", "every loop limit is proven");
+    assert_eq!(ten["status"], "given", "every loop limit is proven, no time is");
+    // An all-zero table is no proof of anything.
+    let zero = bound("0");
+    assert_eq!((number(&zero["bound"]), &zero["status"]), (0, &"given".into()));
+    let text = stdout(&[&base[..], &["--times", &table]].concat());
+    assert!(text.contains("given: loop limits are proven or given; times are what the table says"), "{text}");
+    assert!(!text.contains("status           proved"), "{text}");
     assert_eq!(number(&twenty["bound"]), 2 * number(&ten["bound"]), "a bound is linear in its times");
     assert_eq!(number(&ten["observed"]), 0);
     let page = file("bounds-times", "nest.html");
     stdout(&[&base[..], &["--times", &table, "--html", &page]].concat());
     let html = std::fs::read_to_string(&page).expect("a page");
+    assert!(html.contains("times are what the table says"), "the page says it");
     assert!(html.contains("nothing ran"), "the page says that nothing was observed");
     assert!(!html.contains("below 1 would be a mistake"), "and shows no ratio");
 }

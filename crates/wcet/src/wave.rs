@@ -60,6 +60,9 @@ pub struct WaveBound {
     pub certificate: Certificate,
     /// The graph that was bounded, splits written out.
     pub model: Model,
+    /// Node and edge of the plan that each of its nodes and edges comes from.
+    pub node_origin: Vec<NodeId>,
+    pub edge_origin: Vec<usize>,
 }
 
 /// Regions (of [`Measured::regions`]) whose split can be counted on.
@@ -143,5 +146,7 @@ pub fn bound(measured: &Measured, sure: &[usize]) -> Result<WaveBound, WaveError
         split: sure.iter().map(|&i| measured.regions[i].0).collect(),
         certificate: solved.certificate,
         model: expanded.model,
+        node_origin: expanded.node_origin,
+        edge_origin: expanded.edge_origin.iter().map(|&e| measured.edge_of[e]).collect(),
     })
 }

@@ -33,7 +33,7 @@ mod streamcluster;
 
 pub use data::{Data, Difference, Within};
 pub use error::WorkloadError;
-pub use noise::Noise;
+pub use noise::{Input, Noise};
 pub use run::{Arg, BufferId, Launch, Limit, Memory, Player, Run};
 pub use simulate::{OnDevice, Simulation, Verdict, dispatch, place, verdicts};
 
@@ -112,7 +112,7 @@ pub struct Workload {
     /// What the sizes mean.
     pub sizes: [&'static str; 4],
     /// Inputs, launches and wanted results.
-    pub build: fn(Size) -> Run,
+    pub build: fn(Size, Input) -> Run,
 }
 
 impl Workload {

@@ -1,5 +1,16 @@
 //! Seeded numbers for inputs (SplitMix64): the same for every run and host.
 
+/// Which input of a workload: 0 is the suite's own, others have other random numbers in the same places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Input(pub u64);
+
+impl Input {
+    /// Numbers for one part of the input, which has a seed of its own.
+    pub fn noise(self, seed: u64) -> Noise {
+        Noise::new(seed.wrapping_add(self.0.wrapping_mul(0x1_0000_0001)))
+    }
+}
+
 pub struct Noise(u64);
 
 impl Noise {

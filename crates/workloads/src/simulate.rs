@@ -3,7 +3,7 @@
 use crate::data::Difference;
 use crate::error::WorkloadError;
 use crate::run::{self, Memory, Player};
-use crate::{Marks, Size, Workload};
+use crate::{Input, Marks, Size, Workload};
 use wb_device::{Arg, Device, Dispatch, Module};
 use wb_hw::Machine;
 use wb_sim::{Outcome, RunOptions};
@@ -102,7 +102,7 @@ impl Simulation {
     ) -> Result<Simulation, WorkloadError> {
         let mut device = Device::new(machine);
         let module = device.load(workload.name, &workload.object(marks)?)?;
-        let run = (workload.build)(size);
+        let run = (workload.build)(size, Input::default());
         let buffers = place(&mut device, &run)?;
         Ok(Simulation { device, module, player: Player::new(run), buffers })
     }

@@ -1,10 +1,20 @@
 //! What a bound rests on, in words: every report prints the list.
 
-use super::analyse::{Options, Source};
+use super::analyse::Options;
 use super::kernel::Kernel;
+use super::source::Source;
 use wb_hw::SplitUnits;
 use wb_program::facts::{LoopFact, Origin};
 use wb_wcet::measure::{Measured, Unmeasured};
+
+/// The runs, in words.
+fn behind(source: &Source, runs: u32, inputs: Option<u32>) -> String {
+    let s = |n: u32| if n == 1 { "" } else { "s" };
+    match (source, inputs) {
+        (Source::Runs, Some(n)) => format!("the {n} input{} of {runs} run{}", s(n), s(runs)),
+        _ => "the trace".to_owned(),
+    }
+}
 
 /// `sure`: how many splits are counted on.
 pub fn list(
@@ -13,21 +23,30 @@ pub fn list(
     limits: &[LoopFact],
     options: &Options,
     source: &Source,
+    (runs, inputs): (u32, Option<u32>),
     sure: usize,
 ) -> Vec<String> {
     let segments = measured.model.graph.edges.len();
-    let mut list = vec![
-        match source {
-            Source::Table { name, .. } => format!(
-                "a basic block takes no longer than {name} says, with any other waves on the machine, whatever ran before it"
-            ),
-            _ => format!(
-                "the longest measured time of each of {segments} segments is the longest there is, with any other waves on the machine (hybrid analysis); --all-points makes segments short"
-            ),
-        },
+    let mut list = vec![match source {
+        Source::Table { name, .. } => format!(
+            "a basic block takes no longer than {name} says, with any other waves on the machine, whatever ran before it"
+        ),
+        Source::Runs | Source::Trace { .. } => format!(
+            "the longest measured time of each of {segments} segments is the longest there is (hybrid analysis); --all-points makes segments short. That is:"
+        ),
+    }];
+    match source {
+        Source::Table { .. } => {}
+        Source::Runs | Source::Trace { .. } => list.extend([
+            format!("inputs: no other data make a segment take longer than in {}", behind(source, runs, inputs)),
+            "addresses: no other accesses of a segment touch more cache lines, miss more often or meet more in a bank than in the runs".to_owned(),
+            "co-runners: no other waves beside it, and nothing that ran before it, make a segment take longer than in the runs".to_owned(),
+        ]),
+    }
+    list.push(
         "a group starts as soon as a core has room for it, and occupies it no longer than its longest wave"
             .to_owned(),
-    ];
+    );
     let mut add = |text: String| list.push(text);
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     if let Source::Trace { alike, .. } = source {

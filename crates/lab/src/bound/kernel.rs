@@ -155,7 +155,7 @@ impl Kernel {
 }
 
 /// Called functions that are not straight code, or call such ones.
-fn winding<I: Isa>(program: &Program<I>) -> BTreeSet<Pc> {
+pub(super) fn winding<I: Isa>(program: &Program<I>) -> BTreeSet<Pc> {
     let calls = facts::calls_of(program);
     let blocks = |entry: Pc| program.cfg.reachable(program.cfg.block_at(entry));
     let branches = |&b: &usize| program.cfg.blocks[b].succs.len() > 1;

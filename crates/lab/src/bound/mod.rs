@@ -4,23 +4,32 @@
 mod analyse;
 mod assumptions;
 pub mod campaign;
+mod certify;
 mod html;
+mod inputs;
 mod kernel;
+mod launches;
+mod limits;
 mod optimal;
 mod paper;
 mod parts;
 mod points;
+mod report;
 mod result;
 mod rows;
 mod rows_parquet;
 mod runs;
+mod shape;
+mod source;
 mod table;
 mod text;
 mod trace;
+mod verify;
 mod what_if;
 
 pub use analyse::{Files, Options, Progress, analyse, analyse_with};
 pub use html::{About, html, shown_command};
+pub use inputs::behind_all;
 pub use optimal::{Best, Candidate, Marked, best_places};
 pub use points::{KernelPoints, PointRow, list_points};
 pub use result::{
@@ -29,24 +38,6 @@ pub use result::{
 };
 pub use rows::{TraceFile, TraceWriter, beside};
 pub use runs::{Launched, ProgramRef, Replay, Runs};
+pub use shape::{Shape, data_hash};
 pub use table::{TimesTable, analyse_table, times_template};
-
-use analyse::Source;
-use kernel::Kernel;
-use wb_wcet::wave::WaveBound;
-
-/// The certificate of a wave's bound, with what it is about.
-fn certificate(kernel: &Kernel, bound: &WaveBound, source: &Source) -> String {
-    let mut certificate = bound.certificate.clone();
-    let about = [
-        ("kernel", kernel.name.clone()),
-        ("program", kernel.file.clone()),
-        ("checksum", kernel.checksum.clone()),
-        ("machine", kernel.machine.name.clone()),
-        ("mechanism", kernel.machine.divergence.mechanism.clone()),
-        ("contexts", kernel.machine.split.contexts.to_string()),
-        ("times", source.meaning().to_owned()),
-    ];
-    certificate.about.extend(about.map(|(k, v)| (k.to_owned(), v)));
-    certificate.to_json().unwrap_or_default()
-}
+pub use verify::{Against, Verified, verify};

@@ -1,16 +1,17 @@
 //! What an analysis found, as data: the text, JSON and HTML reports all print this.
 
-use serde::Serialize;
+use super::shape::Shape;
+use serde::{Serialize, Serializer};
 use wb_isa::Pc;
 
 /// How far a bound can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Times and loop limits follow from the code and the machine.
-    Proved,
-    /// Loop limits are proven or given; times are the longest that were measured.
+    /// Loop limits are proven or given; times are the longest that were measured, for the inputs of the runs.
     Hybrid,
+    /// Loop limits are proven or given; times are what a table says, whatever it says.
+    Given,
     /// A loop limit was only observed, or ways that no run took are left out.
     Observed,
 }
@@ -125,9 +126,12 @@ pub struct BranchRow {
     pub note: String,
 }
 
-/// One launch of the kernel.
+/// One launch of the kernel, measured once or several times.
 #[derive(Clone, Debug, Serialize)]
 pub struct LaunchRow {
+    /// Which launch it is; runs of the same one have the same number.
+    #[serde(skip)]
+    pub number: usize,
     pub groups: u64,
     pub waves_per_group: u32,
     pub group_threads: u32,
@@ -138,7 +142,22 @@ pub struct LaunchRow {
     pub limit: String,
     pub rounds: u64,
     pub bound: u64,
+    /// Longest run.
     pub observed: u64,
+    pub runs: u32,
+    /// Geometries and arguments it was launched with, that with the most rounds first, each with hashes of the memory found.
+    #[serde(serialize_with = "shapes")]
+    pub shapes: Vec<(Shape, Vec<String>)>,
+}
+
+/// As JSON: hashes only; the certificate has it all.
+fn shapes<S: Serializer>(shapes: &[(Shape, Vec<String>)], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Hashes<'a> {
+        launch: String,
+        data: &'a [String],
+    }
+    serializer.collect_seq(shapes.iter().map(|(s, data)| Hashes { launch: s.hash(), data }))
 }
 
 /// A bound by one of the published formulas, to compare.
@@ -154,7 +173,9 @@ pub struct PaperRow {
 /// How much of the kernel the runs have shown.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CoverageRow {
+    /// Runs of all launches, and launches that were measured in them.
     pub runs: u32,
+    pub launches: u32,
     pub waves: u64,
     /// Ways between points: measured, all.
     pub ways: (usize, usize),
@@ -176,11 +197,16 @@ pub struct KernelBound {
     pub clock_mhz: u32,
     pub mechanism: String,
     pub contexts: u32,
-    /// Sum over the launches.
+    /// Sum over the launches, each once; observed is the longest run of each.
     pub bound: u64,
     pub observed: u64,
     pub ratio: f64,
+    /// How often each launch was measured, and with how many different inputs (data and arguments); none: not known.
+    pub runs: u32,
+    pub distinct_inputs: Option<u32>,
     pub status: Status,
+    /// What a reader must know before relying on the number.
+    pub warnings: Vec<String>,
     /// Where times come from: `measured`, `trace` or `given`. Nothing is observed when they are given.
     pub times: &'static str,
     pub wave_bound: u64,

@@ -1,9 +1,11 @@
 //! Launches that can be run again and again, always the same: what a bound is measured on.
 
 use super::analyse::Options;
+use super::shape::{Shape, data_hash};
 use crate::job::{AnyProgram, Job, JobSpec};
 use crate::launch::{Go, Launches, Played, Session, WorkloadSpec};
 use miette::Report;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wb_hw::Machine;
 use wb_program::codeobject::KernelArg;
@@ -11,11 +13,11 @@ use wb_sim::Launch;
 
 /// Where the launches come from.
 pub enum Runs {
-    /// The same kernel with different inputs.
+    /// One launch with different inputs, one of them each time.
     Jobs(Vec<Job>),
-    /// Every launch of a launch file.
-    File { path: PathBuf, spec: Box<JobSpec> },
-    /// Every launch of a workload of the benchmark suite.
+    /// Every launch of a launch file, so many times with other seeds.
+    File { path: PathBuf, spec: Box<JobSpec>, runs: u32 },
+    /// Every launch of a workload of the benchmark suite, with as many inputs as it says.
     Workload { which: WorkloadSpec, spec: Box<JobSpec> },
     /// Launches somebody else keeps.
     Replay(Box<dyn Replay>),
@@ -38,6 +40,10 @@ pub struct Launched<'a> {
     /// Bytes of the kernel's arguments and what they are; empty where there are none.
     pub kernarg: &'a [u8],
     pub args: &'a [KernelArg],
+    /// Which launch it is. One that is measured again with other inputs keeps its number: it is still one launch.
+    pub number: usize,
+    /// Hash of the data: memory before the first launch of the run ([`data_hash`]).
+    pub data: &'a str,
 }
 
 /// A program of one of the ISAs, borrowed.
@@ -80,6 +86,7 @@ impl Runs {
             Runs::Replay(kept) => kept.each(look),
             Runs::Jobs(jobs) => {
                 for job in jobs {
+                    let data = data_hash(job.initial());
                     let kernel = match &job.program {
                         AnyProgram::Gcn3(p) => p.kernel.as_str(),
                         AnyProgram::Harp(p) => last_part(&p.name),
@@ -94,26 +101,65 @@ impl Runs {
                         launch: job.launch,
                         kernarg: &job.kernarg,
                         args: &job.args,
+                        number: 0,
+                        data: &data,
                     };
                     look(&launched, &mut |options, observer| job.run(options, observer))?;
                 }
                 Ok(())
             }
-            Runs::File { path, spec } => all(&mut Session::open(path, spec)?, look),
-            Runs::Workload { which, spec } => all(&mut Played::open(which, spec)?, look),
+            Runs::File { path, spec, runs } => {
+                let mut numbers = Numbers::default();
+                for run in 0..(*runs).max(1) {
+                    let spec = JobSpec { run, ..(**spec).clone() };
+                    all(&mut Session::open(path, &spec)?, &mut numbers, look)?;
+                }
+                Ok(())
+            }
+            Runs::Workload { which, spec } => {
+                let mut numbers = Numbers::default();
+                for input in 0..which.runs.max(1) {
+                    all(&mut Played::open_input(which, spec, input.into())?, &mut numbers, look)?;
+                }
+                Ok(())
+            }
         }
+    }
+}
+
+/// Numbers of launches. The n-th launch of the same kernel with the same geometry and arguments is the same launch in every
+/// run; data may decide how many there are.
+#[derive(Default)]
+struct Numbers {
+    known: BTreeMap<(String, String, usize), usize>,
+    /// How often each came up in the run at hand.
+    seen: BTreeMap<(String, String), usize>,
+}
+
+impl Numbers {
+    fn of(&mut self, kernel: &str, shape: &Shape) -> usize {
+        let name = (kernel.to_owned(), shape.hash());
+        let times = self.seen.entry(name.clone()).or_default();
+        let next = self.known.len();
+        let number = *self.known.entry((name.0, name.1, *times)).or_insert(next);
+        *times += 1;
+        number
     }
 }
 
 /// Shows every launch of one who hands them out.
 fn all(
     launches: &mut dyn Launches,
+    numbers: &mut Numbers,
     look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), Report>,
 ) -> Result<(), Report> {
     let file = launches.stage().program_file().to_owned();
+    let device = &launches.stage().device;
+    let data = data_hash([(0, device.read(0, device.used())?)]);
+    numbers.seen.clear();
     while let Some(step) = launches.next_step()? {
         launches.with_prepared(&step, &mut |prepared, args, go| {
-            let launched = Launched {
+            let mut launched = Launched {
                 kernel: &step.dispatch.kernel,
                 file: &file,
                 program: ProgramRef::Gcn3(&prepared.program),
@@ -121,7 +167,10 @@ fn all(
                 launch: prepared.launch,
                 kernarg: &prepared.kernarg,
                 args,
+                number: 0,
+                data: &data,
             };
+            launched.number = numbers.of(launched.kernel, &Shape::of(&launched));
             look(&launched, go)
         })?;
     }

@@ -9,16 +9,16 @@ const SHOWN: usize = 12;
 impl Status {
     pub fn name(self) -> &'static str {
         match self {
-            Status::Proved => "proved",
             Status::Hybrid => "hybrid",
+            Status::Given => "given",
             Status::Observed => "observed",
         }
     }
 
+    /// What it says about loops and ways; [`KernelBound::meaning`] adds the times.
     pub fn meaning(self) -> &'static str {
         match self {
-            Status::Proved => "loop limits follow from the code, times from the machine or as given",
-            Status::Hybrid => "loop limits are proven or given, times are the longest measured or given",
+            Status::Hybrid | Status::Given => "loop limits are proven or given",
             Status::Observed => {
                 "rests on loop limits or calls that were only observed, or leaves out ways no run took"
             }
@@ -48,14 +48,17 @@ impl KernelBound {
             "kernel {} of {} on {} ({}{contexts})",
             self.kernel, self.file, self.machine, self.mechanism
         );
+        for warning in &self.warnings {
+            let _ = writeln!(out, "  WARNING: {warning}");
+        }
         let _ = writeln!(out, "  bound      {:>12} cycles", self.bound);
         if self.given() {
             let _ = writeln!(out, "  observed   {:>12}: times of blocks are given", "nothing");
         } else {
             let _ = writeln!(out, "  observed   {:>12} cycles", self.observed);
-            let _ = writeln!(out, "  ratio      {:>12.3}", self.ratio);
+            let _ = writeln!(out, "  ratio      {:>12.3} ({})", self.ratio, self.behind());
         }
-        let _ = writeln!(out, "  status     {:>12}: {}", self.status.name(), self.status.meaning());
+        let _ = writeln!(out, "  status     {:>12}: {}", self.status.name(), self.meaning());
         let observed = match self.given() {
             true => String::new(),
             false => format!(
@@ -79,7 +82,11 @@ impl KernelBound {
                 l.limit,
                 l.rounds,
                 l.bound,
-                if self.given() { String::new() } else { format!(", observed {}", l.observed) }
+                match (self.given(), l.runs) {
+                    (true, _) => String::new(),
+                    (false, 1) => format!(", observed {}", l.observed),
+                    (false, n) => format!(", observed {} (longest of {n} runs)", l.observed),
+                }
             );
         }
         if self.splits + self.refused > 0 {
@@ -221,8 +228,9 @@ impl KernelBound {
         let c = &self.coverage;
         let _ = writeln!(
             out,
-            "coverage: {} runs, {} waves; {} of {} ways measured, {} of {} steps taken, {} sides never skipped; {} points of {} blocks needed",
+            "coverage: {} runs, {} launches measured, {} waves; {} of {} ways measured, {} of {} steps taken, {} sides never skipped; {} points of {} blocks needed",
             c.runs,
+            c.launches,
             c.waves,
             c.ways.0,
             c.ways.1,

@@ -1,11 +1,13 @@
 //! Measurements from trace files instead of runs: the program is loaded and its launches are looked at, nothing runs. A
 //! file with a point at every block is as good as the runs; of one with fewer, its points are those of the analysis.
 
-use super::analyse::{Options, Source, Study, facts_for, launch_row};
+use super::analyse::{Options, Study, facts_for};
 use super::kernel::Kernel;
+use super::launches;
 use super::result::LaunchRow;
 use super::rows::{Rows, TraceFile};
 use super::runs::{Launched, Runs};
+use super::source::Source;
 use miette::{Report, miette};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_wcet::measure::{Plan, Points, Times, run_times};
@@ -113,8 +115,14 @@ impl<'a> Traces<'a> {
                 times.len()
             ));
         }
-        let launches = geometry.iter().cycle().zip(times.values());
-        study.launches = launches.map(|(g, &observed)| LaunchRow { observed, ..g.clone() }).collect();
+        let runs = (times.len() / geometry.len()) as u32;
+        study.launches = geometry.iter().map(|g| LaunchRow { runs, ..g.clone() }).collect();
+        let cycles = times.values().copied().collect::<Vec<u64>>();
+        for run in cycles.chunks(geometry.len()) {
+            for (row, &observed) in study.launches.iter_mut().zip(run) {
+                row.observed = row.observed.max(observed);
+            }
+        }
         Ok(study)
     }
 }
@@ -157,7 +165,7 @@ pub(super) fn studies(
             }
         };
         found[at].0.kernel.prove(launched);
-        found[at].1.push(launch_row(launched, 0));
+        launches::add(&mut found[at].1, launched, 0);
         Ok(())
     })?;
     Ok(found)

@@ -8,8 +8,9 @@ use super::schema::{BufferTable, CompileTable, ExpectTable, LaunchFile};
 use super::stage::{Launches, Stage, Step, Verdict};
 use crate::JobSpec;
 use crate::array::Array;
+use crate::fills::{FILLS, fill_buffer, reseed};
 use crate::object::{self, CompileOptions, ObjectFile};
-use crate::views::{Buffer, Element, fill_buffer};
+use crate::views::{Buffer, Element};
 use miette::{Diagnostic, IntoDiagnostic, Report, WrapErr, miette};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,8 @@ pub struct Session {
     at: usize,
     rounds: Vec<u64>,
     launched: usize,
+    /// Which run of several: added to the seeds of buffers.
+    run: u32,
 }
 
 impl Session {
@@ -62,9 +65,23 @@ impl Session {
             at: 0,
             rounds,
             launched: 0,
+            run: spec.run,
         };
         session.fill()?;
         Ok(session)
+    }
+
+    /// Buffers that have other data in other runs, and those that have not, with what fills them.
+    pub fn seeds(&self) -> (Vec<String>, Vec<String>) {
+        let fill = |t: &BufferTable| match (&t.from, &t.values) {
+            (Some(from), _) => from.get_ref().clone(),
+            (None, Some(_)) => "values".to_owned(),
+            (None, None) => "zero".to_owned(),
+        };
+        let all = self.file.buffers.iter().map(|(name, t)| (name, fill(t.get_ref())));
+        let (seeded, fixed): (Vec<_>, Vec<_>) = all.partition(|(_, fill)| reseed(fill, 1).is_some());
+        let show = |list: Vec<(&String, String)>| list.iter().map(|(n, f)| format!("{n} ({f})")).collect();
+        (show(seeded), show(fixed))
     }
 
     fn error(&self, span: Range<usize>, message: impl Into<String>) -> LaunchError {
@@ -89,7 +106,10 @@ impl Session {
     fn contents(&self, name: &str, table: &Spanned<BufferTable>) -> Result<Array, Report> {
         let (span, t) = (table.span(), table.get_ref());
         let element = t.element.as_ref().map(|e| self.element(e)).transpose()?;
-        let source = Source { from: t.from.as_ref(), values: t.values.as_ref(), span: span.clone() };
+        let reseeded =
+            t.from.as_ref().and_then(|f| Some(Spanned::new(f.span(), reseed(f.get_ref(), self.run)?)));
+        let from = reseeded.as_ref().filter(|_| self.run > 0).or(t.from.as_ref());
+        let source = Source { from, values: t.values.as_ref(), span: span.clone() };
         let length = t.length.as_ref().map(|l| l.get_ref().elements());
         let array = self.read(&source, element, length, name)?;
         let Some(wanted) = &t.length else { return Ok(array) };
@@ -153,9 +173,11 @@ impl Session {
         let element = element.ok_or_else(|| needs("type"))?;
         let count = length.ok_or_else(|| needs("length"))?;
         let bytes = fill_buffer(element, count, text).ok_or_else(|| {
-            self.error(from.span(), format!("cannot fill {count} elements of {} with `{text}`", element.name())).hint(
-                "fills: zero, iota, reverse, ones, const=N, random=SEED, uniform=LOW..HIGH[,SEED]; files: .npy, .bin, .raw, .dat",
+            self.error(
+                from.span(),
+                format!("cannot fill {count} elements of {} with `{text}`", element.name()),
             )
+            .hint(format!("fills: {FILLS}; files: .npy, .bin, .raw, .dat"))
         })?;
         Ok(Array { element, shape: vec![count], bytes })
     }

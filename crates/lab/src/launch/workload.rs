@@ -13,7 +13,7 @@ use wb_hw::{Machine, SplitUnits};
 use wb_program::marks::Style;
 use wb_sim::RunOptions;
 use wb_wcet::measure::Unmeasured;
-use wb_workloads::{Marks, OnDevice, Player, Size, Workload, WorkloadError};
+use wb_workloads::{Input, Limit, Marks, OnDevice, Player, Size, Workload, WorkloadError};
 
 /// Which branches of a workload are marked, where nothing is said in detail (`--split-at`, `--split-all`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct WorkloadSpec {
     pub workload: &'static Workload,
     pub size: Size,
     pub marks: MarkChoice,
+    /// Inputs that a bound is measured with: the suite's own, and others with other random numbers.
+    pub runs: u32,
 }
 
 /// How marks are made for a mechanism.
@@ -41,7 +43,7 @@ fn style(machine: &Machine) -> Style {
 impl WorkloadSpec {
     pub fn new(name: &str, size: &str) -> Result<WorkloadSpec, WorkloadError> {
         let (workload, size) = (wb_workloads::find(name)?, Size::parse(size)?);
-        Ok(WorkloadSpec { workload, size, marks: MarkChoice::default() })
+        Ok(WorkloadSpec { workload, size, marks: MarkChoice::default(), runs: 1 })
     }
 
     pub fn machine(&self, spec: &JobSpec) -> Result<Machine, Report> {
@@ -119,7 +121,12 @@ impl WorkloadSpec {
             options.facts_from_trace = true;
             return Ok(options);
         }
-        let played = Played::open(self, spec)?;
+        let mut played = Played::open(self, spec)?;
+        // A limit holds for all inputs that are measured: the largest.
+        for input in 1..self.runs {
+            let more = (self.workload.build)(self.size, Input(input.into())).limits;
+            widen(&mut played.player.run.limits, more);
+        }
         options.facts.extend(self.workload.facts(&played.stage.module.object, &played.player.run)?);
         Ok(options)
     }
@@ -138,6 +145,17 @@ impl WorkloadSpec {
     }
 }
 
+/// The larger limit of each loop.
+fn widen(limits: &mut Vec<Limit>, more: Vec<Limit>) {
+    for limit in more {
+        match limits.iter_mut().find(|l| (l.kernel, l.tag) == (limit.kernel, limit.tag)) {
+            Some(known) if known.max < limit.max => *known = limit,
+            Some(_) => {}
+            None => limits.push(limit),
+        }
+    }
+}
+
 /// A workload on its way.
 pub struct Played {
     stage: Stage,
@@ -148,11 +166,16 @@ pub struct Played {
 
 impl Played {
     pub fn open(which: &WorkloadSpec, spec: &JobSpec) -> Result<Played, Report> {
+        Played::open_input(which, spec, 0)
+    }
+
+    /// With another input; 0 is the suite's own.
+    pub fn open_input(which: &WorkloadSpec, spec: &JobSpec, input: u64) -> Result<Played, Report> {
         let machine = which.machine(spec)?;
         let object = which.workload.object(&which.marks(&machine, &spec.split))?;
         let mut device = Device::new(machine);
         let module = device.load(which.workload.name, &object)?;
-        let run = (which.workload.build)(which.size);
+        let run = (which.workload.build)(which.size, Input(input));
         let places = wb_workloads::place(&mut device, &run)?;
         let (mut buffers, mut shapes) = (Vec::new(), Vec::new());
         for (b, &(addr, bytes)) in run.buffers.iter().zip(&places) {

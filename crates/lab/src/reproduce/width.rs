@@ -3,8 +3,8 @@
 
 use super::finding::{Published, Want};
 use super::notebook::{Notebook, Recorder, columns};
+use crate::fills::splitmix;
 use crate::job::{AnyProgram, Job, JobSpec};
-use crate::views::splitmix;
 use miette::{IntoDiagnostic, Report, miette};
 use wb_report::{Axis, Chart, bars, lines};
 use wb_sim::{RunOptions, Runnable};

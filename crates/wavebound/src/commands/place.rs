@@ -79,7 +79,7 @@ impl PlacingArgs {
             return Ok(which.placed(&self.machine.spec(), places, contexts, launch.style));
         }
         if let Some(path) = &self.launch {
-            return Ok(Runs::File { path: path.clone(), spec: Box::new(spec) });
+            return Ok(Runs::File { path: path.clone(), spec: Box::new(spec), runs: 1 });
         }
         spec.kernel = launch.kernel.to_owned();
         spec.grid3 = self.grid.map_or([64, 1, 1], Size::dimensions);
@@ -146,12 +146,18 @@ fn write(launch: &Launch, places: &[Place], output: Option<&Path>) -> miette::Re
 fn show(best: &Best, contexts: u32) {
     let bound: u64 = best.without.iter().map(|k| k.bound).sum();
     let observed: u64 = best.without.iter().map(|k| k.observed).sum();
-    print_line(&format!("without splitting: bound {bound} cycles, observed {observed}"));
+    let behind = bound::behind_all(&best.without);
+    print_line(&format!("without splitting: bound {bound} cycles, observed {observed} ({behind})"));
+    let mut warnings: Vec<&String> = best.without.iter().flat_map(|k| &k.warnings).collect();
+    warnings.dedup();
+    warnings.iter().for_each(|w| print_line(&format!("WARNING: {w}")));
     if best.candidates.is_empty() {
         print_line("no branch can be marked; `wavebound split FILE --list` says why");
         return;
     }
-    print_line(&format!("placements for up to {contexts} contexts, measured on a machine with {contexts}:"));
+    print_line(&format!(
+        "placements for up to {contexts} contexts, measured on a machine with {contexts}, {behind} each:"
+    ));
     print_line("    for S  splits        bound     observed  places");
     for (i, c) in best.candidates.iter().enumerate() {
         let places: Vec<String> = c.places.iter().map(Place::to_string).collect();

@@ -19,10 +19,10 @@ pub fn main(args: PredictArgs) -> CommandResult {
     let mut target = args.target;
     // Where schedules can be predicted, unless another machine or front end is asked for.
     if target.machine.machine.is_none() {
-        target.machine.machine = Some("vortex-swas-fixed".into());
+        target.how.machine.machine = Some("vortex-swas-fixed".into());
     }
     if target.machine.frontend.is_none() {
-        target.machine.frontend = Some("coordinated".into());
+        target.how.machine.frontend = Some("coordinated".into());
     }
     let job = target.job()?;
     let p = predict(&job)?;

@@ -6,6 +6,7 @@ use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use miette::miette;
 use std::io::IsTerminal;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wb_lab::launch::{Launches, MarkChoice, Played, Session, WorkloadSpec, is_launch_file};
@@ -76,6 +77,16 @@ pub struct MachineArgs {
 }
 
 impl MachineArgs {
+    /// Something is said about the machine.
+    pub fn given(&self) -> bool {
+        let texts = [&self.machine, &self.mechanism, &self.policy, &self.fetch_policy, &self.frontend];
+        let numbers = [self.lanes, self.waves, self.contexts];
+        !self.sets.is_empty()
+            || texts.iter().any(|t| t.is_some())
+            || numbers.iter().any(Option::is_some)
+            || self.max_cycles.is_some()
+    }
+
     /// A job on the machine, with everything else left open.
     pub fn spec(&self) -> JobSpec {
         let mut sets = self.sets.clone();
@@ -96,11 +107,27 @@ impl MachineArgs {
     }
 }
 
+/// A program and how to run it.
 #[derive(Args, Clone)]
 pub struct Target {
     /// Program: .harp .s .hof (HARP), .guppy .gupm (GUPPY), .co .hsaco .s .cl .hip (GCN3), .elf .vx (Vortex), or a launch file (.toml)
     #[arg(required_unless_present = "workload")]
     pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub how: How,
+}
+
+impl Deref for Target {
+    type Target = How;
+
+    fn deref(&self) -> &How {
+        &self.how
+    }
+}
+
+/// The launch and the machine of a program.
+#[derive(Args, Clone)]
+pub struct How {
     #[command(flatten)]
     pub workload: WorkloadArgs,
     /// Branches of the workload that are marked for splitting (default: its own, under pws and thesis)
@@ -217,14 +244,20 @@ impl Target {
 
     /// The same with other random numbers in its buffers.
     pub fn job_with_seed(&self, run: u32) -> miette::Result<Job> {
-        let mut spec = self.spec();
-        for text in spec.args.iter_mut().chain(&mut spec.views) {
-            *text = reseeded(text, run);
-        }
-        Job::from_file(self.file(), &spec)
+        Job::from_file(self.file(), &JobSpec { run, ..self.spec() })
     }
 
-    fn spec(&self) -> JobSpec {
+    /// A launch is described: by a file, a workload, sizes or arguments.
+    pub fn launches_given(&self) -> bool {
+        is_launch_file(self.file())
+            || self.workload.workload.is_some()
+            || self.grid.is_some()
+            || self.group.is_some()
+            || !self.args.is_empty()
+            || !self.views.is_empty()
+    }
+
+    pub fn spec(&self) -> JobSpec {
         JobSpec {
             isa: self.isa.clone().unwrap_or_default(),
             arch: self.arch.clone().unwrap_or_default(),
@@ -246,23 +279,6 @@ impl Target {
             ..self.machine.spec()
         }
     }
-}
-
-/// `buf:u32:64:random=5` in run 2 is `buf:u32:64:random=7`.
-fn reseeded(text: &str, run: u32) -> String {
-    let add = |seed: &str| seed.parse::<u64>().ok().map(|n| n.wrapping_add(run.into()));
-    if let Some((head, seed)) = text.rsplit_once("random=")
-        && let Some(seed) = add(seed)
-    {
-        return format!("{head}random={seed}");
-    }
-    if let Some((head, range)) = text.rsplit_once("uniform=") {
-        let (range, seed) = range.split_once(',').unwrap_or((range, "0"));
-        if let Some(seed) = add(seed) {
-            return format!("{head}uniform={range},{seed}");
-        }
-    }
-    text.to_owned()
 }
 
 /// A line on the terminal for long runs; nothing when standard error is not a terminal.

@@ -13,7 +13,8 @@ use std::time::Duration;
 use wb_lab::bound::{
     self, Files, KernelBound, KernelPoints, Options, Runs, TimesTable, TraceFile, TraceWriter, beside,
 };
-use wb_lab::launch::is_launch_file;
+use wb_lab::fills::{SEEDED, reseed_argument};
+use wb_lab::launch::{Session, WorkloadSpec, is_launch_file};
 use wb_wcet::measure::Unmeasured;
 
 /// Exit code of a bound that is over the deadline.
@@ -25,7 +26,8 @@ pub struct WcetArgs {
     target: Target,
     #[command(flatten)]
     analysis: AnalysisArgs,
-    /// Number of runs; fills random=SEED and uniform=…,SEED of --arg get another seed in each
+    /// Number of runs: fills random=SEED, uniform=…,SEED and hostile=SEED (of --arg, --view, a launch file's buffers) and the
+    /// inputs of a workload get another seed in each
     #[arg(long, default_value_t = 1)]
     runs: u32,
     /// Fail (exit code 3) if the bound is above this: cycles, or a time such as 50us, 1.5ms
@@ -119,7 +121,7 @@ impl AnalysisArgs {
             unmeasured: self.unmeasured,
             all_points: self.all_points,
             what_if: true,
-            sources: Vec::new(),
+            ..Options::default()
         })
     }
 }
@@ -147,17 +149,73 @@ struct WcetJson<'a> {
     microseconds: f64,
     deadline: Option<u64>,
     met: Option<bool>,
+    /// Of all kernels.
+    warnings: Vec<&'a str>,
     kernels: &'a [KernelBound],
 }
 
-/// What the launches of a target are measured on.
-pub fn runs(target: &Target, count: u32) -> miette::Result<Runs> {
+/// What the launches of a target are measured on; several runs must differ in something.
+fn runs(target: &Target, count: u32) -> miette::Result<Runs> {
+    if count > 1 && is_launch_file(target.file()) {
+        let (seeded, fixed) = Session::open(target.file(), &target.launch_spec()?)?.seeds();
+        can_vary(count, &seeded, &fixed)?;
+    } else if count > 1 {
+        let all = target.args.iter().chain(&target.views).cloned();
+        let fills = all.filter(|a| a.contains("buf:") || a.contains("tex:"));
+        let (seeded, fixed): (Vec<_>, Vec<_>) = fills.partition(|a| reseed_argument(a, 1).is_some());
+        can_vary(count, &seeded, &fixed)?;
+    }
+    repeated(target, count)
+}
+
+/// The launches of a target, so many times with other seeds.
+pub fn repeated(target: &Target, count: u32) -> miette::Result<Runs> {
     if is_launch_file(target.file()) {
         let spec = Box::new(target.launch_spec()?);
-        return Ok(Runs::File { path: target.file().to_owned(), spec });
+        return Ok(Runs::File { path: target.file().to_owned(), spec, runs: count.max(1) });
     }
     let jobs = (0..count.max(1)).map(|i| target.job_with_seed(i)).collect::<miette::Result<_>>()?;
     Ok(Runs::Jobs(jobs))
+}
+
+/// More runs are worth something only if some input differs between them.
+fn can_vary(count: u32, seeded: &[String], fixed: &[String]) -> miette::Result<()> {
+    if !seeded.is_empty() {
+        return Ok(());
+    }
+    let which = match fixed.is_empty() {
+        true => "there is no buffer".to_owned(),
+        false => format!("fills without a seed: {}", fixed.join(", ")),
+    };
+    Err(miette!(
+        help = format!("{which}; fills that can be reseeded: {SEEDED}"),
+        "--runs {count}: nothing would differ from run to run"
+    ))
+}
+
+/// What to type for more and for nastier inputs.
+fn more_inputs(target: &Target, runs: u32) -> String {
+    if target.workload.workload.is_some() {
+        return "Add --runs 8: each run has another input".to_owned();
+    }
+    if is_launch_file(target.file()) {
+        return "Give buffers from = \"random=1\", \"uniform=LOW..HIGH,1\" or \"hostile=1\" and add --runs 8"
+            .to_owned();
+    }
+    let varied = |a: &String| reseed_argument(a, 1).is_some();
+    let filled = |a: &&String| a.contains("buf:");
+    let Some(first) = target.args.iter().chain(&target.views).find(filled) else {
+        return "Vary its arguments".to_owned();
+    };
+    let (name, buffer) =
+        first.split_once("=buf:").map_or((None, first.as_str()), |(n, _)| (Some(n), &first[n.len() + 1..]));
+    let mut parts: Vec<&str> = buffer.split(':').take(3).collect();
+    parts.push("hostile=1");
+    let hostile = parts.join(":");
+    let option = name.map_or(format!("--arg {hostile}"), |n| format!("--view {n}={hostile}"));
+    let runs =
+        if runs > 1 || target.args.iter().chain(&target.views).any(varied) { "" } else { ", or random=1" };
+    format!("Try: {option}{runs} (indices below N: hostile=1,N), and --runs 8")
 }
 
 /// A spinner that says what is being measured.
@@ -182,6 +240,7 @@ pub fn main(args: WcetArgs) -> CommandResult {
     let mut options = args.analysis.options()?;
     let runs = match args.target.workload()? {
         Some((which, spec)) => {
+            let which = WorkloadSpec { runs: args.runs.max(1), ..which };
             options = which.options(&spec, &options)?;
             Runs::Workload { which, spec: Box::new(spec) }
         }
@@ -198,7 +257,11 @@ pub fn main(args: WcetArgs) -> CommandResult {
     if let Some(path) = &args.times.times_template {
         return template(&runs, path);
     }
+    options.more_inputs = more_inputs(&args.target, args.runs);
     let kernels = kernels(&args.times, &runs, &options)?;
+    let mut warnings: Vec<&str> = kernels.iter().flat_map(|k| &k.warnings).map(String::as_str).collect();
+    warnings.dedup();
+    warnings.iter().for_each(|w| eprintln!("wavebound: warning: {w}"));
     let bound: u64 = kernels.iter().map(|k| k.bound).sum();
     let observed = kernels.iter().map(|k| k.observed).sum();
     let mhz = kernels.first().map_or(1, |k| k.clock_mhz.max(1));
@@ -223,13 +286,23 @@ pub fn main(args: WcetArgs) -> CommandResult {
     let microseconds = bound as f64 / f64::from(mhz);
     if args.json {
         let kernels = kernels.as_slice();
-        print_json(&WcetJson { version: 1, bound, observed, microseconds, deadline, met, kernels })?;
+        print_json(&WcetJson {
+            version: 2,
+            bound,
+            observed,
+            microseconds,
+            deadline,
+            met,
+            warnings,
+            kernels,
+        })?;
     } else {
         for k in &kernels {
             print(&k.text(args.paper));
         }
         if kernels.len() > 1 {
-            print_line(&format!("all kernels: bound {bound} cycles, observed {observed}"));
+            let behind = bound::behind_all(&kernels);
+            print_line(&format!("all kernels: bound {bound} cycles, observed {observed} ({behind})"));
         }
         print_line(&format!("bound {bound} cycles = {microseconds:.2} µs at {mhz} MHz"));
         if let (Some(deadline), Some(met)) = (deadline, met) {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use wb_lab::launch::WorkloadSpec;
 use wb_program::codeobject::CodeObject;
-use wb_workloads::{Player, Size, Workload};
+use wb_workloads::{Input, Player, Size, Workload};
 
 /// A workload of the benchmark suite instead of a file.
 #[derive(Args, Clone)]
@@ -112,7 +112,7 @@ pub fn main(args: WorkloadsArgs) -> CommandResult {
 fn export(name: &str, folder: &std::path::Path, size: &str) -> miette::Result<()> {
     let (workload, size) = (wb_workloads::find(name)?, Size::parse(size)?);
     let object = CodeObject::parse(workload.code).into_diagnostic()?;
-    let run = Player::new((workload.build)(size)).run;
+    let run = Player::new((workload.build)(size, Input::default())).run;
     let mut files = vec![
         ("kernel.cl".to_owned(), workload.source.as_bytes().to_vec()),
         ("kernel.co".to_owned(), workload.code.to_vec()),

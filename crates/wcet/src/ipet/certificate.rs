@@ -1,7 +1,6 @@
 //! The proof that goes with a bound, as JSON that `wb-check` or anyone else can verify without a solver (design
 //! "Worst-case execution time analysis", pipeline step 4; docs/certificate.md describes the format).
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Error, Visitor};
@@ -11,8 +10,8 @@ use super::error::IpetError;
 use super::rows::Rows;
 use crate::graph::{Count, EdgeId, Model, NodeId};
 
-pub const FORMAT: &str = "wavebound-certificate";
-pub const VERSION: u32 = 1;
+pub const FORMAT: &str = "wavebound-proof";
+pub const VERSION: u32 = 2;
 /// Multipliers are whole numbers of 2⁻²⁰.
 pub const SCALE_BITS: u32 = 20;
 pub const SCALE: i128 = 1 << SCALE_BITS;
@@ -25,8 +24,6 @@ pub struct Whole(pub i128);
 pub struct Certificate {
     pub format: String,
     pub version: u32,
-    /// Free text: program, checksum, where times and bounds come from, assumptions.
-    pub about: BTreeMap<String, String>,
     pub bound: Whole,
     pub entry: NodeId,
     pub exit: NodeId,
@@ -116,7 +113,6 @@ impl Certificate {
         Certificate {
             format: FORMAT.to_owned(),
             version: VERSION,
-            about: BTreeMap::new(),
             bound: whole(bound),
             entry: graph.entry,
             exit: graph.exit,

@@ -66,7 +66,7 @@ fn a_loop_that_only_a_fact_limits() {
     let found = bound(&model).expect("bound");
     assert_eq!((found.cycles, found.method), (1 + 5 * 10 + 4 * 102 + 3, Method::Program));
     let json = found.certificate.to_json().expect("json");
-    assert_eq!(wb_check::check(&json).expect("certificate").bound, found.cycles);
+    assert_eq!(wb_check::check_proof(&json).expect("certificate").bound, found.cycles);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn an_irreducible_region_with_a_bound() {
     // In at a, three times back to it: a and b four times each.
     let found = bound(&model).expect("bound");
     assert_eq!((found.cycles, found.reached), (1 + 4 * 30, true));
-    let report = wb_check::check(&found.certificate.to_json().expect("json")).expect("certificate");
+    let report = wb_check::check_proof(&found.certificate.to_json().expect("json")).expect("certificate");
     assert_eq!((report.bound, report.loops), (121, 1));
     assert_eq!(report.assumptions[2], "the loop at `a` goes back at most 3 times each time it is entered");
 }
@@ -99,7 +99,7 @@ fn parts_that_never_run_do_not_count() {
     model.graph.edge(trap, trap, 0);
     let found = bound(&model).expect("bound");
     assert_eq!(found.cycles, 1 + 3 * 10 + 2 * 102 + 3);
-    wb_check::check(&found.certificate.to_json().expect("json")).expect("certificate");
+    wb_check::check_proof(&found.certificate.to_json().expect("json")).expect("certificate");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn numbers_beyond_a_float_stay_exact() {
     assert_eq!(found.cycles, 1 + (max + 1) * 10 + max * ((1 << 22) + 3) + 3);
     let json = found.certificate.to_json().expect("json");
     assert!(json.contains(&format!("\"bound\":\"{}\"", found.cycles)), "beyond 2^53 as a string");
-    assert_eq!(wb_check::check(&json).expect("certificate").bound, found.cycles);
+    assert_eq!(wb_check::check_proof(&json).expect("certificate").bound, found.cycles);
     assert_eq!(wb_wcet::ipet::Certificate::from_json(&json).expect("json"), found.certificate);
 }
 

@@ -13,7 +13,7 @@ fn a_hundred_thousand_blocks_exactly() {
     assert!(model.graph.nodes.len() >= 100_000 && model.bounds.len() > 5_000);
     let found = bound(&model).expect("bound");
     assert_eq!(found.cycles, worst);
-    let report = wb_check::check(&found.certificate.to_json().expect("json")).expect("certificate");
+    let report = wb_check::check_proof(&found.certificate.to_json().expect("json")).expect("certificate");
     assert_eq!((report.bound, report.value), (worst, i128::from(worst) << 20));
 }
 
@@ -51,7 +51,7 @@ fn a_hundred_thousand_blocks_with_a_fact() {
     let found = bound(&model).expect("bound");
     assert_eq!(found.method, Method::Prices);
     assert!((worst..=worst + 10).contains(&found.cycles), "{} is not close to {worst}", found.cycles);
-    let report = wb_check::check(&found.certificate.to_json().expect("json")).expect("certificate");
+    let report = wb_check::check_proof(&found.certificate.to_json().expect("json")).expect("certificate");
     assert_eq!(report.bound, found.cycles);
 }
 
@@ -73,7 +73,7 @@ fn deep_graphs_do_not_overflow_the_stack() {
     graph.exit = 199_999;
     let found = bound(&Model { graph, bounds, facts: Vec::new() }).expect("bound");
     assert_eq!(found.cycles, 200_000);
-    wb_check::check(&found.certificate.to_json().expect("json")).expect("certificate");
+    wb_check::check_proof(&found.certificate.to_json().expect("json")).expect("certificate");
 }
 
 /// The least time of ten runs: other work on the machine only adds.
@@ -102,7 +102,7 @@ fn measure() {
     assert_eq!(found.cycles, worst);
     let json = least("certificate as JSON", || found.certificate.to_json().expect("json"));
     println!("certificate: {} bytes", json.len());
-    least("check it", || wb_check::check(&json).expect("certificate"));
+    least("check it", || wb_check::check_proof(&json).expect("certificate"));
     let (model, worst) = rationed(33_333, 99);
     let found = least("bound with a fact", || bound(&model).expect("bound"));
     println!("{} blocks, bound {} of optimum {worst}", model.graph.nodes.len(), found.cycles);

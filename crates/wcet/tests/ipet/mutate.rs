@@ -75,7 +75,7 @@ struct Tally {
 /// A certificate that the checker accepts must be true of the graph that it holds.
 fn judge(document: &Value, tally: &mut Tally) {
     let json = document.to_string();
-    let Ok(report) = wb_check::check(&json) else {
+    let Ok(report) = wb_check::check_proof(&json) else {
         tally.refused += 1;
         return;
     };
@@ -161,7 +161,7 @@ fn changed_limits_are_refused_or_harmless() {
         let Some(limits) = lowest_limits(&mut certificate) else { continue };
         certificate.limits = limits;
         certificate.bound.0 = proven(&certificate);
-        wb_check::check(&certificate.to_json().expect("json")).expect("an honest certificate");
+        wb_check::check_proof(&certificate.to_json().expect("json")).expect("an honest certificate");
         judge_all(&certificate, &mut tally);
         done += 1;
     }
@@ -177,7 +177,7 @@ fn lowest_limits(certificate: &mut Certificate) -> Option<Limits> {
     for (e, low) in lowest.iter_mut().enumerate() {
         let accepted = (0..200).find(|limit| {
             certificate.limits[e] = Some(wb_wcet::ipet::certificate::Whole(*limit));
-            certificate.to_json().is_ok_and(|json| wb_check::check(&json).is_ok())
+            certificate.to_json().is_ok_and(|json| wb_check::check_proof(&json).is_ok())
         })?;
         certificate.limits[e] = Some(wb_wcet::ipet::certificate::Whole(1 << 30));
         *low = Some(wb_wcet::ipet::certificate::Whole(accepted));
@@ -186,7 +186,7 @@ fn lowest_limits(certificate: &mut Certificate) -> Option<Limits> {
 }
 
 fn proven(certificate: &Certificate) -> i128 {
-    let report = wb_check::check(&certificate.to_json().expect("json")).expect("certificate");
+    let report = wb_check::check_proof(&certificate.to_json().expect("json")).expect("certificate");
     report.value.div_euclid(1 << 20)
 }
 
@@ -196,7 +196,7 @@ fn the_ways_to_cheat_are_refused_by_name() {
     let refused = |change: &dyn Fn(&mut Certificate)| {
         let mut copy = certificate.clone();
         change(&mut copy);
-        wb_check::check(&copy.to_json().expect("json")).expect_err("refused").to_string()
+        wb_check::check_proof(&copy.to_json().expect("json")).expect_err("refused").to_string()
     };
     let bound = certificate.bound.0;
     assert_eq!(
@@ -225,7 +225,7 @@ fn the_ways_to_cheat_are_refused_by_name() {
         "limits[1]: the edge can be taken more often than 1 times, as far as the bounds tell"
     );
     assert!(refused(&|c| c.version = 2).contains("version 2 is not known"));
-    assert!(wb_check::check("{}").expect_err("refused").to_string().starts_with("not a certificate"));
+    assert!(wb_check::check_proof("{}").expect_err("refused").to_string().starts_with("not a certificate"));
 }
 
 /// A fact with room to spare would lower the value if its multiplier could be negative.
@@ -246,6 +246,6 @@ fn a_negative_price_is_refused() {
     assert_eq!(proven(&certificate), 1003);
     certificate.y.facts[0].0 = -1 << 20;
     certificate.y.nodes[0].0 += 2 << 20;
-    let error = wb_check::check(&certificate.to_json().expect("json")).expect_err("refused");
+    let error = wb_check::check_proof(&certificate.to_json().expect("json")).expect_err("refused");
     assert_eq!(error.to_string(), "y.facts: not a number of the right range");
 }

@@ -9,7 +9,7 @@ const STATES: usize = 20_000;
 
 fn checked(bound: &Bound, model: &Model) -> i128 {
     let json = bound.certificate.to_json().expect("json");
-    let report = wb_check::check(&json).unwrap_or_else(|error| panic!("{error}\n{model:?}\n{json}"));
+    let report = wb_check::check_proof(&json).unwrap_or_else(|error| panic!("{error}\n{model:?}\n{json}"));
     assert_eq!(report.bound, bound.cycles);
     assert_eq!(report.value.div_euclid(1 << 20).max(0), i128::from(bound.cycles));
     report.value

@@ -1,7 +1,7 @@
 //! backprop: one round of training of a network with a hidden layer of 16 (Rodinia; THESIS Table 6.1).
 
 use crate::data::to_f32;
-use crate::{Data, Noise, Run, Size, Within, Workload};
+use crate::{Data, Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "backprop",
@@ -69,10 +69,10 @@ fn adjust(delta: &[f32], inputs: &[f32], weights: &mut [f32], old: &mut [f32]) {
     }
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let n: usize = size.pick([32, 16 * 16, 512 * 512, 1024 * 1024]);
     let width = HIDDEN + 1;
-    let mut noise = Noise::new(9);
+    let mut noise = input.noise(9);
     let mut inputs = noise.many(n + 1, |n| n.between(0.0, 1.0));
     inputs[0] = 1.0;
     let scale = 1.0 / (n as f32).sqrt();

@@ -1,6 +1,6 @@
 //! bfs: breadth-first search, two kernels per level and a flag that the host looks at (Rodinia; THESIS Table 6.1).
 
-use crate::{Noise, Run, Size, Within, Workload};
+use crate::{Input, Run, Size, Within, Workload};
 use std::collections::VecDeque;
 
 pub const WORKLOAD: Workload = Workload {
@@ -22,8 +22,8 @@ struct Graph {
 }
 
 /// Every node has up to 5 edges to random nodes, most of them in both directions; the last 64 nodes lead nowhere.
-fn graph(nodes: usize) -> Graph {
-    let mut noise = Noise::new(1);
+fn graph(nodes: usize, input: Input) -> Graph {
+    let mut noise = input.noise(1);
     let connected = nodes - 64;
     let mut lists: Vec<Vec<i32>> = vec![Vec::new(); nodes];
     for v in 0..nodes {
@@ -61,9 +61,9 @@ fn reference(graph: &Graph) -> Vec<i32> {
     cost
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let nodes = size.pick([256, 4096, 16384, 65536]);
-    let graph = graph(nodes);
+    let graph = graph(nodes, input);
     let want = reference(&graph);
     let most = graph.count.iter().copied().max().unwrap_or(0) as u64;
     let start = |v: usize| u8::from(v == 0);

@@ -1,6 +1,6 @@
 //! b+tree: many searches for keys and ranges in a B+ tree, a group each (Rodinia; THESIS Table 6.1).
 
-use crate::{Noise, Run, Size, Within, Workload};
+use crate::{Input, Noise, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "b+tree",
@@ -51,10 +51,10 @@ fn tree(sorted: &[i32]) -> Tree {
     tree
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let n: usize = size.pick([100, 100, 1000, 10_000]);
     let queries: usize = size.pick([12, 100, 1000, 10_000]);
-    let mut noise = Noise::new(11);
+    let mut noise = input.noise(11);
     let mut key = 0;
     let sorted = noise.many(n, |noise| {
         key += 1 + noise.below(5) as i32;

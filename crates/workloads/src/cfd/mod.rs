@@ -1,7 +1,7 @@
 //! cfd: Euler's equations on an unstructured mesh, three Runge-Kutta stages per step (Rodinia's euler3d; THESIS
 //! Table 6.1).
 
-use crate::{Arg, Noise, Run, Size, Within, Workload};
+use crate::{Arg, Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "cfd",
@@ -31,8 +31,8 @@ struct Mesh {
 }
 
 /// Elements in a row of rows: neighbours left, right, above and below; the body is in the middle, the far field around.
-fn mesh(n: usize) -> Mesh {
-    let mut noise = Noise::new(12);
+fn mesh(n: usize, input: Input) -> Mesh {
+    let mut noise = input.noise(12);
     let width = (n as f64).sqrt().ceil() as usize;
     let body = |x: usize, y: usize| {
         let (x, y) = (x as f64 / width as f64 - 0.5, y as f64 / width as f64 - 0.5);
@@ -156,10 +156,10 @@ fn reference(mesh: &Mesh, far: &[f32], steps: usize) -> Vec<f32> {
     variables
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let n: usize = size.pick([150, 16, 1024, 65536]);
     let steps: usize = size.pick([1, 2, 2, 2]);
-    let (mesh, far) = (mesh(n), far_field());
+    let (mesh, far) = (mesh(n, input), far_field());
     let want = reference(&mesh, &far, steps);
     let mut run = Run::new();
     let neighbours = run.buffer("neighbours", mesh.neighbours);

@@ -1,6 +1,6 @@
 //! dwt2d: three levels of the reversible 5/3 wavelet transform on three colour components (Rodinia; THESIS Table 6.1).
 
-use crate::{Arg, Noise, Run, Size, Within, Workload};
+use crate::{Arg, Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "dwt2d",
@@ -51,10 +51,10 @@ fn reference(component: &[i32], side: usize) -> Vec<i32> {
     image
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let side: usize = size.pick([10, 4, 16, 192]);
     let n = side * side;
-    let mut noise = Noise::new(13);
+    let mut noise = input.noise(13);
     let mut pixels = Vec::new();
     for i in 0..n {
         let (y, x) = (i / side, i % side);

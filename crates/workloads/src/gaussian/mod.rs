@@ -1,7 +1,7 @@
 //! gaussian: elimination column by column, two launches each; the host substitutes back (Rodinia; THESIS Table 6.1).
 
 use crate::data::to_f32;
-use crate::{Data, Noise, Run, Size, Within, Workload};
+use crate::{Data, Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "gaussian",
@@ -36,9 +36,9 @@ fn reference(a: &[f32], b: &[f32], n: usize) -> Vec<f32> {
     back_substitution(&a, &b, n)
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let n: usize = size.pick([12, 16, 64, 256]);
-    let mut noise = Noise::new(3);
+    let mut noise = input.noise(3);
     // A matrix that gets smaller away from a heavy diagonal needs no pivoting.
     let a: Vec<f32> = (0..n * n)
         .map(|i| {

@@ -1,7 +1,7 @@
 //! heartwall: points of a heart's wall followed through frames by template matching, a group each (Rodinia; THESIS
 //! Table 6.1).
 
-use crate::{Data, Noise, Run, Size, Within, Workload};
+use crate::{Data, Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "heartwall",
@@ -22,12 +22,13 @@ struct Movie {
     width: i32,
     height: i32,
     texture: Vec<f32>,
+    input: Input,
 }
 
 impl Movie {
-    fn new(width: i32, height: i32) -> Movie {
-        let texture = Noise::new(14).many((width * height) as usize, |n| n.between(0.0, 1.0));
-        Movie { width, height, texture }
+    fn new(width: i32, height: i32, input: Input) -> Movie {
+        let texture = input.noise(14).many((width * height) as usize, |n| n.between(0.0, 1.0));
+        Movie { width, height, texture, input }
     }
 
     /// How far the wall has moved in a frame.
@@ -38,7 +39,7 @@ impl Movie {
 
     fn frame(&self, number: usize) -> Vec<f32> {
         let (dx, dy) = Movie::shift(number);
-        let mut noise = Noise::new(100 + number as u64);
+        let mut noise = self.input.noise(100 + number as u64);
         let mut out = Vec::new();
         for y in 0..self.height {
             for x in 0..self.width {
@@ -115,11 +116,11 @@ fn reference(movie: &Movie, frames: usize, places: &[i32]) -> Vec<i32> {
     places.into_iter().flat_map(|(x, y)| [x, y]).collect()
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let count: usize = size.pick([3, 51, 51, 51]);
     let frames: usize = size.pick([1, 1, 10, 100]);
     let (width, height) = size.pick([(80, 70), (160, 150), (160, 150), (160, 150)]);
-    let movie = Movie::new(width, height);
+    let movie = Movie::new(width, height, input);
     let start = points(count, width, height);
     let want = reference(&movie, frames, &start);
     let mut run = Run::new();

@@ -1,6 +1,6 @@
 //! hotspot: temperature of a chip from its power, tiles that go two steps in local memory (Rodinia; THESIS Table 6.1).
 
-use crate::{Noise, Run, Size, Within, Workload};
+use crate::{Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "hotspot",
@@ -58,11 +58,11 @@ fn reference(power: &[f32], heat: &[f32], n: usize, chip: &Chip, steps: usize) -
     now
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let n: usize = size.pick([20, 64, 512, 1024]);
     let launches = 2;
     let chip = chip(n);
-    let mut noise = Noise::new(4);
+    let mut noise = input.noise(4);
     let heat = noise.many(n * n, |noise| noise.between(323.0, 343.0));
     let power = noise.many(n * n, |noise| noise.between(0.0, 0.01));
     let want = reference(&power, &heat, n, &chip, launches * STEPS);

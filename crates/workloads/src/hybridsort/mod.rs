@@ -1,7 +1,7 @@
 //! hybridsort: bucket sort by pivots, then merge sort of the buckets (Rodinia; THESIS Table 6.1).
 
 use crate::data::to_i32;
-use crate::{Data, Noise, Run, Size, Within, Workload};
+use crate::{Data, Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "hybridsort",
@@ -15,10 +15,10 @@ pub const WORKLOAD: Workload = Workload {
 
 const BUCKETS: usize = 64;
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let n: usize = size.pick([300, 16, 128, 1024]);
     // Numbers that crowd at the low end, and a quarter of them equal.
-    let numbers = Noise::new(15).many(n, |noise| {
+    let numbers = input.noise(15).many(n, |noise| {
         let x = noise.between(0.0, 1.0);
         if noise.below(4) == 0 { 500.0 } else { 1000.0 * x * x }
     });

@@ -2,7 +2,7 @@
 //! THESIS Table 6.1).
 
 use crate::data::{to_f32, to_i32};
-use crate::{Data, Noise, Run, Size, Within, Workload};
+use crate::{Data, Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "kmeans",
@@ -60,10 +60,10 @@ fn reference(points: &[f32], start: &[f32], dimensions: usize) -> (Vec<i32>, Vec
     (member, now)
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let count: usize = size.pick([100, 100, 1000, 10_000]);
     let dimensions: usize = size.pick([4, 34, 34, 34]);
-    let mut noise = Noise::new(7);
+    let mut noise = input.noise(7);
     let means = noise.many(CLUSTERS * dimensions, |n| n.between(0.0, 10.0));
     let mut points = Vec::new();
     for _ in 0..count {

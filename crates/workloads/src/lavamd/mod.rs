@@ -1,6 +1,6 @@
 //! lavaMD: potential and forces of particles from their own and the neighbouring boxes (Rodinia; not run by THESIS).
 
-use crate::{Noise, Run, Size, Within, Workload};
+use crate::{Input, Noise, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "lavaMD",
@@ -60,12 +60,12 @@ fn reference(lists: &[Vec<i32>], places: &[f32], charges: &[f32], per_box: usize
     forces
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let sides = size.pick([[2, 1, 1], [2, 2, 2], [4, 4, 4], [8, 8, 8]]);
     let per_box: usize = size.pick([20, 100, 100, 100]);
     let lists = neighbours(sides);
     let boxes = lists.len();
-    let mut noise = Noise::new(16);
+    let mut noise = input.noise(16);
     // Coordinates of a tenth, as in the original; v is large enough that r2 is positive.
     let tenth = |noise: &mut Noise| (1 + noise.below(10)) as f32 / 10.0;
     let places: Vec<f32> = noise.many(4 * boxes * per_box, tenth);

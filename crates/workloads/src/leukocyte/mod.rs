@@ -2,7 +2,7 @@
 //! compile for THESIS).
 
 use crate::data::to_f32;
-use crate::{Data, Noise, Run, Size, Within, Workload};
+use crate::{Data, Input, Noise, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "leukocyte",
@@ -33,8 +33,8 @@ struct Frame {
 }
 
 /// Bright discs on a dark ground, with noise; and where they are.
-fn frame(width: usize, height: usize, cells: usize) -> (Frame, Vec<(usize, usize)>) {
-    let mut noise = Noise::new(17);
+fn frame(width: usize, height: usize, cells: usize, input: Input) -> (Frame, Vec<(usize, usize)>) {
+    let mut noise = input.noise(17);
     let place = |n: &mut Noise| {
         let x = MARGIN as u32 + n.below((width - 2 * MARGIN) as u32);
         let y = MARGIN as u32 + n.below((height - 2 * MARGIN) as u32);
@@ -158,10 +158,10 @@ fn area(f: &Frame, (cx, cy): (usize, usize)) -> Vec<f32> {
     (0..SIDE * SIDE).map(at).collect()
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let (width, height, cells) = size.pick([(26, 24, 2), (64, 48, 4), (128, 96, 12), (640, 219, 36)]);
     let rounds: u32 = size.pick([4, 40, 100, 100]);
-    let (frame, centres) = frame(width, height, cells);
+    let (frame, centres) = frame(width, height, cells, input);
     let (gx, gy) = gradients(&frame);
     let circles = circles();
     let score_want = scores(&frame, &gx, &gy, &circles);

@@ -1,6 +1,6 @@
 //! lud: LU decomposition by blocks of 16, three kernels per diagonal block (Rodinia; not run by THESIS).
 
-use crate::{Noise, Run, Size, Within, Workload};
+use crate::{Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "lud",
@@ -28,9 +28,9 @@ fn reference(m: &[f32], n: usize) -> Vec<f32> {
     m.iter().map(|&x| x as f32).collect()
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let n: usize = size.pick([32, 64, 256, 512]);
-    let mut noise = Noise::new(8);
+    let mut noise = input.noise(8);
     let m: Vec<f32> = (0..n * n)
         .map(|i| {
             let apart = (i / n).abs_diff(i % n) as f32;

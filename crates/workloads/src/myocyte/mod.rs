@@ -1,7 +1,7 @@
 //! myocyte: heart muscle cells as differential equations, a work-item per cell and an adaptive step (Rodinia; not run by
 //! THESIS).
 
-use crate::{Noise, Run, Size, Within, Workload};
+use crate::{Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "myocyte",
@@ -78,12 +78,12 @@ fn reference(start: &[f32], strength: f32, end: f32) -> Vec<f32> {
     y.iter().map(|&v| v as f32).collect()
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let cells: usize = size.pick([20, 100, 1000, 4000]);
     let end: f32 = size.pick([0.4, 2.0, 5.0, 5.0]);
     // Steps that a cell may try; no cell needs all of them, or it would not reach the reference.
     let most: i32 = size.pick([16, 120, 240, 240]);
-    let mut noise = Noise::new(18);
+    let mut noise = input.noise(18);
     let (mut start, mut strengths) = (Vec::new(), Vec::new());
     for _ in 0..cells {
         let rest = [noise.between(-90.0, -30.0), 0.01, 0.9, 0.05, 0.02, noise.between(0.1, 1.0)];

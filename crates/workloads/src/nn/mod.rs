@@ -1,7 +1,7 @@
 //! nn: distances of all records from a place, the nearest found by the host (Rodinia; THESIS Table 6.1).
 
 use crate::data::to_f32;
-use crate::{Data, Noise, Run, Size, Within, Workload};
+use crate::{Data, Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "nn",
@@ -24,9 +24,9 @@ fn nearest(distances: &[f32]) -> Vec<u32> {
     order
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let n: usize = size.pick([70, 100, 1000, 10_000]);
-    let mut noise = Noise::new(6);
+    let mut noise = input.noise(6);
     // Tracks of storms: latitude 7 to 70, longitude 0 to 360, a tenth of a degree each.
     let places: Vec<f32> = (0..n)
         .flat_map(|_| [70 + noise.below(630), noise.below(3600)])

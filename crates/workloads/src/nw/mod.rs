@@ -1,6 +1,6 @@
 //! nw: Needleman-Wunsch alignment by blocks along diagonals, with local memory and barriers (Rodinia; THESIS 6.2).
 
-use crate::{Noise, Run, Size, Within, Workload};
+use crate::{Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "nw",
@@ -27,10 +27,10 @@ fn reference(table: &[i32], similar: &[i32], n: usize) -> Vec<i32> {
     t
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let n: usize = size.pick([32, 16, 64, 256]);
     let w = n + 1;
-    let mut noise = Noise::new(2);
+    let mut noise = input.noise(2);
     // What a pair of 24 letters is worth, as in a substitution matrix: symmetric, positive on the diagonal.
     let mut worth = [[0i32; 24]; 24];
     for i in 0..24 {

@@ -2,7 +2,7 @@
 //! Table 6.1).
 
 use crate::data::to_f32;
-use crate::{Arg, Data, Noise, Run, Size, Within, Workload};
+use crate::{Arg, Data, Input, Noise, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "particlefilter",
@@ -31,8 +31,8 @@ fn disc() -> (Vec<i32>, Vec<i32>) {
 }
 
 /// A bright disc that goes right and up on a dark ground, with noise.
-fn frame(side: i32, number: i32) -> Vec<u8> {
-    let mut noise = Noise::new(200 + number as u64);
+fn frame(side: i32, number: i32, input: Input) -> Vec<u8> {
+    let mut noise = input.noise(200 + number as u64);
     let (cx, cy) = (side / 2 + number, side / 2 - 2 * number);
     let light = |x: i32, y: i32| if (x - cx).pow(2) + (y - cy).pow(2) <= RADIUS * RADIUS { 228 } else { 100 };
     let pixel = |i: i32| light(i % side, i / side) + noise.below(17) as i32 - 8;
@@ -99,15 +99,16 @@ fn estimate(x: &[f32], y: &[f32], weights: &[f32]) -> [f32; 2] {
     [mean(x), mean(y)]
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let side: i32 = size.pick([16, 16, 64, 512]);
     let frames: i32 = size.pick([2, 4, 10, 10]);
     let n: usize = size.pick([150, 400, 1000, 4000]);
     let disc = disc();
     let start = side as f32 / 2.0;
-    let seeds = Noise::new(19).many(n, Noise::u32);
+    let seeds = input.noise(19).many(n, Noise::u32);
     let mut filter = Filter { x: vec![start; n], y: vec![start; n], seeds: seeds.clone() };
-    let want: Vec<f32> = (1..=frames).flat_map(|f| filter.step(&frame(side, f), side, &disc)).collect();
+    let want: Vec<f32> =
+        (1..=frames).flat_map(|f| filter.step(&frame(side, f, input), side, &disc)).collect();
     let groups = (n as u32).div_ceil(BLOCK);
     let mut run = Run::new();
     let (x, y) = (run.buffer("x", vec![start; n]), run.buffer("y", vec![start; n]));
@@ -122,7 +123,7 @@ fn build(size: Size) -> Run {
     let track = run.buffer("track", vec![0.0f32; 2 * frames as usize]);
     let count: Arg = (n as i32).into();
     for number in 1..=frames {
-        run.host(move |memory| memory.write(picture.0, &frame(side, number)));
+        run.host(move |memory| memory.write(picture.0, &frame(side, number, input)));
         let buffers = [x, y, old_x, old_y, weights, picture, dx, dy, seeds, sums].map(Into::into).into_iter();
         let numbers = [count.clone(), points.into(), side.into(), side.into()];
         run.line("particle_likelihood", n as u32, BLOCK, buffers.chain(numbers).collect());

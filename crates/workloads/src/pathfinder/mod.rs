@@ -1,6 +1,6 @@
 //! pathfinder: cheapest way through a grid, row by row, several rows per launch in local memory (Rodinia).
 
-use crate::{Noise, Run, Size, Within, Workload};
+use crate::{Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "pathfinder",
@@ -29,11 +29,11 @@ fn reference(costs: &[i32], columns: usize) -> Vec<i32> {
     best
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let (columns, rows) = size.pick([(500usize, 12usize), (2048, 20), (16384, 60), (100_000, 100)]);
     // Rows of a launch (Rodinia's pyramid height).
     let most = size.pick([5usize, 10, 20, 20]);
-    let costs = Noise::new(5).many(columns * rows, |noise| noise.below(10) as i32);
+    let costs = input.noise(5).many(columns * rows, |noise| noise.below(10) as i32);
     let want = reference(&costs, columns);
     let mut run = Run::new();
     let first = run.buffer("first", costs[..columns].to_vec());

@@ -2,7 +2,7 @@
 //! Table 6.1).
 
 use crate::data::to_f32;
-use crate::{Data, Noise, Run, Size, Within, Workload};
+use crate::{Data, Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "srad",
@@ -58,11 +58,11 @@ fn reference(image: &[f32], side: usize, rounds: usize) -> Vec<f32> {
     image.iter().map(|x| x.ln() * 255.0).collect()
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let side: usize = size.pick([17, 10, 50, 100]);
     let rounds: usize = size.pick([2, 10, 10, 10]);
     let n = side * side;
-    let mut noise = Noise::new(10);
+    let mut noise = input.noise(10);
     // Two plateaus with a round edge, and speckle on both.
     let image: Vec<f32> = (0..n)
         .map(|i| {

@@ -2,7 +2,7 @@
 //! (Rodinia; not run by THESIS).
 
 use crate::data::{to_f32, to_i32};
-use crate::{Arg, Data, Noise, Run, Size, Within, Workload};
+use crate::{Arg, Data, Input, Run, Size, Within, Workload};
 
 pub const WORKLOAD: Workload = Workload {
     name: "streamcluster",
@@ -104,10 +104,10 @@ fn reference(points: &[f32], n: usize, candidates: &[usize]) -> Search {
     search
 }
 
-fn build(size: Size) -> Run {
+fn build(size: Size, input: Input) -> Run {
     let (n, dimensions, tried) =
         size.pick([(200usize, 8usize, 3usize), (256, 32, 8), (4096, 32, 16), (65536, 64, 16)]);
-    let mut noise = Noise::new(20);
+    let mut noise = input.noise(20);
     // Five clouds, a feature after the other.
     let middles = noise.many(5 * dimensions, |n| n.between(0.0, 1.0));
     let cloud = noise.many(n, |noise| noise.below(5) as usize);

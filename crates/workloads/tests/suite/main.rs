@@ -7,7 +7,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::time::Instant;
 use wb_hw::Machine;
 use wb_program::marks::Style;
-use wb_workloads::{Marks, Simulation, Size, Workload};
+use wb_workloads::{Input, Marks, Simulation, Size, Workload};
 
 fn machine(cores: u32, sets: &[String]) -> Result<Machine, Failed> {
     let cores = [format!("cores={cores}"), "limits.cycles=100000000".to_owned()];
@@ -33,7 +33,7 @@ fn mechanisms() -> Vec<(String, Vec<String>, Marks)> {
 
 fn check(w: &Workload) -> Result<(), Failed> {
     let size = Size::Tiny;
-    let run = (w.build)(size);
+    let run = (w.build)(size, Input::default());
     let mut first: Option<Vec<Vec<u8>>> = None;
     let (mut problems, mut slowest) = (Vec::new(), 0.0f64);
     for (name, sets, marks) in mechanisms() {
@@ -65,7 +65,7 @@ fn check(w: &Workload) -> Result<(), Failed> {
     println!("{}: slowest run {slowest:.2} s", w.name);
     let source = format!("{}/src/{}/kernel.cl", env!("CARGO_MANIFEST_DIR"), w.folder());
     if let Some(mut witness) = pocl::Pocl::start(&source)? {
-        let theirs = witness.run((w.build)(size))?;
+        let theirs = witness.run((w.build)(size, Input::default()))?;
         for ((want, theirs), ours) in run.wants.iter().zip(theirs).zip(first.unwrap_or_default()) {
             let (theirs, ours) = (want.data.like(&theirs), want.data.like(&ours));
             let name = run.buffers[want.buffer].name;
@@ -81,7 +81,7 @@ fn check(w: &Workload) -> Result<(), Failed> {
 
 /// The comparison can fail: a wrong reference is noticed.
 fn a_wrong_result_is_noticed(w: &Workload) -> Result<(), Failed> {
-    let mut run = (w.build)(Size::Tiny);
+    let mut run = (w.build)(Size::Tiny, Input::default());
     let (want, zeros) = (&run.wants[0], run.wants[0].data.zeros());
     if zeros.compare(&want.data, want.within).is_none() {
         return Err(format!("{}: a buffer of zeros passes for the result", w.name).into());
@@ -117,8 +117,8 @@ fn is_complete(w: &Workload) -> Result<(), Failed> {
             return Err(format!("docs/workloads/{}.md has no part `{part}`", w.folder()).into());
         }
     }
-    let tiny = (w.build)(Size::Tiny);
-    let again = (w.build)(Size::Tiny);
+    let tiny = (w.build)(Size::Tiny, Input::default());
+    let again = (w.build)(Size::Tiny, Input::default());
     if tiny.buffers.iter().zip(&again.buffers).any(|(a, b)| a.data != b.data) {
         return Err(format!("{}: two builds have different inputs", w.name).into());
     }

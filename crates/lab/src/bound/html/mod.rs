@@ -5,6 +5,7 @@ mod heat;
 mod style;
 mod tables;
 
+use super::inputs::behind_all;
 use super::result::{KernelBound, Status};
 use super::runs::last_part;
 use crate::html::{close, open, section};
@@ -89,19 +90,31 @@ fn summary(kernels: &[KernelBound], about: &About) -> String {
     let (bound, observed): (u64, u64) =
         (kernels.iter().map(|k| k.bound).sum(), kernels.iter().map(|k| k.observed).sum());
     let mhz = kernels.first().map_or(1, |k| k.clock_mhz);
-    let weakest = kernels.iter().map(|k| k.status).max().unwrap_or(Status::Hybrid);
+    let weakest = kernels.iter().max_by_key(|k| k.status);
     let mut out = String::from("<section>\n<h2>All kernels</h2>\n");
-    out.push_str(&tables::cards(bound, observed, mhz, weakest, about.deadline));
+    let mut warnings: Vec<&String> = kernels.iter().flat_map(|k| &k.warnings).collect();
+    warnings.dedup();
+    out.push_str(&tables::warnings(warnings.into_iter()));
+    out.push_str(&tables::cards(&tables::Cards {
+        bound,
+        observed,
+        mhz,
+        status: weakest.map_or(Status::Observed, |k| k.status),
+        meaning: &weakest.map_or(String::new(), KernelBound::meaning),
+        behind: &behind_all(kernels),
+        deadline: about.deadline,
+    }));
     out.push_str("<div class=\"scroll\"><table><thead><tr><th>kernel</th><th>launches</th><th>bound</th><th>observed</th><th>ratio</th><th>status</th></tr></thead><tbody>\n");
     for (i, k) in kernels.iter().enumerate() {
         let _ = writeln!(
             out,
-            "<tr><td><a href=\"#kernel-{i}\">{}</a></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
+            "<tr><td><a href=\"#kernel-{i}\">{}</a></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{} ({})</td><td>{}</td></tr>",
             escape(&k.kernel),
             k.launches.len(),
             number(k.bound),
             tables::seen(k.observed),
             tables::ratio(k.bound, k.observed),
+            k.behind(),
             k.status.name()
         );
     }
@@ -120,7 +133,16 @@ fn kernel(out: &mut String, i: usize, k: &KernelBound, deadline: Option<u64>) {
         escape(&k.mechanism),
         escape(&contexts)
     );
-    out.push_str(&tables::cards(k.bound, k.observed, k.clock_mhz, k.status, deadline));
+    out.push_str(&tables::warnings(k.warnings.iter()));
+    out.push_str(&tables::cards(&tables::Cards {
+        bound: k.bound,
+        observed: k.observed,
+        mhz: k.clock_mhz,
+        status: k.status,
+        meaning: &k.meaning(),
+        behind: &k.behind(),
+        deadline,
+    }));
     out.push_str(&heat::bars(k, deadline));
     section(out, "Control flow", true, &heat::graph(k));
     section(out, "Worst way of a wave", true, &tables::worst(k));

@@ -45,8 +45,30 @@ pub fn ratio(bound: u64, observed: u64) -> String {
     if observed == 0 { "–".to_owned() } else { format!("{:.3}", bound as f64 / observed as f64) }
 }
 
+/// Numbers of the cards, of one kernel or of all.
+pub struct Cards<'a> {
+    pub bound: u64,
+    pub observed: u64,
+    pub mhz: u32,
+    pub status: Status,
+    /// What the status means.
+    pub meaning: &'a str,
+    /// Runs and inputs behind the ratio.
+    pub behind: &'a str,
+    pub deadline: Option<u64>,
+}
+
+/// What a reader must know first.
+pub fn warnings<'a>(list: impl Iterator<Item = &'a String>) -> String {
+    list.fold(String::new(), |mut out, w| {
+        let _ = writeln!(out, "<p class=\"bad\"><strong>Warning.</strong> {}</p>", escape(w));
+        out
+    })
+}
+
 /// Bound, observed, ratio, status, deadline.
-pub fn cards(bound: u64, observed: u64, mhz: u32, status: Status, deadline: Option<u64>) -> String {
+pub fn cards(of: &Cards) -> String {
+    let Cards { bound, observed, mhz, status, meaning, behind, deadline } = *of;
     let mut out = String::from("<div class=\"cards\">\n");
     let mut card = |what: &str, value: &str, class: &str, more: &str| {
         html::card(&mut out, what, value, class, more);
@@ -55,11 +77,12 @@ pub fn cards(bound: u64, observed: u64, mhz: u32, status: Status, deadline: Opti
     card("Bound", &number(bound), "", &time(bound));
     if observed > 0 {
         card("Observed", &number(observed), "", &time(observed));
-        card("Bound / observed", &ratio(bound, observed), "", "1 is exact; below 1 would be a mistake");
+        let more = format!("{behind}; 1 is exact for them, below 1 would be a mistake");
+        card("Bound / observed", &ratio(bound, observed), "", &more);
     } else {
         card("Observed", "nothing", "", "times of blocks are given, nothing ran");
     }
-    card("Status", status.name(), "", status.meaning());
+    card("Status", status.name(), "", meaning);
     if let Some(deadline) = deadline {
         let (word, class) = if bound <= deadline { ("met", "good") } else { ("MISSED", "bad") };
         let slack = format!(
@@ -161,7 +184,7 @@ pub fn launches(k: &KernelBound) -> String {
             number(l.rounds),
             number(l.bound),
             seen(l.observed),
-            ratio(l.bound, l.observed),
+            format!("{} ({} runs)", ratio(l.bound, l.observed), l.runs),
         ]
     });
     let titles = [
@@ -201,9 +224,10 @@ pub fn paper(k: &KernelBound) -> String {
 pub fn coverage(k: &KernelBound) -> String {
     let c = &k.coverage;
     let mut out = format!(
-        "<p>{} runs, {} waves. {} of {} ways between points measured, {} of {} steps between blocks taken, {} sides of branches never \
+        "<p>{} runs, {} launches measured, {} waves. {} of {} ways between points measured, {} of {} steps between blocks taken, {} sides of branches never \
          skipped. Of {} points at blocks, {} are needed.</p>\n",
         c.runs,
+        c.launches,
         number(c.waves),
         c.ways.0,
         c.ways.1,
@@ -245,12 +269,15 @@ pub fn certificate(k: &KernelBound) -> String {
         Ok(r) => {
             let mut out = format!(
                 "<p><strong class=\"good\">Valid.</strong> The checker, which shares no code with the analyser, proves that no wave \
-                 takes more than {} cycles in a graph of {} nodes, {} edges, {} loops and {} facts, if:</p>\n<ul>\n",
+                 takes more than {} cycles in a graph of {} nodes, {} edges, {} loops and {} facts, and all launches no more than {}, if:</p>\n<ul>\n",
                 number(r.bound),
                 r.nodes,
                 r.edges,
                 r.loops,
-                r.facts
+                r.facts,
+                r.binding
+                    .as_ref()
+                    .map_or(String::new(), |b| number(u64::try_from(b.total.0).unwrap_or(u64::MAX)))
             );
             for a in &r.assumptions {
                 let _ = writeln!(out, "<li>{}</li>", escape(a));

@@ -224,13 +224,13 @@ fn diverges(job: &Job, out: &Path) -> Result<(), Report> {
 
 fn headline(k: &KernelBound) {
     print_line(&format!("  bound of a launch   {:>8} cycles", longest(k).0));
-    print_line(&format!("  longest observed    {:>8} cycles in {} runs", longest(k).1, ROUNDS.len()));
+    print_line(&format!("  longest observed    {:>8} cycles ({})", longest(k).1, k.behind()));
     for l in &k.loops {
         let seen = l.observed.map_or(String::new(), |n| format!("; {n} seen"));
         print_line(&format!("  loop at {}: at most {} rounds ({}{seen})", l.header, l.max, l.origin));
     }
     print_line(
-        "  The bound holds for any input as far as control flow goes; times are the longest that were measured.",
+        "  The bound holds for any input as far as control flow goes; times are the longest that were measured, and other\n  data, addresses (cache lines, banks) or co-runners may take longer.",
     );
 }
 
@@ -242,6 +242,8 @@ fn longest(k: &KernelBound) -> (u64, u64) {
 
 fn table(rows: &[(Setup, KernelBound)]) {
     let base = rows.first().map_or(1, |(_, k)| longest(k).0.max(1));
+    let behind = rows.first().map_or(String::new(), |(_, k)| k.behind());
+    print_line(&format!("  each: {behind}"));
     print_line("  waves           bound   observed   bound / observed   bound against not split");
     for (setup, k) in rows {
         let (bound, observed) = longest(k);
@@ -274,9 +276,16 @@ fn check(k: &KernelBound, path: &Path) -> Result<(), Report> {
     let checked = wb_check::check(&k.certificate)
         .map_err(|e| miette!(help = "please report this", "the certificate does not prove the bound: {e}"))?;
     print_line(&format!(
-        "  checked without the analyser: no wave takes more than {} cycles ({} nodes, {} edges, {} loops)",
-        checked.bound, checked.nodes, checked.edges, checked.loops
+        "  checked without the analyser: no wave takes more than {} cycles ({} nodes, {} edges, {} loops), no launch more than {}",
+        checked.bound,
+        checked.nodes,
+        checked.edges,
+        checked.loops,
+        checked.binding.as_ref().map_or(0, |b| b.total.0)
     ));
+    if let Some(binding) = &checked.binding {
+        print_line(&format!("  {}", binding.times.text()));
+    }
     print_line(&format!("  again, by yourself: wavebound check-bound {}", path.display()));
     Ok(())
 }
