@@ -28,6 +28,8 @@ pub struct Options {
     /// Take limits of loops that have no other from the runs.
     pub facts_from_trace: bool,
     pub unmeasured: Unmeasured,
+    /// Take THESIS 5.2.4 at its word: to skip a side costs nothing. Not sound; to compare with.
+    pub free_skips: bool,
     /// Keep a point at every divergent branch, as THESIS does, even where fewer would do.
     pub all_points: bool,
     /// Find out what each split brings.
@@ -245,7 +247,8 @@ fn model(study: &Study, rounds: &BTreeMap<Pc, u64>, options: &Options) -> Result
             kernel.place(stray.to)
         ));
     }
-    let measured = kernel.plan.model(times, rounds, &kernel.facts.facts, options.unmeasured);
+    let jump = if options.free_skips { 0 } else { kernel.machine.jump_cycles() };
+    let measured = kernel.plan.model(times, rounds, &kernel.facts.facts, options.unmeasured, jump);
     if options.unmeasured == Unmeasured::Error && !measured.coverage.gaps.is_empty() {
         return Err(gaps(kernel, &measured.coverage.gaps));
     }

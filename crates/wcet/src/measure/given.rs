@@ -66,8 +66,10 @@ impl Plan {
         Measured {
             regions: regions.collect(),
             edge_of: (0..edges).collect(),
+            jumps: vec![0; edges],
             coverage: Coverage { edges: (edges, edges), ..Coverage::default() },
             accepted: 0,
+            beside: 0,
             model: Model { bounds, facts: facts.iter().map(|f| self.fact(f, &graph)).collect(), graph },
         }
     }

@@ -8,6 +8,7 @@ mod model;
 mod placement;
 mod plan;
 mod rows;
+mod skips;
 mod times;
 
 pub use given::Given;
