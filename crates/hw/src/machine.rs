@@ -65,7 +65,19 @@ impl Machine {
         let refill = match f.kind {
             FrontEndKind::Perfect => 0,
             FrontEndKind::Decoupled => {
-                self.fetch_cycles() + (seats - 1).div_ceil(f.ports.max(1).into()) + self.instruction_wait()
+                let ports = u64::from(f.ports.max(1));
+                let turns = match f.policy {
+                    // A wave has one turn in as many cycles as there are slots: all that it had fetched is missed.
+                    Policy::RoundRobin => u64::from(f.buffer.max(1)).saturating_mul(seats).div_ceil(ports),
+                    Policy::LooseRoundRobin
+                    | Policy::GreedyThenOldest
+                    | Policy::GreedyThenRoundRobin
+                    | Policy::OldestFirst
+                    | Policy::OwnerDispatch
+                    | Policy::FixedPriority
+                    | Policy::Icount => (seats - 1).div_ceil(ports),
+                };
+                self.fetch_cycles().saturating_add(turns) + self.instruction_wait()
             }
             // NOPs fill the queue, and each of them waits for its turn to issue.
             FrontEndKind::Coordinated => self.queue_places().saturating_mul(seats) + self.instruction_wait(),
