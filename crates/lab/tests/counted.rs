@@ -197,7 +197,7 @@ fn run(source: &str, limit: u32) -> (Vec<LoopFact>, Vec<u64>) {
     };
     let job = Job::from_source("k.s", &source.replace(".arg i32", ".arg u32"), &spec).expect("a kernel");
     let AnyProgram::Gcn3(program) = &job.program else { panic!("GCN3") };
-    let facts = infer_gcn3(program, &Known::launch(program, &job.kernarg, &job.args));
+    let facts = infer_gcn3(program, &Known::launch(program, &job.kernarg, &job.args)).loops;
     let mut seen = Rounds::new(program, false);
     job.run(RunOptions { timed: false, ..RunOptions::default() }, Some(&mut seen)).expect("a run");
     for fact in &facts {
@@ -316,7 +316,7 @@ fn any_loop_goes_round_as_often_as_proven_at_most() {
             let source = c.assembly().replace(".arg i32", ".arg u32");
             let job = Job::from_source("k.s", &source, &spec).expect("a kernel");
             let AnyProgram::Gcn3(program) = &job.program else { panic!("GCN3") };
-            let facts = infer_gcn3(program, &Known::launch(program, &job.kernarg, &job.args));
+            let facts = infer_gcn3(program, &Known::launch(program, &job.kernarg, &job.args)).loops;
             assert!(facts.iter().all(|f| f.max >= 1500), "{facts:?}\n{c:?}\n{source}");
             continue;
         }
@@ -371,7 +371,7 @@ fn what_does_not_follow_is_not_proven() {
         };
         let job = Job::from_source("k.s", &source, &spec).expect("a kernel");
         let AnyProgram::Gcn3(program) = &job.program else { panic!("GCN3") };
-        let facts = infer_gcn3(program, &Known::launch(program, &job.kernarg, &job.args));
+        let facts = infer_gcn3(program, &Known::launch(program, &job.kernarg, &job.args)).loops;
         assert!(facts.is_empty(), "{facts:?}\n{source}");
     }
 }

@@ -171,7 +171,7 @@ fn the_template_is_refused_until_it_is_filled_in() {
     let mut bytes = vec![0u8; 16];
     bytes[0] = 20;
     let known = Known { kernarg: Some(&bytes), arguments: vec![(0, "n".into())], ..Known::default() };
-    let proved = facts::infer_gcn3(&p, &known);
+    let proved = facts::infer_gcn3(&p, &known).loops;
     let limits: Vec<u64> = proved.iter().map(|f| f.max).collect();
     assert_eq!(limits, [19, 9], "{proved:?}");
     assert!(
@@ -288,7 +288,7 @@ second:
     assert_eq!(entries.len(), 2);
     assert!(error.to_string().contains("(k.s:9)") && error.to_string().contains("(k.s:11)"), "{error}");
     assert!(error.hint().contains("one entry"));
-    assert!(facts::infer_gcn3(&p, &Known::default()).is_empty());
+    assert!(facts::infer_gcn3(&p, &Known::default()).loops.is_empty());
 
     let jump =
         program(".kernel k\n.arg buf b\n  s_load_dwordx2 s[4:5], s[0:1], 0x0\n  s_setpc_b64 s[4:5]\n", "k");

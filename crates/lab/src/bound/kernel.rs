@@ -130,7 +130,7 @@ impl Kernel {
     pub fn prove(&mut self, launched: &Launched) {
         let ProgramRef::Gcn3(program) = launched.program else { return };
         let known = Known::launch(program, launched.kernarg, launched.args);
-        let found = facts::infer_gcn3(program, &known);
+        let found = facts::infer_gcn3(program, &known).loops;
         self.proved = Some(match self.proved.take() {
             None => found,
             // What holds for every launch is the larger limit, of loops that have one in all of them.

@@ -14,7 +14,7 @@ mod template;
 pub use check::{Calls, FlowError, analysable, analysable_with, calls_of, code_blocks, require_bounds};
 pub use checksum::checksum;
 pub use error::FactsError;
-pub use infer::{Known, infer_gcn3};
+pub use infer::{Inferred, Known, NeverTaken, infer_gcn3};
 pub use loops::{LoopView, loops};
 pub use place::find_blocks;
 pub use template::template;

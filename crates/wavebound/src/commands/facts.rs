@@ -84,6 +84,7 @@ fn load(args: &FactsArgs) -> Result<(AnyProgram, Vec<LoopFact>), Report> {
                     p,
                     &Known { group: size(args.group), grid: size(args.grid), ..Known::default() },
                 )
+                .loops
             }
             _ => Vec::new(),
         };
@@ -98,7 +99,7 @@ fn load(args: &FactsArgs) -> Result<(AnyProgram, Vec<LoopFact>), Report> {
     };
     let job = Job::from_file(&args.file, &spec)?;
     let proved = match &job.program {
-        AnyProgram::Gcn3(p) => facts::infer_gcn3(p, &Known::launch(p, &job.kernarg, &job.args)),
+        AnyProgram::Gcn3(p) => facts::infer_gcn3(p, &Known::launch(p, &job.kernarg, &job.args)).loops,
         _ => Vec::new(),
     };
     Ok((job.program, proved))

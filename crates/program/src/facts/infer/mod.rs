@@ -101,17 +101,37 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Proven limits of the kernel's loops and of those in functions it calls, by header. Loops that are not in the list have
-/// no proof.
-pub fn infer_gcn3(program: &Program<Gcn3>, known: &Known) -> Vec<LoopFact> {
+/// A way that no wave of the launch takes: an edge of the control-flow graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeverTaken {
+    /// Last instruction of the block it leaves.
+    pub from: Pc,
+    /// First instruction of the block it leads to.
+    pub to: Pc,
+    /// The proof in words.
+    pub why: String,
+}
+
+/// What follows from the code and the launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inferred {
+    /// Limits of the kernel's loops and of those in functions it calls, by header. Loops that are not in the list have no
+    /// proof.
+    pub loops: Vec<LoopFact>,
+    /// Ways out of blocks that can be reached which are never taken.
+    pub never: Vec<NeverTaken>,
+}
+
+/// Proves what it can about the flow of a kernel.
+pub fn infer_gcn3(program: &Program<Gcn3>, known: &Known) -> Inferred {
     let calls = calls_of(program);
     let code = code_blocks(program, &calls);
     let mut instructions = code.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow));
     let plain = |pc: Pc| program.ops[pc as usize].inst.as_ref().is_some_and(values::plain);
-    let Some(entry) = program.cfg.block_at(program.entry) else { return Vec::new() };
+    let Some(entry) = program.cfg.block_at(program.entry) else { return Inferred::default() };
     // Jumps to unknown places could lead into any loop.
     if !instructions.all(plain) || analysable_with(program, &calls).is_err() {
-        return Vec::new();
+        return Inferred::default();
     }
     let mut entries = vec![(entry, values::start(program, known))];
     for callee in calls.callees().into_keys() {
@@ -144,7 +164,43 @@ pub fn infer_gcn3(program: &Program<Gcn3>, known: &Known) -> Vec<LoopFact> {
             break;
         }
     }
-    facts.into_values().collect()
+    let never = Values::compute(program, known, &entries, &clamps).map(|v| never_taken(&v, known));
+    Inferred { loops: facts.into_values().collect(), never: never.unwrap_or_default() }
+}
+
+/// Ways whose condition cannot hold where they begin.
+fn never_taken(values: &Values, known: &Known) -> Vec<NeverTaken> {
+    let program = values.program;
+    let mut found = Vec::new();
+    for (b, block) in program.cfg.blocks.iter().enumerate().filter(|(b, _)| values.at(*b).is_some()) {
+        let out = values.out(b);
+        for &s in block.succs.iter().filter(|s| out.iter().all(|o| o.0 != **s)) {
+            let to = program.cfg.blocks[s].first;
+            found.push(NeverTaken { from: block.last, to, why: why_never(values, b, known) });
+        }
+    }
+    found
+}
+
+/// What decides the branch at the end of a block.
+fn why_never(values: &Values, b: usize, known: &Known) -> String {
+    let Some(state) = values.end(b) else { return String::new() };
+    let program = values.program;
+    let Some(cond) = state.scc else { return "some lane is on for certain, or none can be".to_owned() };
+    let side = |side: Side| match side {
+        Side::Number(_) => register(program, side),
+        _ => {
+            let source = match side {
+                Side::Scalar(n) => state.scalars[usize::from(n & 127)].argument,
+                _ => None,
+            };
+            let source = source.map_or(String::new(), |at| format!(" ({})", known.name(at)));
+            format!("{} is {}{source}", register(program, side), state.side(side).show())
+        }
+    };
+    let text = [cond.a, cond.b].map(side);
+    let sign = if cond.signed { " signed" } else { "" };
+    format!("{}, {}: compared with {}{sign}", text[0], text[1], cond.rel.sign())
 }
 
 /// The limit of one loop, and ranges at its header that follow.

@@ -191,12 +191,18 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// States on the edges out of a block that can be taken.
-    pub fn out(&self, b: usize) -> Vec<(usize, State)> {
-        let Some(mut state) = self.before[b].clone() else { return Vec::new() };
+    /// The state after the last instruction of a block.
+    pub fn end(&self, b: usize) -> Option<State> {
+        let mut state = self.before[b].clone()?;
         for pc in self.program.cfg.pcs(b, &self.program.flow) {
             self.step(pc, &mut state);
         }
+        Some(state)
+    }
+
+    /// States on the edges out of a block that can be taken.
+    pub fn out(&self, b: usize) -> Vec<(usize, State)> {
+        let Some(state) = self.end(b) else { return Vec::new() };
         let last = self.program.cfg.blocks[b].last;
         let succs = &self.program.cfg.blocks[b].succs;
         let edges = branch(self.program, last, succs);
