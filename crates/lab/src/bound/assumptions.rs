@@ -1,7 +1,8 @@
 //! What a bound rests on, in words: every report prints the list.
 
-use super::analyse::{Options, Source};
+use super::analyse::Options;
 use super::kernel::Kernel;
+use super::source::Source;
 use wb_hw::SplitUnits;
 use wb_program::facts::{LoopFact, Origin};
 use wb_wcet::measure::{Measured, Unmeasured};

@@ -6,14 +6,18 @@ mod assumptions;
 pub mod campaign;
 mod html;
 mod kernel;
+mod launches;
+mod limits;
 mod optimal;
 mod paper;
 mod parts;
 mod points;
+mod report;
 mod result;
 mod rows;
 mod rows_parquet;
 mod runs;
+mod source;
 mod table;
 mod text;
 mod trace;
@@ -31,8 +35,8 @@ pub use rows::{TraceFile, TraceWriter, beside};
 pub use runs::{Launched, ProgramRef, Replay, Runs};
 pub use table::{TimesTable, analyse_table, times_template};
 
-use analyse::Source;
 use kernel::Kernel;
+use source::Source;
 use wb_wcet::wave::WaveBound;
 
 /// The certificate of a wave's bound, with what it is about.

@@ -1,9 +1,9 @@
 //! Trace files of instrumentation points (docs/wcet-traces.md): reading CSV, writing both formats, and finding the points
 //! in a kernel. Every complaint names the file and the line, or the row where there are no lines.
 
-use super::analyse::hash;
 use super::kernel::Kernel;
 use super::rows_parquet::{self, ParquetWriter};
+use super::source::hash;
 use miette::{IntoDiagnostic, Report, WrapErr, miette};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

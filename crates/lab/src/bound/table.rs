@@ -1,10 +1,14 @@
 //! Bounds from times of basic blocks that the user gives (docs/wcet-traces.md): nothing runs and nothing is measured. A
 //! block without a time is an error; a template names them all.
 
-use super::analyse::{Fine, Options, Source, compose, facts_for, hash, limits, report};
+use super::analyse::{Fine, Options, facts_for};
 use super::kernel::Kernel;
+use super::launches::compose;
+use super::limits::limits;
+use super::report::report;
 use super::result::KernelBound;
 use super::runs::{Launched, ProgramRef, Runs};
+use super::source::{Source, hash};
 use super::trace::studies;
 use miette::{IntoDiagnostic, Report, miette};
 use serde::Deserialize;

@@ -1,11 +1,13 @@
 //! Measurements from trace files instead of runs: the program is loaded and its launches are looked at, nothing runs. A
 //! file with a point at every block is as good as the runs; of one with fewer, its points are those of the analysis.
 
-use super::analyse::{Options, Source, Study, facts_for, launch_row};
+use super::analyse::{Options, Study, facts_for};
 use super::kernel::Kernel;
+use super::launches::launch_row;
 use super::result::LaunchRow;
 use super::rows::{Rows, TraceFile};
 use super::runs::{Launched, Runs};
+use super::source::Source;
 use miette::{Report, miette};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_wcet::measure::{Plan, Points, Times, run_times};
