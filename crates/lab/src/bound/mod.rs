@@ -4,6 +4,8 @@
 mod analyse;
 mod assumptions;
 pub mod campaign;
+mod explore;
+mod gaps;
 mod html;
 mod kernel;
 mod launches;
@@ -24,12 +26,13 @@ mod trace;
 mod what_if;
 
 pub use analyse::{Files, Options, Progress, analyse, analyse_with};
+pub use explore::{Candidate, Failed, Marked};
 pub use html::{About, html, shown_command};
-pub use optimal::{Best, Candidate, Marked, best_places};
+pub use optimal::{Best, Effort, Proof, best_places};
 pub use points::{KernelPoints, PointRow, list_points};
 pub use result::{
-    BlockRow, BranchRow, CoverageRow, FlowRow, KernelBound, LaunchRow, LoopRow, PaperRow, Place, SourceLine,
-    SourceRow, Status, StepRow,
+    BlockRow, BranchRow, CoverageRow, FlowRow, KernelBound, LaunchRow, LoopRow, NeverRow, PaperRow, Place,
+    SourceLine, SourceRow, Status, StepRow,
 };
 pub use rows::{TraceFile, TraceWriter, beside};
 pub use runs::{Launched, ProgramRef, Replay, Runs};
@@ -52,5 +55,10 @@ fn certificate(kernel: &Kernel, bound: &WaveBound, source: &Source) -> String {
         ("times", source.meaning().to_owned()),
     ];
     certificate.about.extend(about.map(|(k, v)| (k.to_owned(), v)));
+    // The graph does not have them; who reads the certificate must know why.
+    for (i, n) in kernel.never_rows().iter().enumerate() {
+        let way = format!("{} → {}: {}", n.from, n.to, n.why);
+        certificate.about.insert(format!("never taken {}", i + 1), way);
+    }
     certificate.to_json().unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! From measured times to the model of a wave. Ways that were never taken are an error unless the user says what they
 //! cost; a side of a branch that no run skipped is charged the jump past it (THESIS 5.2.4, repaired: skips.rs).
 
+use super::never::Never;
 use super::plan::{END, Plan, PlanEdge, START};
 use super::times::Times;
 use crate::graph::{Count, Fact, Graph, LoopBound, Model, Region};
@@ -58,9 +59,9 @@ pub struct Measured {
 
 impl Plan {
     /// What the runs did not show.
-    pub fn coverage(&self, times: &Times) -> Coverage {
+    pub fn coverage(&self, times: &Times, never: &Never) -> Coverage {
         let reached = self.reached(times);
-        self.coverage_with(times, &reached, &self.unskipped(times, &reached))
+        self.coverage_with(times, &reached, &self.unskipped(times, &reached, never), never)
     }
 
     fn coverage_with(
@@ -68,15 +69,19 @@ impl Plan {
         times: &Times,
         reached: &BTreeSet<usize>,
         unskipped: &BTreeSet<(usize, usize)>,
+        never: &Never,
     ) -> Coverage {
         let mut found = Coverage::default();
         found.edges = (times.edges.iter().filter(|e| e.count > 0).count(), self.edges.len());
         for (p, piece) in self.pieces.iter().enumerate() {
             for (i, &s) in piece.succs.iter().enumerate() {
-                found.steps.1 += 1;
                 if times.taken[p][i] > 0 {
                     found.steps.0 += 1;
-                } else if reached.contains(&p) {
+                } else if never.steps.contains(&(p, s)) {
+                    continue;
+                }
+                found.steps.1 += 1;
+                if times.taken[p][i] == 0 && reached.contains(&p) {
                     let gap = Gap { from: piece.last, to: self.pieces[s].first };
                     if unskipped.contains(&(p, s)) {
                         found.never_skipped.push(gap);
@@ -94,7 +99,7 @@ impl Plan {
             let Some(p) = self.piece_at(self.nodes[edge.from]).filter(|p| reached.contains(p)) else {
                 continue;
             };
-            if edge.via.is_some_and(|v| unskipped.contains(&(p, v))) {
+            if edge.via.is_some_and(|v| unskipped.contains(&(p, v))) || !self.possible(e, never) {
                 continue;
             }
             let to = self.nodes[edge.to];
@@ -206,7 +211,7 @@ impl Plan {
     /// The graph of what was measured, with `rounds` as limits of loops by their header's pc. Gaps are in the
     /// coverage: whoever does not accept them must look there.
     /// Linear facts count blocks and loops that are points. `jump` is what a taken jump costs at most beyond going
-    /// straight on: a side that no run skipped costs that much more.
+    /// straight on: a side that no run skipped costs that much more. Steps of `never` are not there.
     pub fn model(
         &self,
         times: &Times,
@@ -214,11 +219,12 @@ impl Plan {
         facts: &[LinearFact],
         unmeasured: Unmeasured,
         jump: u64,
+        never: &Never,
     ) -> Measured {
         let reached = self.reached(times);
-        let mut unskipped = self.unskipped(times, &reached);
+        let mut unskipped = self.unskipped(times, &reached, never);
         unskipped.retain(|&step| !self.counted_beside(step, facts));
-        let mut coverage = self.coverage_with(times, &reached, &unskipped);
+        let mut coverage = self.coverage_with(times, &reached, &unskipped, never);
         // A loop that never goes round has no way back.
         coverage.gaps.retain(|g| {
             !self.loops.iter().any(|l| rounds.get(&l.header) == Some(&0) && self.goes_back(l, g))
@@ -243,7 +249,7 @@ impl Plan {
             let seen = times.edges[e].count > 0;
             let cost = match unmeasured {
                 _ if seen && !self.has_gap(edge.via, &measured.coverage) => times.edges[e].max,
-                Unmeasured::Cost(c) if seen || !beside(e) => {
+                Unmeasured::Cost(c) if seen || !beside(e) && self.possible(e, never) => {
                     measured.accepted += 1;
                     c.max(times.edges[e].max)
                 }

@@ -2,6 +2,7 @@
 //! That is false where a taken jump costs something: the jump empties the instruction queue. So a way that runs such a
 //! side is charged the jump too: it then bounds the way that skips, which lies beside it and was never measured.
 
+use super::never::Never;
 use super::plan::{Plan, PlanEdge};
 use super::times::Times;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,12 @@ impl Plan {
     /// Steps past a side that no run took, or not to every point behind it, although their branch was reached, and that
     /// the ways through the side bound: whoever runs the side comes to where the step leads. Others are ways like any
     /// other that no run took.
-    pub(super) fn unskipped(&self, times: &Times, reached: &BTreeSet<usize>) -> BTreeSet<(usize, usize)> {
+    pub(super) fn unskipped(
+        &self,
+        times: &Times,
+        reached: &BTreeSet<usize>,
+        never: &Never,
+    ) -> BTreeSet<(usize, usize)> {
         let mut steps: BTreeSet<(usize, usize)> = BTreeSet::new();
         for &(p, s) in self.skip_steps.iter().filter(|(p, _)| reached.contains(p)) {
             let at = self.pieces[p].succs.iter().position(|&t| t == s);
@@ -24,7 +30,7 @@ impl Plan {
             let step = self.piece_at(self.nodes[self.edges[e].from]).zip(self.edges[e].via);
             steps.extend(step.filter(|(p, _)| reached.contains(p)));
         }
-        steps.retain(|&(p, s)| self.comes_to(p, s));
+        steps.retain(|&(p, s)| !never.steps.contains(&(p, s)) && self.comes_to(p, s));
         steps
     }
 
