@@ -75,7 +75,7 @@ fn story(out: &Path) -> CommandResult {
     let whole = analyse(&plain)?;
     headline(&whole);
 
-    print_line("\n4. Where to split: of all places, those that make the worst case shortest\n");
+    print_line("\n4. Where to split: of the places that the model suggests, those with the smallest bound\n");
     let mut rows = vec![(plain, whole)];
     for (name, contexts) in [("best, S = 1", 1), ("best, S = 3", 3)] {
         let at = best(contexts)?;
@@ -179,7 +179,7 @@ fn best(contexts: u32) -> Result<Vec<String>, Report> {
         let setup = Setup { name: "", contexts, at: places.iter().map(address).collect() };
         Ok((runs(&setup)?, options()))
     };
-    let found = bound::best_places(&marked, &|_| Vec::new(), contexts, Effort::default(), &mut |_, _| ())?;
+    let found = bound::best_places(&marked, &|_| Vec::new(), contexts, Effort::GUIDE, &mut |_, _| ())?;
     let tried = found.proof.tried;
     let how = if found.proof.optimal { "proved optimal" } else { "best found" };
     let Some(best) = found.best.map(|i| &found.candidates[i]) else {
