@@ -331,8 +331,8 @@ fn return_addresses_in_lanes_are_followed_and_lost_ones_noticed() {
     let source = |save: [&str; 2], restore: [&str; 2], inner: &str| {
         format!(
             ".kernel k\n.arg buf b\n  s_getpc_b64 s[4:5]\n  s_add_u32 s4, s4, 16\n  s_addc_u32 s5, s5, 0\n  \
-             s_swappc_b64 s[30:31], s[4:5]\n  s_endpgm\n  {}\n  {}\n  s_getpc_b64 s[4:5]\n  s_add_u32 s4, s4, 32\n  \
-             s_addc_u32 s5, s5, 0\n  s_swappc_b64 s[30:31], s[4:5]\n  {}\n  {}\n  s_setpc_b64 s[30:31]\n  {inner}\n  \
+             s_swappc_b64 s[30:31], s[4:5]\n  s_endpgm\nouter:\n  {}\n  {}\n  s_getpc_b64 s[4:5]\n  s_add_u32 s4, s4, 32\n  \
+             s_addc_u32 s5, s5, 0\n  s_swappc_b64 s[30:31], s[4:5]\n  {}\n  {}\n  s_setpc_b64 s[30:31]\ninner:\n  {inner}\n  \
              s_setpc_b64 s[30:31]\n",
             save[0], save[1], restore[0], restore[1]
         )

@@ -123,6 +123,7 @@ fn kernels_with_nested_calls_are_bounded() {
   s_addc_u32 s5, s5, 0
   s_swappc_b64 s[30:31], s[4:5]
   s_endpgm
+outer:
   v_writelane_b32 v3, s30, 0
   v_writelane_b32 v3, s31, 1
   s_getpc_b64 s[4:5]
@@ -132,6 +133,7 @@ fn kernels_with_nested_calls_are_bounded() {
   v_readlane_b32 s31, v3, 1
   v_readlane_b32 s30, v3, 0
   s_setpc_b64 s[30:31]
+inner:
   v_mov_b32 v4, 0
   s_setpc_b64 s[30:31]
 ";
@@ -140,4 +142,5 @@ fn kernels_with_nested_calls_are_bounded() {
     let v = json(&["wcet", &path, "--grid", "64", "--group", "64", "--arg", "buf:u32:64", "--json"]);
     assert!(v["kernels"][0]["bound"].as_u64() >= v["kernels"][0]["observed"].as_u64(), "{v}");
     assert!(v["kernels"][0]["assumptions"].to_string().contains("the call at"), "{v}");
+    assert_eq!(v["kernels"][0]["status"], "hybrid", "functions that do not branch were measured as they are");
 }

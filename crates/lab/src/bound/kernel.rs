@@ -91,7 +91,11 @@ impl Kernel {
                 program.place(pc)
             ));
         }
-        let plan = Plan::new(program, points, &splitting.sure).into_diagnostic()?;
+        let mut plan = Plan::new(program, points, &splitting.sure).into_diagnostic()?;
+        let calls = facts::calls_of(program);
+        for (pc, target) in &mut plan.calls {
+            *target = target.or_else(|| calls.targets.get(pc).copied());
+        }
         let mut code = BTreeMap::new();
         let mut blocks = BTreeMap::new();
         for &b in &reached {
@@ -114,7 +118,7 @@ impl Kernel {
             file: last_part(launched.file).to_owned(),
             path: PathBuf::from(launched.file),
             text: program.source.as_ref().map(|s| (last_part(&s.name).to_owned(), s.text.to_string())),
-            checksum: facts::checksum(program, &facts::calls_of(program)),
+            checksum: facts::checksum(program, &calls),
             machine: launched.machine.clone(),
             plan,
             splitting,
