@@ -127,9 +127,6 @@ pub struct Limit {
     /// `proved`, `user`, `ffx` or `observed`.
     pub origin: String,
     pub why: String,
-    /// For a machine.
-    #[serde(deserialize_with = "Option::deserialize")]
-    pub proof: Option<serde_json::Value>,
     /// Entry to exit is part of one edge.
     pub whole: bool,
 }
@@ -147,8 +144,6 @@ pub struct LeftOut {
     /// `skip`, `not-taken`, `limit` or `infeasible`.
     pub reason: String,
     pub why: String,
-    #[serde(deserialize_with = "Option::deserialize")]
-    pub proof: Option<serde_json::Value>,
 }
 
 /// From the last instruction of a block to the first of the next; none: the end.

@@ -101,6 +101,7 @@ impl Wcet {
             facts_from_trace: self.facts_from_trace,
             unmeasured,
             all_points: self.all_points,
+            free_skips: false,
             what_if: false,
             sources: Vec::new(),
             more_inputs: "The program decides its inputs: run it with others, larger and nastier ones"

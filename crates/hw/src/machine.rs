@@ -56,6 +56,45 @@ impl Machine {
     pub fn queue_places(&self) -> u64 {
         self.fetch_cycles()
     }
+
+    /// What a taken jump costs at most beyond going straight on, if what it leads to is in the instruction cache: the
+    /// penalty, and until the emptied queue has something again. Other waves of the partition may be served first.
+    pub fn jump_cycles(&self) -> u64 {
+        let f = &self.frontend;
+        let seats = u64::from(self.core.waves / self.core.partitions.max(1)).max(1);
+        let refill = match f.kind {
+            FrontEndKind::Perfect => 0,
+            FrontEndKind::Decoupled => {
+                let ports = u64::from(f.ports.max(1));
+                let turns = match f.policy {
+                    // A wave has one turn in as many cycles as there are slots: all that it had fetched is missed.
+                    Policy::RoundRobin => u64::from(f.buffer.max(1)).saturating_mul(seats).div_ceil(ports),
+                    Policy::LooseRoundRobin
+                    | Policy::GreedyThenOldest
+                    | Policy::GreedyThenRoundRobin
+                    | Policy::OldestFirst
+                    | Policy::OwnerDispatch
+                    | Policy::FixedPriority
+                    | Policy::Icount => (seats - 1).div_ceil(ports),
+                };
+                self.fetch_cycles().saturating_add(turns) + self.instruction_wait()
+            }
+            // NOPs fill the queue, and each of them waits for its turn to issue.
+            FrontEndKind::Coordinated => self.queue_places().saturating_mul(seats) + self.instruction_wait(),
+        };
+        u64::from(f.branch_penalty).saturating_add(refill)
+    }
+
+    /// Cycles until an instruction cache with few ports has time for a request, if all its cores ask at once.
+    fn instruction_wait(&self) -> u64 {
+        let cache = self.caches.iter().find(|c| c.name == self.memory.instruction && c.ports > 0);
+        cache.map_or(0, |c| {
+            let cores = if c.shared_by == 0 { self.cores } else { c.shared_by };
+            let issuers = self.core.partitions * (1 + self.split.contexts);
+            let requests = u64::from(cores) * u64::from(issuers) * u64::from(self.frontend.ports.max(1));
+            requests.div_ceil(c.ports.into())
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

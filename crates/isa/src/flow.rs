@@ -208,6 +208,9 @@ impl Trap {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
+            Trap::Memory(fault) if fault.why.starts_with("not aligned") => {
+                format!("an access of {0} bytes needs an address that is a multiple of {0}: check the offset, or the type the pointer was cast from", fault.bytes)
+            }
             Trap::Memory(_) => "check the address computation; device memory can be enlarged with --set limits.memory=…".into(),
             Trap::Divergent => "put split/join around the branch, or run with --mechanism simt-stack, where lanes may disagree".into(),
             Trap::Interrupt { .. } => "install a handler with skep and enable interrupts with ei, or end the program with halt".into(),

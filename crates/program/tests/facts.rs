@@ -323,3 +323,42 @@ fn calls_that_are_known_are_followed() {
     assert_eq!(inside, 1, "the loop of gcd");
     assert!(!calls.returns.is_empty());
 }
+
+/// A function that calls another puts its return address into lanes meanwhile. Every way to lose it on the road must be
+/// noticed: such a jump is no return.
+#[test]
+fn return_addresses_in_lanes_are_followed_and_lost_ones_noticed() {
+    let source = |save: [&str; 2], restore: [&str; 2], inner: &str| {
+        format!(
+            ".kernel k\n.arg buf b\n  s_getpc_b64 s[4:5]\n  s_add_u32 s4, s4, 16\n  s_addc_u32 s5, s5, 0\n  \
+             s_swappc_b64 s[30:31], s[4:5]\n  s_endpgm\nouter:\n  {}\n  {}\n  s_getpc_b64 s[4:5]\n  s_add_u32 s4, s4, 32\n  \
+             s_addc_u32 s5, s5, 0\n  s_swappc_b64 s[30:31], s[4:5]\n  {}\n  {}\n  s_setpc_b64 s[30:31]\ninner:\n  {inner}\n  \
+             s_setpc_b64 s[30:31]\n",
+            save[0], save[1], restore[0], restore[1]
+        )
+    };
+    let save = ["v_writelane_b32 v3, s30, 0", "v_writelane_b32 v3, s31, 1"];
+    let restore = ["v_readlane_b32 s31, v3, 1", "v_readlane_b32 s30, v3, 0"];
+    let quiet = "v_mov_b32 v4, 0";
+    let found = |save, restore, inner| facts::analysable(&program(&source(save, restore, inner), "k"));
+    assert_eq!(found(save, restore, quiet), Ok(()));
+    let lost = [
+        // The halves change places.
+        (save, ["v_readlane_b32 s30, v3, 1", "v_readlane_b32 s31, v3, 0"], quiet),
+        // One half is of another lane, or another register.
+        (save, ["v_readlane_b32 s31, v3, 2", "v_readlane_b32 s30, v3, 0"], quiet),
+        (save, ["v_readlane_b32 s31, v5, 1", "v_readlane_b32 s30, v3, 0"], quiet),
+        // One half is never saved, or its lane is written again.
+        (["v_writelane_b32 v3, s30, 0", "v_writelane_b32 v3, s29, 1"], restore, quiet),
+        (["v_writelane_b32 v3, s31, 1", "v_writelane_b32 v3, s30, 1"], restore, quiet),
+        // The lane is not known.
+        (["v_writelane_b32 v3, s30, 0", "v_writelane_b32 v3, s31, s9"], restore, quiet),
+        // The function that is called overwrites what was put aside.
+        (save, restore, "v_mov_b32 v3, 0"),
+    ];
+    for (save, restore, inner) in lost {
+        let error = found(save, restore, inner).expect_err("the address is lost");
+        assert!(matches!(error, FlowError::Indirect { .. }), "{error}: {save:?} {restore:?} {inner}");
+        assert!(error.hint().contains("-amdgpu-function-calls=0"), "{}", error.hint());
+    }
+}

@@ -267,11 +267,11 @@ fn loops_need_limits_and_facts_must_be_current() {
 fn ways_that_no_run_took_are_an_error_or_an_assumption() {
     let file = control();
     let launch = ["--kernel", "switches", "--grid", "256", "--group", "64"];
-    let values = ["--arg", "buf:u32:256:random=1", "--arg", "buf:u32:256", "--arg", "u32:8"];
+    let values = ["--arg", "buf:u32:256:const=1", "--arg", "buf:u32:256", "--arg", "u32:8"];
     let base = [&["wcet", &file], &launch[..], &values].concat();
     let call = |how: &str| stdout(&[&base[..], &["--unmeasured", how]].concat());
     let error = failure(&base);
-    assert!(error.contains("no run took 1 way") && error.contains("--unmeasured exclude"), "{error}");
+    assert!(error.contains("no run took 6 ways") && error.contains("--unmeasured exclude"), "{error}");
     assert!(call("exclude").contains("status         observed"));
     let costed = call("500");
     assert!(costed.contains("at most 500 cycles") && costed.contains("status           hybrid"), "{costed}");

@@ -12,10 +12,10 @@ use super::source::Source;
 use super::trace::Traces;
 use miette::{IntoDiagnostic, Report, miette};
 use std::collections::{BTreeMap, BTreeSet};
-use wb_isa::{NO_PC, Pc};
+use wb_isa::Pc;
 use wb_program::facts::Counted;
 use wb_sim::RunOptions;
-use wb_wcet::measure::{Gap, Measured, Meter, Points, Times, Unmeasured};
+use wb_wcet::measure::{Measured, Meter, Points, Times, Unmeasured};
 use wb_wcet::split::SplitError;
 use wb_wcet::wave::{self, WaveBound};
 
@@ -27,6 +27,8 @@ pub struct Options {
     /// Take limits of loops that have no other from the runs.
     pub facts_from_trace: bool,
     pub unmeasured: Unmeasured,
+    /// Take THESIS 5.2.4 at its word: to skip a side costs nothing. Not sound; to compare with.
+    pub free_skips: bool,
     /// Keep a point at every divergent branch, as THESIS does, even where fewer would do.
     pub all_points: bool,
     /// Find out what each split brings.
@@ -78,6 +80,16 @@ pub fn analyse_with(
     files: Files,
     progress: Progress,
 ) -> Result<Vec<KernelBound>, Report> {
+    both(runs, options, files, progress).map(|(_, found)| found)
+}
+
+/// What the first measurement showed, and the bounds.
+fn both(
+    runs: &Runs,
+    options: &Options,
+    files: Files,
+    progress: Progress,
+) -> Result<(Vec<Fine>, Vec<KernelBound>), Report> {
     let mut traces = (!files.traces.is_empty()).then(|| Traces::new(files.traces));
     let studies = match &mut traces {
         Some(traces) => traces.first(runs, options)?,
@@ -89,7 +101,10 @@ pub fn analyse_with(
         Some(traces) => traces.again(runs, options, &points)?,
         None => measure(runs, options, progress, "measuring the points that are needed", &points, None)?,
     };
-    first.iter().zip(second).map(|((first, _), second)| conclude(first, second, options)).collect()
+    let first: Vec<Fine> = first.into_iter().map(|(fine, _)| fine).collect();
+    let found = first.iter().zip(second).map(|(first, second)| conclude(first, second, options));
+    let found = found.collect::<Result<_, Report>>()?;
+    Ok((first, found))
 }
 
 /// What the first measurement of every kernel shows, and the points that the second one needs.
@@ -160,21 +175,24 @@ impl FineModel {
     }
 }
 
-/// Models of all kernels of launches that run without splitting.
-pub fn fine_models(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec<FineModel>, Report> {
-    let studies = measure(runs, options, progress, "measuring every block", &BTreeMap::new(), None)?;
-    studies
-        .into_iter()
-        .map(|study| {
-            let rounds: BTreeMap<Pc, u64> =
-                limits(&study, options)?.iter().map(|l| (l.header, l.max)).collect();
-            let measured = model(&study, &rounds, options)?;
-            let measured = study.kernel.plan.with_skips(measured, &study.times);
-            let means = study.kernel.plan.with_means(measured.clone(), &study.times);
-            let pace = study.kernel.plan.pace(&study.times);
-            Ok(FineModel { kernel: study.kernel, measured, means, pace })
-        })
-        .collect()
+impl From<Fine> for FineModel {
+    fn from(fine: Fine) -> FineModel {
+        let Study { kernel, times, .. } = fine.study;
+        let measured = kernel.plan.with_skips(fine.measured, &times);
+        let means = kernel.plan.with_means(measured.clone(), &times);
+        let pace = kernel.plan.pace(&times);
+        FineModel { kernel, measured, means, pace }
+    }
+}
+
+/// Bounds, and the models they were made from, of launches that run without splitting.
+pub fn analyse_and_keep(
+    runs: &Runs,
+    options: &Options,
+    progress: Progress,
+) -> Result<(Vec<KernelBound>, Vec<FineModel>), Report> {
+    let (first, found) = both(runs, options, Files::default(), progress)?;
+    Ok((found, first.into_iter().map(FineModel::from).collect()))
 }
 
 /// The model of a wave, if there is all that is needed for it.
@@ -190,9 +208,22 @@ fn model(study: &Study, rounds: &BTreeMap<Pc, u64>, options: &Options) -> Result
             kernel.place(stray.to)
         ));
     }
-    let measured = kernel.plan.model(times, rounds, &kernel.facts.facts, options.unmeasured);
+    let jump = if options.free_skips { 0 } else { kernel.machine.jump_cycles() };
+    let never = kernel.never();
+    if let Some((from, to)) = kernel.plan.refuted(times, &never) {
+        let why = kernel.never.iter().find(|n| (n.from, n.to) == (from, to)).map_or("", |n| n.why.as_str());
+        return Err(miette!(
+            help = "please report this, unless the times are a trace of another launch",
+            "kernel {}: a run went from {} to {}, which was proved impossible: {why}",
+            kernel.name,
+            kernel.place(from),
+            kernel.place(to)
+        ));
+    }
+    let facts = &kernel.facts.facts;
+    let measured = kernel.plan.model(times, rounds, facts, options.unmeasured, jump, &never);
     if options.unmeasured == Unmeasured::Error && !measured.coverage.gaps.is_empty() {
-        return Err(gaps(kernel, &measured.coverage.gaps));
+        return Err(super::gaps::error(kernel, &measured.coverage.gaps));
     }
     if let Some(&header) = kernel.plan.unbounded(&measured).first() {
         return Err(miette!(
@@ -269,31 +300,4 @@ fn conclude(first: &Fine, mut study: Study, options: &Options) -> Result<KernelB
     compose(&mut study.launches, &bound)?;
     let report = report(first, &study, &limits, &measured, &bound, options);
     Ok(KernelBound { bound_by_blocks: by_blocks, ..report })
-}
-
-fn gaps(kernel: &Kernel, gaps: &[Gap]) -> Report {
-    const SHOWN: usize = 8;
-    let mut lines: Vec<String> = gaps
-        .iter()
-        .take(SHOWN)
-        .map(|g| {
-            let text = kernel.code.get(&g.from).map_or("", |c| c.1.as_str());
-            format!("  from {} `{text}` to {}", kernel.place(g.from), end_or(kernel, g.to))
-        })
-        .collect();
-    if gaps.len() > SHOWN {
-        lines.push(format!("  and {} more", gaps.len() - SHOWN));
-    }
-    miette!(
-        help = "add runs whose inputs go there; or accept it: --unmeasured exclude (they never happen) or --unmeasured CYCLES (the most such a way takes)",
-        "kernel {}: no run took {} way{}, so nothing is known about the time there:\n{}",
-        kernel.name,
-        gaps.len(),
-        if gaps.len() == 1 { "" } else { "s" },
-        lines.join("\n")
-    )
-}
-
-fn end_or(kernel: &Kernel, pc: Pc) -> String {
-    if pc == NO_PC { "the end".into() } else { kernel.place(pc).to_string() }
 }

@@ -124,8 +124,6 @@ struct LimitPart {
     max: u64,
     origin: &'static str,
     why: String,
-    /// What an independent checker of limits needs; none yet.
-    proof: Option<serde_json::Value>,
     whole: bool,
 }
 
@@ -136,7 +134,6 @@ struct LeftOut {
     to: Option<Pc>,
     reason: &'static str,
     why: String,
-    proof: Option<serde_json::Value>,
 }
 
 /// A step that no run took.
@@ -201,7 +198,6 @@ impl Certified<'_> {
                     max: l.max,
                     origin: l.origin.name(),
                     why: l.why.clone(),
-                    proof: None,
                     whole: whole(l.header),
                 })
                 .collect(),
@@ -278,8 +274,7 @@ impl Certified<'_> {
         gaps.map(|g| Step { from: g.from, to: (g.to != NO_PC).then_some(g.to) }).collect()
     }
 
-    /// Ways out of points that are reached, which the proof does not contain, each with the reason. Ways that a proof
-    /// shows to be infeasible belong here with that proof.
+    /// Ways out of points that are reached, which the proof does not contain, each with the reason.
     fn left_out(&self) -> Vec<LeftOut> {
         let plan = &self.study.kernel.plan;
         let there: BTreeSet<usize> = self.bound.edge_origin.iter().copied().collect();
@@ -304,14 +299,23 @@ impl Certified<'_> {
                 via: via.map(|p| plan.pieces[p].first),
                 to: self.pc(to),
                 reason,
-                why: why.to_owned(),
-                proof: None,
+                why,
             });
         }
         list
     }
 
-    fn reason(&self, edge: usize) -> (&'static str, &'static str) {
+    fn reason(&self, edge: usize) -> (&'static str, String) {
+        let kernel = &self.study.kernel;
+        if !kernel.plan.possible(edge, &kernel.never()) {
+            let why: Vec<&str> = kernel.never.iter().map(|n| n.why.as_str()).collect();
+            return ("infeasible", why.join("; "));
+        }
+        let (reason, why) = self.reason_of_runs(edge);
+        (reason, why.to_owned())
+    }
+
+    fn reason_of_runs(&self, edge: usize) -> (&'static str, &'static str) {
         let plan = &self.study.kernel.plan;
         let PlanEdge { from, to, .. } = plan.edges[edge];
         let zero = |pc: Pc| self.limits.iter().any(|l| l.header == pc && l.max == 0);

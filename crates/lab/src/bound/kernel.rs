@@ -1,6 +1,6 @@
 //! A kernel while it is analysed: what its program says about places, blocks, marks and loops, kept beyond the launch.
 
-use super::result::Place;
+use super::result::{NeverRow, Place};
 use super::runs::{Launched, ProgramRef, last_part};
 use miette::{IntoDiagnostic, Report, miette};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use wb_hw::{Machine, Needs, Reconverge, SplitChoice};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::{FlowKind, Isa, Pc};
-use wb_program::facts::{FlowFacts, Known, LoopFact};
+use wb_program::facts::{FlowFacts, Inferred, Known, LoopFact, NeverTaken};
 use wb_program::marks::{self, Style};
 use wb_program::{Program, facts};
 use wb_sim::Launch;
-use wb_wcet::measure::{Plan, Points};
+use wb_wcet::measure::{Never, Plan, Points};
 use wb_wcet::split::Reconvergence;
 use wb_wcet::wave::Splitting;
 
@@ -50,6 +50,8 @@ pub struct Kernel {
     pub winding: BTreeSet<Pc>,
     /// Limits that follow from the code and the arguments of every launch so far.
     pub proved: Option<Vec<LoopFact>>,
+    /// Ways that no wave takes, which follow in the same way.
+    pub never: Vec<NeverTaken>,
 }
 
 impl Kernel {
@@ -89,7 +91,11 @@ impl Kernel {
                 program.place(pc)
             ));
         }
-        let plan = Plan::new(program, points, &splitting.sure).into_diagnostic()?;
+        let mut plan = Plan::new(program, points, &splitting.sure).into_diagnostic()?;
+        let calls = facts::calls_of(program);
+        for (pc, target) in &mut plan.calls {
+            *target = target.or_else(|| calls.targets.get(pc).copied());
+        }
         let mut code = BTreeMap::new();
         let mut blocks = BTreeMap::new();
         for &b in &reached {
@@ -112,7 +118,7 @@ impl Kernel {
             file: last_part(launched.file).to_owned(),
             path: PathBuf::from(launched.file),
             text: program.source.as_ref().map(|s| (last_part(&s.name).to_owned(), s.text.to_string())),
-            checksum: facts::checksum(program, &facts::calls_of(program)),
+            checksum: facts::checksum(program, &calls),
             machine: launched.machine.clone(),
             plan,
             splitting,
@@ -123,14 +129,24 @@ impl Kernel {
             branches,
             winding: winding(program),
             proved: None,
+            never: Vec::new(),
         })
     }
 
-    /// Limits that follow from the code and this launch too.
+    /// Limits and ways never taken that follow from the code and this launch too.
     pub fn prove(&mut self, launched: &Launched) {
         let ProgramRef::Gcn3(program) = launched.program else { return };
         let known = Known::launch(program, launched.kernarg, launched.args);
-        let found = facts::infer_gcn3(program, &known).loops;
+        let Inferred { loops: found, mut never, .. } = facts::infer_gcn3(program, &known);
+        // A path of a wave has some of its lanes: what is known of all of them together need not hold for it.
+        if self.machine.split.contexts > 0 && self.machine.divergence.mechanism != "none" {
+            never.retain(|n| !asks_lanes(program, n.from));
+        }
+        // What holds for every launch is what holds for each.
+        match self.proved {
+            None => self.never = never,
+            Some(_) => self.never.retain(|a| never.iter().any(|b| (a.from, a.to) == (b.from, b.to))),
+        }
         self.proved = Some(match self.proved.take() {
             None => found,
             // What holds for every launch is the larger limit, of loops that have one in all of them.
@@ -144,6 +160,19 @@ impl Kernel {
         });
     }
 
+    /// The steps of the plan that are never taken.
+    pub fn never(&self) -> Never {
+        self.plan.never(self.never.iter().map(|n| (n.from, n.to)))
+    }
+
+    /// The ways out of the kernel's own blocks that are never taken, by address.
+    pub fn never_rows(&self) -> Vec<NeverRow> {
+        let own = self.never.iter().filter(|n| self.code.contains_key(&n.from));
+        let row =
+            |n: &NeverTaken| NeverRow { from: self.place(n.from), to: self.place(n.to), why: n.why.clone() };
+        own.map(row).collect()
+    }
+
     /// A call goes to code that branches, or nobody knows where.
     pub fn winds(&self, target: Option<Pc>) -> bool {
         target.is_none_or(|t| self.winding.contains(&t))
@@ -152,6 +181,12 @@ impl Kernel {
     pub fn place(&self, pc: Pc) -> Place {
         self.code.get(&pc).map_or(Place { pc, ..Place::default() }, |c| c.0.clone())
     }
+}
+
+/// The branch asks lanes, not scalars: EXEC or VCC.
+pub(super) fn asks_lanes(program: &Program<Gcn3>, branch: Pc) -> bool {
+    matches!(program.flow.kind[branch as usize], FlowKind::MaskBranch { .. })
+        || program.text_at(branch).starts_with("s_cbranch_vcc")
 }
 
 /// Called functions that are not straight code, or call such ones.

@@ -5,6 +5,8 @@ mod analyse;
 mod assumptions;
 pub mod campaign;
 mod certify;
+mod explore;
+mod gaps;
 mod html;
 mod inputs;
 mod kernel;
@@ -28,13 +30,14 @@ mod verify;
 mod what_if;
 
 pub use analyse::{Files, Options, Progress, analyse, analyse_with};
+pub use explore::{Candidate, Failed, Marked};
 pub use html::{About, html, shown_command};
 pub use inputs::behind_all;
-pub use optimal::{Best, Candidate, Marked, best_places};
+pub use optimal::{Best, Effort, Proof, best_places};
 pub use points::{KernelPoints, PointRow, list_points};
 pub use result::{
-    BlockRow, BranchRow, CoverageRow, FlowRow, KernelBound, LaunchRow, LoopRow, PaperRow, Place, SourceLine,
-    SourceRow, Status, StepRow,
+    BlockRow, BranchRow, CoverageRow, FlowRow, KernelBound, LaunchRow, LoopRow, NeverRow, PaperRow, Place,
+    SourceLine, SourceRow, Status, StepRow,
 };
 pub use rows::{TraceFile, TraceWriter, beside};
 pub use runs::{Launched, ProgramRef, Replay, Runs};

@@ -1,57 +1,86 @@
-//! The best places to split: measured without splitting, placed by the dynamic programme for every number of contexts
-//! up to S, by longest and by mean times, or all at once; marked, measured again; the least bound wins, and none is one of them.
+//! The best places to split. What counts is the bound that is printed: every placement is marked, measured and bounded as
+//! any program is. All of them where there are few branches; else those the dynamic programme chooses on the model by
+//! blocks, and from the best of them step by step to a better neighbour until there is none, or the limit is reached.
 
-use super::analyse::{Options, Progress, analyse, fine_models};
+use super::analyse::{Progress, analyse, analyse_and_keep};
+use super::explore::{Candidate, Explorer, Failed, Marked, Own, Set, key};
 use super::result::{KernelBound, Place};
-use super::runs::Runs;
 use miette::{IntoDiagnostic, Report, miette};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// One set of places and what came of it.
+/// How long to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Placements to measure at most, besides those that the dynamic programme chooses.
+    pub tries: usize,
+}
+
+impl Effort {
+    /// Only what the dynamic programme chooses, all branches, and what the caller adds.
+    pub const GUIDE: Effort = Effort { tries: 0 };
+}
+
+impl Default for Effort {
+    /// All placements of eight branches.
+    fn default() -> Effort {
+        Effort { tries: 256 }
+    }
+}
+
+/// How good the placement is.
 #[derive(Clone, Debug, Serialize)]
-pub struct Candidate {
-    /// Contexts the placement was made for.
-    pub contexts: u32,
-    pub places: Vec<Place>,
-    /// Bound of a wave that the placement expects, from times without splitting; 0 if it was not placed by times.
-    pub expected_wave: u64,
-    pub bound: u64,
-    pub observed: u64,
-    /// Sum of the waves' bounds with a segment for every block.
-    pub by_blocks: u64,
+pub struct Proof {
+    /// No placement has a smaller bound: every one was measured and bounded.
+    pub optimal: bool,
+    /// Placements that were measured, and how many there are (of the kernel with most of them; none: 2^64 or more).
+    pub tried: usize,
+    pub placements: Option<u64>,
+    /// No placement with one branch more, one less or one for another has a smaller bound.
+    pub locally_best: bool,
+    /// The same in words.
+    pub why: String,
+    /// Placements without a bound.
+    pub failed: Vec<Failed>,
 }
 
 /// What was found for all kernels of the launches.
 #[derive(Clone, Debug)]
 pub struct Best {
     pub without: Vec<KernelBound>,
-    /// Empty when nothing can be marked.
+    /// Empty when nothing can be marked. The best first.
     pub candidates: Vec<Candidate>,
     /// The one with the least bound; none if it is not to split at all.
     pub best: Option<usize>,
     pub with: Vec<KernelBound>,
+    pub proof: Proof,
 }
 
-/// Runs of the same launches with these places marked and a machine with so many contexts, and what may be assumed about
-/// them; no places: without splitting.
-pub type Marked<'a> = &'a dyn Fn(&[Place], u32) -> Result<(Runs, Options), Report>;
-
-/// Finds the best places with up to `contexts` contexts: those the dynamic programme chooses, all that can be marked, what
-/// `also` adds, and the best of these for each kernel together.
+/// Finds the best places with up to `contexts` contexts; `also` adds placements of the caller's own.
 pub fn best_places(
     marked: Marked,
     also: &dyn Fn(&[KernelBound]) -> Vec<Vec<Place>>,
     contexts: u32,
+    effort: Effort,
     progress: Progress,
 ) -> Result<Best, Report> {
     let (plain, options) = marked(&[], 0)?;
-    let without = analyse(&plain, &options, progress)?;
+    let (without, models) = analyse_and_keep(&plain, &options, progress)?;
     if without.is_empty() {
         return Err(miette!("nothing is launched"));
     }
-    let models = fine_models(&plain, &options, progress)?;
-    let mut sets: BTreeMap<Vec<u32>, (u32, Vec<Place>, Option<u64>)> = BTreeMap::new();
+    let kernels: Vec<Own> = without.iter().map(own).collect();
+    let mut explorer = Explorer {
+        marked,
+        contexts,
+        kernels,
+        candidates: Vec::new(),
+        failed: Vec::new(),
+        tried: 0,
+        limit: effort.tries,
+    };
+    // What the model by blocks suggests, the expected bound beside it.
+    let mut guides: BTreeMap<Set, (u32, Vec<Place>, u64)> = BTreeMap::new();
     let kinds = [(false, true), (true, true), (false, false), (true, false)];
     for (s, (by_means, priced)) in (1..=contexts).flat_map(|s| kinds.map(|k| (s, k))) {
         let (mut places, mut expected) = (Vec::new(), 0u64);
@@ -60,92 +89,117 @@ pub fn best_places(
             places.extend(chosen);
             expected = expected.saturating_add(placement);
         }
-        sets.entry(key(&places)).or_insert((s, places, Some(expected)));
+        guides.entry(key(&places)).or_insert((s, places, expected));
     }
-    let markable = without.iter().flat_map(|k| &k.branches).filter(|b| b.markable);
-    let all: Vec<Place> = markable.map(|b| b.branch.clone()).collect();
+    let all = explorer.kernels.iter().flat_map(|k| k.places.values().cloned()).collect();
     for places in also(&without).into_iter().chain([all]) {
-        sets.entry(key(&places)).or_insert((contexts, places, None));
+        guides.entry(key(&places)).or_insert((contexts, places, 0));
     }
-    sets.remove(&Vec::new());
-    let mut search = Search { marked, contexts, least: sum(&without), best: None, with: Vec::new() };
-    let (mut candidates, mut kernels) = (Vec::new(), Vec::new());
-    for (s, places, expected) in sets.values() {
-        match search.try_out(*s, places, expected.unwrap_or(0), candidates.len(), progress) {
-            Ok((candidate, found)) => {
-                candidates.push(candidate);
-                kernels.push(found);
-            }
-            // Nobody asked for these: if some way was never taken with all of them marked, the others still count.
-            Err(_) if expected.is_none() => {}
-            Err(e) => return Err(e),
+    for (s, places, expected) in guides.values() {
+        let sets = by_kernel(&explorer.kernels, places);
+        explorer.try_sets(&sets, Some((*s, *expected)), progress);
+    }
+    // What the guide cost does not count.
+    explorer.limit += explorer.tried;
+    let every = |k: &Own| (k.sets() <= effort.tries as u64).then(|| subsets(k)).unwrap_or_default();
+    let lists: Vec<Vec<Set>> = explorer.kernels.iter().map(every).collect();
+    let mut finished = explorer.try_all(&lists, progress);
+    finished = finished && climb(&mut explorer, progress);
+    // The best of each kernel together.
+    let best: Vec<Set> = explorer.kernels.iter().map(|k| k.best().0.clone()).collect();
+    explorer.try_sets(&best, None, progress);
+    conclude(explorer, without, finished, progress)
+}
+
+fn own(kernel: &KernelBound) -> Own {
+    let markable = kernel.branches.iter().filter(|b| b.markable);
+    Own {
+        name: kernel.kernel.clone(),
+        places: markable.map(|b| (b.branch.pc, b.branch.clone())).collect(),
+        bounds: BTreeMap::from([(Set::new(), Some(kernel.bound))]),
+    }
+}
+
+fn by_kernel(kernels: &[Own], places: &[Place]) -> Vec<Set> {
+    let of = |k: &Own| places.iter().map(|p| p.pc).filter(|pc| k.places.contains_key(pc)).collect();
+    kernels.iter().map(of).collect()
+}
+
+fn subsets(kernel: &Own) -> Vec<Set> {
+    let pcs: Vec<u32> = kernel.places.keys().copied().collect();
+    let chosen = |n: u64| pcs.iter().enumerate().filter(move |(i, _)| n >> i & 1 == 1).map(|(_, &pc)| pc);
+    (0..kernel.sets()).map(|n| chosen(n).collect()).collect()
+}
+
+/// Steps to the best neighbour as long as that is better, in every kernel of which not all sets were tried. True: no
+/// kernel has a better neighbour.
+fn climb(explorer: &mut Explorer, progress: Progress) -> bool {
+    loop {
+        let before: Vec<Set> = explorer.kernels.iter().map(|k| k.best().0.clone()).collect();
+        let around = |(k, best): (&Own, &Set)| if k.complete() { Vec::new() } else { k.neighbours(best) };
+        let lists: Vec<Vec<Set>> = explorer.kernels.iter().zip(&before).map(around).collect();
+        if !explorer.try_all(&lists, progress) {
+            return false;
+        }
+        if explorer.kernels.iter().zip(&before).all(|(k, best)| k.best().0 == best) {
+            return true;
         }
     }
-    // Marks of one kernel do not change another: the best for each.
-    let mut together: Vec<Place> = Vec::new();
-    for (k, plain) in without.iter().enumerate() {
-        let of = |i: usize| kernels[i].get(k).copied().unwrap_or(u64::MAX);
-        let best = (0..kernels.len()).min_by_key(|&i| of(i)).filter(|&i| of(i) < plain.bound);
-        let own = |p: &&Place| plain.branches.iter().any(|b| b.branch.pc == p.pc);
-        together.extend(best.iter().flat_map(|&i| candidates[i].places.iter().filter(own).cloned()));
-    }
-    if !together.is_empty() && !sets.contains_key(&key(&together)) {
-        let tried = search.try_out(contexts, &together, 0, candidates.len(), progress);
-        candidates.extend(tried.ok().map(|t| t.0));
-    }
-    Ok(Best { without, candidates, best: search.best, with: search.with })
 }
 
-fn key(places: &[Place]) -> Vec<u32> {
-    let mut pcs: Vec<u32> = places.iter().map(|p| p.pc).collect();
-    pcs.sort_unstable();
-    pcs.dedup();
-    pcs
-}
-
-fn sum(kernels: &[KernelBound]) -> u64 {
-    kernels.iter().map(|k| k.bound).sum()
-}
-
-/// The best so far.
-struct Search<'a> {
-    marked: Marked<'a>,
-    contexts: u32,
-    least: u64,
-    best: Option<usize>,
-    with: Vec<KernelBound>,
-}
-
-impl Search<'_> {
-    /// Measures one set of places, number `index`; also returns the bound of every kernel.
-    fn try_out(
-        &mut self,
-        contexts: u32,
-        places: &[Place],
-        expected_wave: u64,
-        index: usize,
-        progress: Progress,
-    ) -> Result<(Candidate, Vec<u64>), Report> {
-        let (runs, options) = (self.marked)(places, self.contexts)?;
-        let found = analyse(&runs, &options, progress)
-            .map_err(|e| e.wrap_err(format!("with splits at {}", list(places))))?;
-        let bound = sum(&found);
-        let candidate = Candidate {
-            contexts,
-            places: places.to_vec(),
-            expected_wave,
-            bound,
-            observed: found.iter().map(|k| k.observed).sum(),
-            by_blocks: found.iter().map(|k| k.wave_bound_by_blocks).sum(),
-        };
-        let bounds = found.iter().map(|k| k.bound).collect();
-        if bound < self.least {
-            (self.least, self.best, self.with) = (bound, Some(index), found);
+fn conclude(
+    explorer: Explorer,
+    without: Vec<KernelBound>,
+    finished: bool,
+    progress: Progress,
+) -> Result<Best, Report> {
+    let Explorer { marked, contexts, kernels, mut candidates, failed, tried, .. } = explorer;
+    candidates.sort_by_key(|c| (c.bound, c.places.len(), key(&c.places)));
+    let plain: u64 = without.iter().map(|k| k.bound).sum();
+    let best = candidates.first().filter(|c| c.bound < plain);
+    let bound = best.map_or(plain, |c| c.bound);
+    let (best, with) = match best {
+        None => (None, Vec::new()),
+        Some(candidate) => {
+            let (runs, options) = marked(&candidate.places, contexts)?;
+            (Some(0), analyse(&runs, &options, progress)?)
         }
-        Ok((candidate, bounds))
-    }
+    };
+    let sum = kernels.iter().fold(0u64, |sum, k| sum.saturating_add(k.best().1));
+    let complete = kernels.iter().all(Own::complete);
+    let most = kernels.iter().map(Own::sets).max().unwrap_or(1);
+    let optimal = complete && failed.is_empty() && bound == sum;
+    let of = if most == u64::MAX { "2^64 or more".to_owned() } else { most.to_string() };
+    let why = match (complete, finished) {
+        _ if optimal => format!("proved optimal: every placement was measured and bounded ({tried} runs)"),
+        (true, _) if !failed.is_empty() => format!(
+            "best found: every placement was measured, but {} of them could not be bounded and may be better",
+            failed.len()
+        ),
+        (true, _) => {
+            "best found: kernels change each other's bounds, so the best of each need not be the best"
+                .to_owned()
+        }
+        (false, true) => format!(
+            "best found: {tried} of {of} placements measured; no neighbour (one branch more, one less, one for another) is better{}",
+            excuse(&failed)
+        ),
+        (false, false) => {
+            format!(
+                "best found: {tried} of {of} placements measured, then the limit was reached{}",
+                excuse(&failed)
+            )
+        }
+    };
+    let placements = (most < u64::MAX).then_some(most);
+    let locally_best = optimal || finished && failed.is_empty();
+    let proof = Proof { optimal, tried, placements, locally_best, why, failed };
+    Ok(Best { without, candidates, best, with, proof })
 }
 
-fn list(places: &[Place]) -> String {
-    places.iter().map(Place::to_string).collect::<Vec<_>>().join(", ")
+fn excuse(failed: &[Failed]) -> String {
+    match failed.len() {
+        0 => String::new(),
+        n => format!("; {n} could not be bounded"),
+    }
 }

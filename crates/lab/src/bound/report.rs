@@ -97,6 +97,7 @@ pub(super) fn report(
         start_delay: times.start_delay,
         launches: study.launches.clone(),
         loops: loops.collect(),
+        never: kernel.never_rows(),
         edges: parts::edges(first, study, &rounds, bound),
         sources: parts::sources(kernel, &blocks, &options.sources),
         blocks,
@@ -110,7 +111,7 @@ pub(super) fn report(
             launches: times.runs,
             waves: times.waves,
             ways: coverage.edges,
-            steps: first.kernel.plan.coverage(&first.times).steps,
+            steps: first.kernel.plan.coverage(&first.times, &first.kernel.never()).steps,
             never_skipped: coverage.never_skipped.len(),
             gaps: coverage
                 .gaps

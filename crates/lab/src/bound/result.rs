@@ -170,6 +170,15 @@ pub struct PaperRow {
     pub note: String,
 }
 
+/// A way that no wave of the launches takes, with the proof.
+#[derive(Clone, Debug, Serialize)]
+pub struct NeverRow {
+    /// The branch, and the first instruction of the way.
+    pub from: Place,
+    pub to: Place,
+    pub why: String,
+}
+
 /// How much of the kernel the runs have shown.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CoverageRow {
@@ -218,6 +227,8 @@ pub struct KernelBound {
     pub start_delay: u64,
     pub launches: Vec<LaunchRow>,
     pub loops: Vec<LoopRow>,
+    /// Ways that cannot be taken: they are not in the graph.
+    pub never: Vec<NeverRow>,
     pub worst: Vec<StepRow>,
     pub blocks: Vec<BlockRow>,
     pub edges: Vec<FlowRow>,

@@ -163,7 +163,7 @@ pub fn analyse_table(
         let rounds: BTreeMap<Pc, u64> = limits.iter().map(|l| (l.header, l.max)).collect();
         let kernel = &study.kernel;
         let plan = &kernel.plan;
-        let model = |given: &Given| plan.given(given, &rounds, &kernel.facts.facts);
+        let model = |given: &Given| plan.given(given, &rounds, &kernel.facts.facts, &kernel.never());
         let list = wave::guaranteed(plan, &model(&given), &kernel.splitting).into_diagnostic()?;
         let sure: BTreeSet<Pc> = list.iter().map(|&i| plan.regions[i].branch).collect();
         given.may_split = may_split(kernel, &sure);

@@ -97,6 +97,7 @@ impl KernelBound {
             );
         }
         self.loops_text(&mut out);
+        self.never_text(&mut out);
         self.worst_text(&mut out);
         self.blocks_text(&mut out);
         self.branches_text(&mut out);
@@ -122,6 +123,18 @@ impl KernelBound {
             if !l.why.is_empty() {
                 let _ = writeln!(out, "      {}", l.why);
             }
+        }
+    }
+
+    fn never_text(&self, out: &mut String) {
+        if !self.never.is_empty() {
+            let _ = writeln!(out, "ways that cannot be taken");
+        }
+        for n in self.never.iter().take(SHOWN) {
+            let _ = writeln!(out, "  {} → {}: {}", n.from, n.to, n.why);
+        }
+        if self.never.len() > SHOWN {
+            let _ = writeln!(out, "  … {} more", self.never.len() - SHOWN);
         }
     }
 

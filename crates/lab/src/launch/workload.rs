@@ -3,7 +3,7 @@
 
 use super::compare::Difference;
 use super::stage::{Launches, Stage, Step, Verdict};
-use crate::bound::{Best, KernelBound, Options, Place, Runs, best_places};
+use crate::bound::{Best, Effort, KernelBound, Options, Place, Runs, best_places};
 use crate::job::{Job, JobSpec};
 use crate::object::SplitSpec;
 use crate::views::{Buffer, Element};
@@ -100,7 +100,7 @@ impl WorkloadSpec {
             let branches = kernels.iter().flat_map(|k| &k.branches).filter(|b| b.markable).map(|b| &b.branch);
             vec![branches.filter(|b| lines.contains(&b.source)).cloned().collect()]
         };
-        best_places(&marked, &own, machine.split.contexts.max(1), &mut |_, _| ())
+        best_places(&marked, &own, machine.split.contexts.max(1), Effort::GUIDE, &mut |_, _| ())
     }
 
     /// The best places, found at a size, as `--split-at` takes them; empty: not to split has the least bound.

@@ -51,8 +51,10 @@ impl FlowError {
                     .into()
             }
             FlowError::Indirect { .. } => {
-                "jump tables and saved return addresses cannot be followed: compile with -fno-jump-tables, or inline \
-                 the function (__attribute__((always_inline)))"
+                "jump tables, tail calls and return addresses saved in memory cannot be followed. Inline the function: \
+                 __attribute__((always_inline)), or let clang inline all calls with `-mllvm -amdgpu-function-calls=0` \
+                 (`wavebound compile FILE -- OPTIONS`, or `extra` under [compile] in a launch file). Or compile with \
+                 -O1 or more and -fno-jump-tables"
                     .into()
             }
             FlowError::UnknownCall { .. } => {
@@ -89,7 +91,7 @@ impl Calls {
 
 /// The calls of a program: direct ones, and those its loader could follow. A jump through a register is a return if it
 /// stands in a function that is called, reads only what every call of it leaves as return address, and nothing in the
-/// function writes that.
+/// function writes that, or if what it reads is the return address again ([`super::returns`]).
 pub fn calls_of<I: Isa>(program: &Program<I>) -> Calls {
     let mut calls = Calls::default();
     for (pc, kind) in program.flow.kind.iter().enumerate() {
@@ -125,7 +127,10 @@ pub fn calls_of<I: Isa>(program: &Program<I>) -> Calls {
             jump && facts(pc)
                 .is_some_and(|f| f.reads.iter().all(|r| link.contains(r) && !written.contains(r)))
         };
-        calls.returns.extend(pcs.iter().copied().filter(|&pc| is_return(pc)));
+        let plain: Vec<Pc> = pcs.iter().copied().filter(|&pc| is_return(pc)).collect();
+        calls.returns.extend(plain);
+        let put_aside = super::returns::returns(program, &calls, entry, &from);
+        calls.returns.extend(put_aside);
     }
     calls
 }

@@ -9,6 +9,7 @@ mod file;
 pub mod infer;
 mod loops;
 mod place;
+mod returns;
 mod template;
 
 pub use check::{Calls, FlowError, analysable, analysable_with, calls_of, code_blocks, require_bounds};

@@ -10,7 +10,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wb_lab::bound::{self, Best, Candidate, KernelBound, Place, Runs};
+use wb_lab::bound::{self, Best, Candidate, Effort, KernelBound, Place, Proof, Runs};
 use wb_lab::launch::WorkloadSpec;
 use wb_lab::object::{self, SplitSpec};
 use wb_lab::{Job, JobSpec};
@@ -18,6 +18,9 @@ use wb_program::marks::{Request, Style, Wanted};
 
 /// Contexts that are tried when nobody says how many there are.
 const DEFAULT_CONTEXTS: u32 = 3;
+
+/// Placements that are printed.
+const SHOWN: usize = 16;
 
 /// The launch that is measured.
 #[derive(Args)]
@@ -36,6 +39,9 @@ pub struct PlacingArgs {
     /// --optimal: kernel arguments in order, as for `wavebound run`
     #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
     args: Vec<String>,
+    /// --optimal: placements to measure at most, besides those the model suggests; all of them, if there are no more
+    #[arg(long, value_name = "N", default_value_t = Effort::default().tries)]
+    tries: usize,
     #[command(flatten)]
     analysis: AnalysisArgs,
 }
@@ -57,6 +63,8 @@ struct PlacedJson<'a> {
     observed_without: u64,
     bound: u64,
     observed: u64,
+    /// Whether that is the best there is, and how it is known.
+    proof: &'a Proof,
     candidates: &'a [Candidate],
     chosen: Vec<&'a Place>,
     kernels: &'a [KernelBound],
@@ -100,7 +108,9 @@ pub fn main(args: &PlacingArgs, launch: &Launch, output: Option<&Path>, json: bo
         let options = runs.workload_options(&options)?;
         Ok((runs, options))
     };
-    let best = with_progress(|progress| bound::best_places(&marked, &|_| Vec::new(), contexts, progress))?;
+    let effort = Effort { tries: args.tries };
+    let none = |_: &[KernelBound]| Vec::new();
+    let best = with_progress(|progress| bound::best_places(&marked, &none, contexts, effort, progress))?;
     let places: Vec<Place> = best.best.map_or(Vec::new(), |i| best.candidates[i].places.clone());
     let output = write(launch, &places, output)?;
     if json {
@@ -114,6 +124,7 @@ pub fn main(args: &PlacingArgs, launch: &Launch, output: Option<&Path>, json: bo
             observed_without: sum(&best.without, |k| k.observed),
             bound: sum(with, |k| k.bound),
             observed: sum(with, |k| k.observed),
+            proof: &best.proof,
             candidates: &best.candidates,
             chosen: places.iter().collect(),
             kernels: with,
@@ -159,7 +170,7 @@ fn show(best: &Best, contexts: u32) {
         "placements for up to {contexts} contexts, measured on a machine with {contexts}, {behind} each:"
     ));
     print_line("    for S  splits        bound     observed  places");
-    for (i, c) in best.candidates.iter().enumerate() {
+    for (i, c) in best.candidates.iter().enumerate().take(SHOWN) {
         let places: Vec<String> = c.places.iter().map(Place::to_string).collect();
         let star = if best.best == Some(i) { "*" } else { " " };
         print_line(&format!(
@@ -171,6 +182,16 @@ fn show(best: &Best, contexts: u32) {
             places.join(", ")
         ));
     }
+    if best.candidates.len() > SHOWN {
+        print_line(&format!("  … {} more with larger bounds; --json has all", best.candidates.len() - SHOWN));
+    }
+    if let Some(failed) = best.proof.failed.first() {
+        let places: Vec<String> = failed.places.iter().map(Place::to_string).collect();
+        let n = best.proof.failed.len();
+        let first = failed.error.lines().next().unwrap_or_default();
+        print_line(&format!("{n} without a bound, the first: splits at {}: {first}", places.join(", ")));
+    }
+    print_line(&best.proof.why);
     for k in &best.with {
         for b in k.branches.iter().filter(|b| b.marked) {
             let state = if b.sure { "counted on" } else { "not counted on: a context may be missing" };

@@ -120,6 +120,7 @@ impl AnalysisArgs {
             facts_from_trace: self.facts_from_trace,
             unmeasured: self.unmeasured,
             all_points: self.all_points,
+            free_skips: false,
             what_if: true,
             ..Options::default()
         })

@@ -2,6 +2,7 @@
 //! control-flow graph is there, and splitting costs what the machine says (THESIS 5.2.2, e_bb, e_s and e_m).
 
 use super::model::{Coverage, Measured};
+use super::never::Never;
 use super::plan::{END, Plan, START};
 use crate::graph::{Graph, LoopBound, Model, Region};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +26,14 @@ pub struct Given {
 impl Plan {
     /// The model; the plan has a point at every block, branch and join. A block's time is on the steps that leave its
     /// beginning.
-    pub fn given(&self, given: &Given, rounds: &BTreeMap<Pc, u64>, facts: &[LinearFact]) -> Measured {
+    /// Steps of `never` are not there.
+    pub fn given(
+        &self,
+        given: &Given,
+        rounds: &BTreeMap<Pc, u64>,
+        facts: &[LinearFact],
+        never: &Never,
+    ) -> Measured {
         let mut graph = Graph { entry: START, exit: END, ..Graph::default() };
         for (n, &pc) in self.nodes.iter().enumerate() {
             let name = match n {
@@ -35,7 +43,9 @@ impl Plan {
             };
             graph.node(name, 0);
         }
-        for edge in &self.edges {
+        let possible: Vec<usize> = (0..self.edges.len()).filter(|&e| self.possible(e, never)).collect();
+        let at = |e: &usize| possible.binary_search(e).ok();
+        for edge in possible.iter().map(|&e| &self.edges[e]) {
             let cost = match self.piece_at(self.nodes[edge.from]) {
                 None => given.start,
                 Some(p) => self.piece_cost(p, given),
@@ -46,8 +56,8 @@ impl Plan {
             let region = Region {
                 branch: r.node,
                 join: r.join,
-                first: r.first.clone(),
-                second: r.second.clone(),
+                first: r.first.iter().filter_map(at).collect(),
+                second: r.second.iter().filter_map(at).collect(),
                 split_cost: given.split,
                 merge_cost: given.merge,
             };
@@ -62,12 +72,14 @@ impl Plan {
                 bounds.push(LoopBound { header, max });
             }
         }
-        let edges = self.edges.len();
+        let edges = possible.len();
         Measured {
             regions: regions.collect(),
-            edge_of: (0..edges).collect(),
+            edge_of: possible.clone(),
+            jumps: vec![0; edges],
             coverage: Coverage { edges: (edges, edges), ..Coverage::default() },
             accepted: 0,
+            beside: 0,
             model: Model { bounds, facts: facts.iter().map(|f| self.fact(f, &graph)).collect(), graph },
         }
     }

@@ -5,14 +5,17 @@ mod contract;
 mod given;
 mod meter;
 mod model;
+mod never;
 mod placement;
 mod plan;
 mod rows;
+mod skips;
 mod times;
 
 pub use given::Given;
 pub use meter::Meter;
 pub use model::{Coverage, Gap, Measured, Unmeasured};
+pub use never::Never;
 pub use plan::{END, Piece, Plan, PlanEdge, PlanError, PlanLoop, PlanRegion, Points, START};
 pub use rows::{At, Row, RowError, Wrong, run_times};
 pub use times::{EdgeTime, Stray, Times};

@@ -1,6 +1,7 @@
 //! From measured times to the model of a wave. Ways that were never taken are an error unless the user says what they
-//! cost; skipping a side of a branch is taken to be no slower than running it (THESIS 5.2.4).
+//! cost; a side of a branch that no run skipped is charged the jump past it (THESIS 5.2.4, repaired: skips.rs).
 
+use super::never::Never;
 use super::plan::{END, Plan, PlanEdge, START};
 use super::times::Times;
 use crate::graph::{Count, Fact, Graph, LoopBound, Model, Region};
@@ -34,7 +35,7 @@ pub struct Coverage {
     pub edges: (usize, usize),
     /// Steps from one piece to the next, taken and all.
     pub steps: (usize, usize),
-    /// Sides that were never skipped; nothing is missing for the bound.
+    /// Sides that were never skipped; the ways through them are charged the jump past them.
     pub never_skipped: Vec<Gap>,
     pub gaps: Vec<Gap>,
 }
@@ -45,6 +46,10 @@ pub struct Measured {
     pub model: Model,
     /// Plan edge of each edge.
     pub edge_of: Vec<usize>,
+    /// What each edge is charged for jumps past sides that no run skipped; part of its cost.
+    pub jumps: Vec<u64>,
+    /// Sides that were not skipped in every way there is: the ways through them bound those past them.
+    pub beside: usize,
     /// Regions whose branch, join and sides are all in the graph, with their place in [`Plan::regions`].
     pub regions: Vec<(usize, Region)>,
     pub coverage: Coverage,
@@ -54,18 +59,31 @@ pub struct Measured {
 
 impl Plan {
     /// What the runs did not show.
-    pub fn coverage(&self, times: &Times) -> Coverage {
+    pub fn coverage(&self, times: &Times, never: &Never) -> Coverage {
+        let reached = self.reached(times);
+        self.coverage_with(times, &reached, &self.unskipped(times, &reached, never), never)
+    }
+
+    fn coverage_with(
+        &self,
+        times: &Times,
+        reached: &BTreeSet<usize>,
+        unskipped: &BTreeSet<(usize, usize)>,
+        never: &Never,
+    ) -> Coverage {
         let mut found = Coverage::default();
-        let reached: BTreeSet<usize> = self.reached(times);
         found.edges = (times.edges.iter().filter(|e| e.count > 0).count(), self.edges.len());
         for (p, piece) in self.pieces.iter().enumerate() {
             for (i, &s) in piece.succs.iter().enumerate() {
-                found.steps.1 += 1;
                 if times.taken[p][i] > 0 {
                     found.steps.0 += 1;
-                } else if reached.contains(&p) {
+                } else if never.steps.contains(&(p, s)) {
+                    continue;
+                }
+                found.steps.1 += 1;
+                if times.taken[p][i] == 0 && reached.contains(&p) {
                     let gap = Gap { from: piece.last, to: self.pieces[s].first };
-                    if self.skip_steps.contains(&(p, s)) {
+                    if unskipped.contains(&(p, s)) {
                         found.never_skipped.push(gap);
                     } else {
                         found.gaps.push(gap);
@@ -75,12 +93,15 @@ impl Plan {
         }
         // Every step may be known, and still not every way through several of them.
         for (e, edge) in self.edges.iter().enumerate() {
-            if times.edges[e].count > 0 || edge.from == START || self.skips.contains(&e) {
+            if times.edges[e].count > 0 || edge.from == START {
                 continue;
             }
             let Some(p) = self.piece_at(self.nodes[edge.from]).filter(|p| reached.contains(p)) else {
                 continue;
             };
+            if edge.via.is_some_and(|v| unskipped.contains(&(p, v))) || !self.possible(e, never) {
+                continue;
+            }
             let to = self.nodes[edge.to];
             let from = self.pieces[p].last;
             let known = |g: &Gap| g.from == from || edge.via.is_some_and(|v| self.leads(v, g.from));
@@ -144,7 +165,7 @@ impl Plan {
     }
 
     /// Pieces between the two points of an edge.
-    fn pieces_of(&self, edge: usize) -> BTreeSet<usize> {
+    pub(super) fn pieces_of(&self, edge: usize) -> BTreeSet<usize> {
         let PlanEdge { via, to, .. } = self.edges[edge];
         let mut seen: BTreeSet<usize> = BTreeSet::new();
         let mut work: Vec<usize> = via.into_iter().collect();
@@ -189,15 +210,21 @@ impl Plan {
 
     /// The graph of what was measured, with `rounds` as limits of loops by their header's pc. Gaps are in the
     /// coverage: whoever does not accept them must look there.
-    /// Linear facts count blocks and loops that are points.
+    /// Linear facts count blocks and loops that are points. `jump` is what a taken jump costs at most beyond going
+    /// straight on: a side that no run skipped costs that much more. Steps of `never` are not there.
     pub fn model(
         &self,
         times: &Times,
         rounds: &BTreeMap<Pc, u64>,
         facts: &[LinearFact],
         unmeasured: Unmeasured,
+        jump: u64,
+        never: &Never,
     ) -> Measured {
-        let mut coverage = self.coverage(times);
+        let reached = self.reached(times);
+        let mut unskipped = self.unskipped(times, &reached, never);
+        unskipped.retain(|&step| !self.counted_beside(step, facts));
+        let mut coverage = self.coverage_with(times, &reached, &unskipped, never);
         // A loop that never goes round has no way back.
         coverage.gaps.retain(|g| {
             !self.loops.iter().any(|l| rounds.get(&l.header) == Some(&0) && self.goes_back(l, g))
@@ -211,21 +238,28 @@ impl Plan {
             };
             graph.node(name, 0);
         }
-        let mut measured = Measured { coverage, ..Measured::default() };
+        let mut measured = Measured { coverage, beside: unskipped.len(), ..Measured::default() };
         let mut at = vec![None; self.edges.len()];
+        // Ways past a side that the ways through it bound.
+        let beside = |e: usize| {
+            let step = self.piece_at(self.nodes[self.edges[e].from]).zip(self.edges[e].via);
+            step.is_some_and(|step| unskipped.contains(&step))
+        };
         for (e, edge) in self.edges.iter().enumerate() {
             let seen = times.edges[e].count > 0;
             let cost = match unmeasured {
                 _ if seen && !self.has_gap(edge.via, &measured.coverage) => times.edges[e].max,
-                Unmeasured::Cost(c) if !self.skips.contains(&e) || seen => {
+                Unmeasured::Cost(c) if seen || !beside(e) && self.possible(e, never) => {
                     measured.accepted += 1;
                     c.max(times.edges[e].max)
                 }
                 _ if seen => times.edges[e].max,
                 _ => continue,
             };
-            at[e] = Some(graph.edge(edge.from, edge.to, cost));
+            let jumps = self.passes(e, &unskipped, rounds).saturating_mul(jump);
+            at[e] = Some(graph.edge(edge.from, edge.to, cost.saturating_add(jumps)));
             measured.edge_of.push(e);
+            measured.jumps.push(jumps);
         }
         let kept = |list: &[usize]| -> Vec<usize> { list.iter().filter_map(|&e| at[e]).collect() };
         for (i, r) in self.regions.iter().enumerate() {

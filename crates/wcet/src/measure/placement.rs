@@ -25,6 +25,7 @@ impl Plan {
                 let own = self.piece_at(self.nodes[edge.from]).map_or(1, |p| self.pieces[p].instructions);
                 graph.edge(edge.from, edge.to, pace * u64::from(own));
                 measured.edge_of.push(e);
+                measured.jumps.push(0);
             }
         }
         measured

@@ -237,6 +237,11 @@ pub fn coverage(k: &KernelBound) -> String {
         c.points.0,
         c.points.1
     );
+    if !k.never.is_empty() {
+        let rows = k.never.iter().map(|n| vec![place(&n.from), place(&n.to), escape(&n.why)]);
+        out.push_str("<p>Ways that cannot be taken, by proof; the graph does not have them:</p>\n");
+        out.push_str(&table(&["from", "to", "why"], rows));
+    }
     if c.gaps.is_empty() {
         out.push_str("<p>No way is missing.</p>\n");
     } else {

@@ -1,57 +1,67 @@
-//! Limits of loops that a certificate calls proved, proven again from the program and the launches of the certificate.
+//! Limits of loops that a certificate calls proved, and ways that it calls infeasible, proven again from the program and the
+//! launches of the certificate. What comes out of the prover has passed the independent checker (`wb-flowproof`), so a
+//! limit is believed only if a proof of it was found and checked here and now.
 
+use super::super::kernel::asks_lanes;
 use super::super::runs::ProgramRef;
-use super::ways::Way;
+use std::collections::BTreeSet;
 use wb_check::binding::{Binding, Limit, Shape};
 use wb_isa::Pc;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_program::Program;
-use wb_program::facts::{Known, infer_gcn3};
+use wb_program::facts::{Inferred, Known, infer_gcn3};
 
-/// Every limit that is called proved holds for every launch. Gives what is only said, in words.
-pub(super) fn check(program: ProgramRef, binding: &Binding) -> Result<Vec<String>, String> {
-    let (proved, said): (Vec<&Limit>, Vec<&Limit>) =
-        binding.limits.iter().partition(|l| l.origin == "proved");
-    match program {
-        ProgramRef::Gcn3(program) => recheck_proved_limits(program, binding, &proved)?,
-        ProgramRef::Harp(_) | ProgramRef::Guppy(_) | ProgramRef::Vortex(_) => {
-            if let Some(l) = proved.first() {
-                return Err(format!("the loop at pc {} is called proved, but only GCN3 loops are", l.pc));
+/// What holds for every launch of a certificate: found once, for limits and ways.
+#[derive(Default)]
+pub(super) struct Again {
+    launches: Vec<Inferred>,
+    /// Ways that no launch takes, by last and first instruction.
+    pub never: BTreeSet<(Pc, Pc)>,
+}
+
+impl Again {
+    pub fn prove(program: ProgramRef, binding: &Binding) -> Result<Again, String> {
+        let ProgramRef::Gcn3(program) = program else { return Ok(Again::default()) };
+        let mut launches = Vec::new();
+        for shape in binding.launches.iter().flat_map(|l| &l.shapes) {
+            let arguments = bytes(shape).ok_or("the arguments are no bytes")?;
+            let (group, grid) = (shape.group, shape.grid);
+            let known = Known { kernarg: Some(&arguments), group, grid, ..Known::default() };
+            launches.push(infer_gcn3(program, &known));
+        }
+        let never = never(program, binding, &launches);
+        Ok(Again { launches, never })
+    }
+
+    /// Every limit that is called proved holds for every launch. Gives what is only said, in words.
+    pub fn limits(&self, binding: &Binding) -> Result<Vec<String>, String> {
+        let (proved, said): (Vec<&Limit>, Vec<&Limit>) =
+            binding.limits.iter().partition(|l| l.origin == "proved");
+        if let (Some(l), true) = (proved.first(), self.launches.is_empty()) {
+            return Err(format!("the loop at pc {} is called proved, but only GCN3 loops are", l.pc));
+        }
+        for found in &self.launches {
+            for limit in &proved {
+                recheck_one(limit, found.loops.iter().find(|f| f.header == limit.pc as Pc).map(|f| f.max))?;
             }
         }
+        let words = |l: &&Limit| {
+            format!("the limit {} of the loop at pc {} is {}, not proved", l.max.0, l.pc, l.origin)
+        };
+        Ok(said.iter().map(words).collect())
     }
-    let words =
-        |l: &&Limit| format!("the limit {} of the loop at pc {} is {}, not proved", l.max.0, l.pc, l.origin);
-    Ok(said.iter().map(words).collect())
 }
 
-/// The place of the independent checker of limits: it takes the program, the launch (argument bytes, grid, group), the
-/// loop's header, the limit and its attached proof. Until proofs are attached, the prover runs again on the launches of the
-/// certificate, and must find a limit that is not above the certificate's.
-fn recheck_proved_limits(
-    program: &Program<Gcn3>,
-    binding: &Binding,
-    proved: &[&Limit],
-) -> Result<(), String> {
-    if proved.is_empty() {
-        return Ok(());
-    }
-    for shape in binding.launches.iter().flat_map(|l| &l.shapes) {
-        let arguments = bytes(shape).ok_or("the arguments are no bytes")?;
-        let known =
-            Known { kernarg: Some(&arguments), group: shape.group, grid: shape.grid, arguments: Vec::new() };
-        let found = infer_gcn3(program, &known);
-        for limit in proved {
-            recheck_one(limit, found.iter().find(|f| f.header == limit.pc as Pc).map(|f| f.max))?;
-        }
-    }
-    Ok(())
-}
-
-/// The place of the checker of ways that a certificate calls infeasible, with their proof. There is none yet, so none is
-/// believed.
-pub(super) fn recheck_infeasible_way(_binding: &Binding, (from, _, to): Way) -> Result<(), String> {
-    Err(format!("the way from {from:?} to {to:?} is called infeasible, and nothing can verify that yet"))
+/// Ways that are never taken in any launch. Paths of a split wave have some of its lanes: branches that ask lanes say
+/// nothing about them.
+fn never(program: &Program<Gcn3>, binding: &Binding, launches: &[Inferred]) -> BTreeSet<(Pc, Pc)> {
+    let splits = binding.machine.contexts > 0 && binding.machine.mechanism != "none";
+    let of = |found: &Inferred| -> BTreeSet<(Pc, Pc)> {
+        let all = found.never.iter().map(|n| (n.from, n.to));
+        all.filter(|n| !splits || !asks_lanes(program, n.0)).collect()
+    };
+    let all = launches.iter().map(of);
+    all.reduce(|a, b| a.intersection(&b).copied().collect()).unwrap_or_default()
 }
 
 fn recheck_one(limit: &Limit, found: Option<u64>) -> Result<(), String> {

@@ -13,6 +13,7 @@ use super::shape::{Shape, limit_name};
 use super::source::hash;
 use crate::job::{Job, JobSpec};
 use crate::object::{self, CompileOptions, ObjectFile};
+use limits::Again;
 use miette::{Report, miette};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -115,11 +116,19 @@ fn program(report: &wb_check::Report, binding: &Binding, program: ProgramRef, ve
     if *code == Some(false) {
         return;
     }
+    let again = match Again::prove(program, binding) {
+        Ok(again) => again,
+        Err(e) => {
+            *limits = Some(false);
+            errors.push(format!("limits: {e}"));
+            Again::default()
+        }
+    };
     let flow = match program {
-        ProgramRef::Harp(p) => ways::check(p, report, binding),
-        ProgramRef::Guppy(p) => ways::check(p, report, binding),
-        ProgramRef::Vortex(p) => ways::check(p, report, binding),
-        ProgramRef::Gcn3(p) => ways::check(p, report, binding),
+        ProgramRef::Harp(p) => ways::check(p, report, binding, &again.never),
+        ProgramRef::Guppy(p) => ways::check(p, report, binding, &again.never),
+        ProgramRef::Vortex(p) => ways::check(p, report, binding, &again.never),
+        ProgramRef::Gcn3(p) => ways::check(p, report, binding, &again.never),
     };
     // With splits, the graph is that of the program only if the machine makes them: see `machine`.
     Verified::set(graph, errors, "graph", flow.map(|()| binding.splits.is_empty()));
@@ -127,7 +136,7 @@ fn program(report: &wb_check::Report, binding: &Binding, program: ProgramRef, ve
         notes.push("splits are counted on: the graph is verified with the machine".to_owned());
     }
     notes.extend(report.fact_names.iter().map(|name| format!("the fact `{name}` is said by the user")));
-    match limits::check(program, binding) {
+    match again.limits(binding) {
         Ok(said) if said.is_empty() => *limits = limits.or(Some(true)),
         Ok(said) => notes.extend(said),
         Err(e) => {
@@ -292,7 +301,7 @@ fn with_launches(
             Some(measured) => measured,
             none => none.insert(Measured::new(binding, launched)?),
         };
-        measured.run(go)
+        measured.run(launched, go)
     })?;
     let Verified { code, launch, times, errors, notes, .. } = verified;
     if rows.is_empty() {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wb_check::binding::{Binding, LeftOut};
 use wb_isa::{NO_PC, Pc};
 use wb_sim::RunOptions;
-use wb_wcet::measure::{END, EdgeTime, Gap, Meter, Plan, Points, START, Times, Unmeasured};
+use wb_wcet::measure::{END, EdgeTime, Gap, Meter, Never, Plan, Points, START, Times, Unmeasured};
 use wb_wcet::wave;
 
 /// A measurement at the points of a certificate.
@@ -46,7 +46,8 @@ impl Measured {
         Ok(Measured { kernel, times })
     }
 
-    pub fn run(&mut self, go: &mut Go) -> Result<(), Report> {
+    pub fn run(&mut self, launched: &Launched, go: &mut Go) -> Result<(), Report> {
+        self.kernel.prove(launched);
         let mut meter = Meter::new(&self.kernel.plan);
         go(RunOptions::default(), Some(&mut meter))?;
         self.times.add(&meter.times);
@@ -57,27 +58,33 @@ impl Measured {
     pub fn compare(&self, report: &wb_check::Report, binding: &Binding) -> Result<bool, String> {
         let costs = costs(report, binding);
         let show = |pc: Option<Pc>, end: &str| pc.map_or(end.to_owned(), |pc| format!("pc {pc}"));
-        for (e, time) in self.times.edges.iter().enumerate().filter(|(_, t)| t.count > 0) {
-            let way = way(&self.kernel.plan, e);
+        let plan = &self.kernel.plan;
+        let never = self.kernel.never();
+        let limits = binding.limits.iter();
+        let rounds = limits.filter_map(|l| Some((l.pc, u64::try_from(l.max.0).ok()?))).collect();
+        // Sides that facts count are not charged for jumps past them, and facts are not at hand.
+        let jump = if report.facts > 0 { 0 } else { self.kernel.machine.jump_cycles() };
+        let again = plan.model(&self.times, &rounds, &[], Unmeasured::Exclude, jump, &never);
+        for (&e, edge) in again.edge_of.iter().zip(&again.model.graph.edges) {
+            let way = way(plan, e);
             let (from, to) = (show(way.0, "start"), show(way.2, "end"));
             match costs.get(&way) {
                 None => return Err(format!("a run goes from {from} to {to}, and the proof has no such way")),
-                Some(&(least, _)) if least < time.max => {
+                Some(&(least, _)) if least < edge.cost => {
                     return Err(format!(
                         "{from} to {to} takes {} cycles, the certificate has {least}",
-                        time.max
+                        edge.cost
                     ));
                 }
                 Some(_) => {}
             }
         }
-        let plan = &self.kernel.plan;
         let listed = |g: &&Gap| {
             let to = (g.to != NO_PC).then_some(g.to);
             let zero = binding.limits.iter().any(|l| Some(l.pc) == to && l.max.0 == 0);
             zero || binding.untaken.iter().any(|s| s.from == g.from && s.to == to)
         };
-        let gaps = plan.coverage(&self.times).gaps;
+        let gaps = plan.coverage(&self.times, &never).gaps;
         if let Some(gap) = gaps.iter().find(|g| !listed(g)) {
             return Err(format!(
                 "no run took the step at pc {}, which the certificate does not say",
@@ -106,7 +113,7 @@ fn contexts_suffice(sure: &BTreeSet<Pc>, launched: &Launched) -> Result<bool, Re
     let mut times = Times::new(plan);
     times.edges.fill(EdgeTime { max: 1, count: 1, sum: 1, ..EdgeTime::default() });
     let rounds = plan.loops.iter().map(|l| (l.header, 1)).collect();
-    let all = plan.model(&times, &rounds, &[], Unmeasured::Exclude);
+    let all = plan.model(&times, &rounds, &[], Unmeasured::Exclude, 0, &Never::default());
     let found = wave::guaranteed(plan, &all, &kernel.splitting).into_diagnostic()?;
     let found: BTreeSet<Pc> = found.iter().map(|&i| plan.regions[all.regions[i].0].branch).collect();
     Ok(sure.is_subset(&found))
@@ -150,7 +157,7 @@ pub(super) fn splits(
         }
     }
     let rounds = binding.limits.iter().filter_map(|l| Some((l.pc, u64::try_from(l.max.0).ok()?))).collect();
-    let measured = plan.model(&times, &rounds, &[], Unmeasured::Exclude);
+    let measured = plan.model(&times, &rounds, &[], Unmeasured::Exclude, 0, &Never::default());
     let list = wave::among(plan, &measured, &sure);
     let again = wave::bound(&measured, &list).map_err(|e| e.to_string())?;
     let pcs: Vec<Option<Pc>> = again.node_origin.iter().map(|&n| pc(plan, n)).collect();

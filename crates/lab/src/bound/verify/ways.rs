@@ -26,6 +26,8 @@ struct Walk<'a, I: Isa> {
     headers: BTreeSet<Pc>,
     /// Steps that no run took: what lies behind them is not in the times.
     untaken: BTreeSet<(Pc, Pc)>,
+    /// Steps that cannot be taken: as if they were not there.
+    never: BTreeSet<(Pc, Pc)>,
 }
 
 impl<I: Isa> Walk<'_, I> {
@@ -37,6 +39,12 @@ impl<I: Isa> Walk<'_, I> {
         let last = self.program.cfg.blocks[block].last;
         matches!(self.program.flow.kind[last as usize], FlowKind::Exit { .. })
             || self.program.cfg.blocks[block].succs.is_empty()
+    }
+
+    /// Blocks that a block can lead to.
+    fn after(&self, block: usize) -> impl Iterator<Item = usize> {
+        let b = &self.program.cfg.blocks[block];
+        b.succs.iter().copied().filter(move |&s| !self.never.contains(&(b.last, self.first(s))))
     }
 
     fn first(&self, block: usize) -> Pc {
@@ -105,7 +113,7 @@ impl<I: Isa> Walk<'_, I> {
             if self.ends(b) {
                 ends.entry(None).or_default().insert(b);
             }
-            for &s in &self.program.cfg.blocks[b].succs {
+            for s in self.after(b) {
                 before.entry(s).or_default().insert(b);
                 work.push(s);
             }
@@ -148,7 +156,7 @@ impl<I: Isa> Walk<'_, I> {
             if self.ends(b) {
                 ways.insert((Some(last), None, None), Passed::default());
             }
-            for &s in &cfg.blocks[b].succs {
+            for s in self.after(b) {
                 let via = self.first(s);
                 for (to, mut passed) in self.reach(s) {
                     passed.skips |= self.skips(b, via);
@@ -166,8 +174,13 @@ fn show((from, via, to): Way) -> String {
     format!("from {} to {}{via}", place(from, "the start"), place(to, "the end"))
 }
 
-/// The graph of the proof is that of the program.
-pub(super) fn check<I: Isa>(program: &Program<I>, report: &Report, binding: &Binding) -> Result<(), String> {
+/// The graph of the proof is that of the program. `never`: steps that are proven not to be taken by the launches.
+pub(super) fn check<I: Isa>(
+    program: &Program<I>,
+    report: &Report,
+    binding: &Binding,
+    never: &BTreeSet<(Pc, Pc)>,
+) -> Result<(), String> {
     facts::analysable(program).map_err(|e| e.to_string())?;
     let reached = program.cfg.reachable(program.cfg.block_at(program.entry));
     let headers: BTreeSet<Pc> = program
@@ -192,8 +205,12 @@ pub(super) fn check<I: Isa>(program: &Program<I>, report: &Report, binding: &Bin
         return Err(format!("there is no loop at pc {}", l.pc));
     }
     calls(program, binding, &code)?;
-    let untaken = binding.untaken.iter().filter_map(|s| Some((s.from, s.to?))).collect();
-    let ways = Walk { program, points: &points, headers, untaken }.ways();
+    let untaken: BTreeSet<(Pc, Pc)> =
+        binding.untaken.iter().filter_map(|s| Some((s.from, s.to?))).chain(never.iter().copied()).collect();
+    let mut walk = Walk { program, points: &points, headers, untaken, never: BTreeSet::new() };
+    let ways = walk.ways();
+    walk.never = never.clone();
+    let feasible = walk.ways();
     let pc = |node: usize| binding.graph.pcs[node];
     let there: BTreeSet<Way> =
         report.ways.iter().zip(&binding.graph.via).map(|(e, &via)| (pc(e.0), via, pc(e.1))).collect();
@@ -206,8 +223,11 @@ pub(super) fn check<I: Isa>(program: &Program<I>, report: &Report, binding: &Bin
         let Some(passed) = ways.get(way) else {
             return Err(format!("a way is left out that the program does not have, {}", show(*way)));
         };
-        if *reason == "infeasible" {
-            super::limits::recheck_infeasible_way(binding, *way)?;
+        if *reason == "infeasible" && feasible.contains_key(way) {
+            return Err(format!(
+                "the way {} is called infeasible, but no proof of that is found",
+                show(*way)
+            ));
         }
         if *reason == "skip" && !passed.skips {
             return Err(format!("the way {} does not lead past a side of a branch on the mask", show(*way)));

@@ -11,7 +11,7 @@ use lanes::Lanes;
 use miette::{IntoDiagnostic, Report, WrapErr, miette};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wb_lab::bound::{self, About, KernelBound, Options, Place, Runs};
+use wb_lab::bound::{self, About, Effort, KernelBound, Options, Place, Runs};
 use wb_lab::object::SplitSpec;
 use wb_lab::{Job, JobSpec};
 use wb_report::{History, PictureOptions, draw};
@@ -75,7 +75,7 @@ fn story(out: &Path) -> CommandResult {
     let whole = analyse(&plain)?;
     headline(&whole);
 
-    print_line("\n4. Where to split: of all places, those that make the worst case shortest\n");
+    print_line("\n4. Where to split: of the places that the model suggests, those with the smallest bound\n");
     let mut rows = vec![(plain, whole)];
     for (name, contexts) in [("best, S = 1", 1), ("best, S = 3", 3)] {
         let at = best(contexts)?;
@@ -179,14 +179,15 @@ fn best(contexts: u32) -> Result<Vec<String>, Report> {
         let setup = Setup { name: "", contexts, at: places.iter().map(address).collect() };
         Ok((runs(&setup)?, options()))
     };
-    let found = bound::best_places(&marked, &|_| Vec::new(), contexts, &mut |_, _| ())?;
-    let tried = found.candidates.len();
+    let found = bound::best_places(&marked, &|_| Vec::new(), contexts, Effort::GUIDE, &mut |_, _| ())?;
+    let tried = found.proof.tried;
+    let how = if found.proof.optimal { "proved optimal" } else { "best found" };
     let Some(best) = found.best.map(|i| &found.candidates[i]) else {
-        print_line(&format!("  S = {contexts}: no split lowers the bound; {tried} placements tried"));
+        print_line(&format!("  S = {contexts}: no split lowers the bound; {how}, {tried} placements tried"));
         return Ok(Vec::new());
     };
     let places: Vec<String> = best.places.iter().map(ToString::to_string).collect();
-    print_line(&format!("  S = {contexts}: split at {}; {tried} placements tried", places.join(", ")));
+    print_line(&format!("  S = {contexts}: split at {}; {how}, {tried} placements tried", places.join(", ")));
     Ok(best.places.iter().map(address).collect())
 }
 
