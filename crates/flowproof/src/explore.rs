@@ -24,8 +24,17 @@ pub struct Explorer<'a> {
     tracked: BTreeSet<Reg>,
     /// Registers some instruction of the loop writes.
     written: BTreeSet<Reg>,
+    /// What is still read behind the start of each block; the rest need not be told apart.
+    live: BTreeMap<Pc, Live>,
     /// The lane was on at the header.
     head: bool,
+}
+
+/// Pairs and SCC that are read before they are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Live {
+    pairs: BTreeSet<u8>,
+    scc: bool,
 }
 
 impl<'a> Explorer<'a> {
@@ -57,11 +66,43 @@ impl<'a> Explorer<'a> {
             witnesses,
             tracked: BTreeSet::new(),
             written: BTreeSet::new(),
+            live: BTreeMap::new(),
             head: false,
         };
         explorer.written = looped.pcs.iter().flat_map(|&pc| graph.writes(pc)).collect();
         explorer.track();
+        explorer.find_live();
         Ok(explorer)
+    }
+
+    /// Backwards over the blocks of the loop until nothing changes; an edge back ends the round, and reads nothing.
+    fn find_live(&mut self) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &first in self.looped.blocks.iter().rev() {
+                let last = self.graph.blocks[&first];
+                let mut live = Live::default();
+                for (to, _) in self.graph.ways(last) {
+                    if let Some(behind) = self.live.get(&to).filter(|_| to != self.proof.header) {
+                        live.pairs.extend(&behind.pairs);
+                        live.scc |= behind.scc;
+                    }
+                }
+                if let Rule::Bits(b) = &self.proof.rule {
+                    live.pairs.insert(b.pair);
+                }
+                let mut pcs = vec![first];
+                while pcs[pcs.len() - 1] != last {
+                    pcs.push(self.graph.next(pcs[pcs.len() - 1]));
+                }
+                for inst in pcs.iter().rev().filter_map(|&pc| self.graph.inst(pc)) {
+                    live.before(inst);
+                }
+                changed |= self.live.get(&first) != Some(&live);
+                self.live.insert(first, live);
+            }
+        }
     }
 
     /// Registers that the counter, the other side and the moving ones are made of in the loop.
@@ -233,6 +274,10 @@ impl<'a> Explorer<'a> {
         }
         if self.looped.blocks.contains(&to) {
             self.enter(to, &mut after);
+            if let Some(live) = self.live.get(&to) {
+                after.bits.retain(|pair, _| *pair == EXEC || live.pairs.contains(pair));
+                after.scc = if live.scc { after.scc } else { Scc::Unknown };
+            }
             work.push((to, after));
         }
         Ok(())
@@ -512,6 +557,34 @@ impl<'a> Explorer<'a> {
             },
             _ => return Ok(None),
         }))
+    }
+}
+
+impl Live {
+    /// What is read before an instruction, if this is read behind it.
+    fn before(&mut self, inst: &Inst) {
+        let uses = inst.uses();
+        for used in uses.iter().filter(|u| u.write) {
+            match used.operand {
+                Operand::Sgpr(n) if used.dwords == 2 && n % 2 == 0 => _ = self.pairs.remove(&n),
+                Operand::Scc => self.scc = false,
+                _ => {}
+            }
+        }
+        for used in uses.iter().filter(|u| u.read) {
+            match used.operand {
+                Operand::Sgpr(n) => self.pairs.extend((0..used.dwords).map(|i| (n + i) & 126)),
+                Operand::Scc => self.scc = true,
+                _ => {}
+            }
+        }
+        match inst.op {
+            Op::SCbranchVccz | Op::SCbranchVccnz => _ = self.pairs.insert(VCC),
+            Op::SCbranchScc0 | Op::SCbranchScc1 | Op::SCselectB32 | Op::SCselectB64 | Op::SCmovB64 => {
+                self.scc = true;
+            }
+            _ => {}
+        }
     }
 }
 

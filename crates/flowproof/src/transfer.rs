@@ -281,6 +281,9 @@ fn mask(f: &Facts, operand: Operand) -> (Said, bool, bool) {
 fn both(a: Said, b: Said, within: bool) -> Said {
     let mut yes = a.yes;
     yes.extend(b.yes);
+    // In one order, whatever they were put together from: of two that contradict each other the first counts.
+    yes.sort_unstable();
+    yes.dedup();
     let no = a.no.into_iter().filter(|c| b.no.contains(c)).collect();
     let yes_anywhere = within || a.yes_anywhere && b.yes_anywhere;
     Said { yes, no, yes_anywhere, no_anywhere: a.no_anywhere && b.no_anywhere }

@@ -21,8 +21,8 @@ pub struct Source {
     pub lanes: u32,
 }
 
-struct Writer {
-    noise: Noise,
+pub(super) struct Writer {
+    pub(super) noise: Noise,
     text: String,
     labels: u32,
     /// Labels to leave and to go round the loops that are open.
@@ -45,20 +45,28 @@ pub fn assembly(case: u64) -> Source {
     let (n, m) = (w.noise.number(), w.noise.number());
     let lanes = w.noise.pick(&[1, 2, 3, 16, 40, 64, 64, 64]);
     w.start();
-    let loops = 1 + w.noise.below(3).saturating_sub(1);
-    for _ in 0..loops {
-        w.looped(0);
+    // Every third case is one of the shapes that wrong proofs were found in, with other numbers each time.
+    match w.noise.below(15) {
+        0 => w.misfit(),
+        1 => w.ballot(),
+        2 => w.lanes_come_back(),
+        3 => w.inverted(),
+        4 => w.overwritten(),
+        _ => {
+            let loops = 1 + w.noise.below(3).saturating_sub(1);
+            (0..loops).for_each(|_| w.looped(0));
+        }
     }
     w.line("s_endpgm");
     Source { text: w.text, n, m, lanes }
 }
 
 impl Writer {
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         _ = writeln!(self.text, "  {text}");
     }
 
-    fn label(&mut self, text: &str) {
+    pub(super) fn label(&mut self, text: &str) {
         _ = writeln!(self.text, "{text}:");
     }
 

@@ -8,6 +8,7 @@ mod noise;
 mod opencl;
 mod rounds;
 mod search;
+mod shapes;
 
 pub use assembly::{Source, assembly};
 pub use campaign::{Outcome, Search, search};

@@ -70,7 +70,9 @@ impl<'a> Values<'a> {
     /// Whatever holds before a block is true of every state that arrives there.
     fn is_solution(&self, order: &[usize], entries: &[(usize, State)]) -> bool {
         let covers = |b: usize, mut state: State| {
-            self.clamp(b, &mut state);
+            if !self.clamp(b, &mut state) {
+                return true;
+            }
             let Some(mut known) = self.before[b].clone() else { return false };
             !known.join(&state)
         };
@@ -135,22 +137,26 @@ impl<'a> Values<'a> {
         self.program.ops[pc as usize].inst.as_ref()
     }
 
-    fn clamp(&self, block: usize, state: &mut State) {
+    /// Cuts a state that arrives at a block by what is proven about its registers there; false if nothing is left, so that
+    /// no such state arrives. Of lanes that are on there may be none: then any range is right.
+    fn clamp(&self, block: usize, state: &mut State) -> bool {
         for ((_, register), range) in
             self.clamps.range((block, Side::Scalar(0))..=(block, Side::Number(u32::MAX)))
         {
             match register {
                 Side::Scalar(n) => {
                     let s = &mut state.scalars[usize::from(*n)];
-                    s.range = s.range.meet(*range).unwrap_or(s.range);
+                    let Some(cut) = s.range.meet(*range) else { return false };
+                    s.range = cut;
                 }
                 Side::Vector(n) => {
                     let r = &mut state.on[usize::from(*n)];
-                    *r = r.meet(*range).unwrap_or(*r);
+                    *r = r.meet(*range).unwrap_or(*range);
                 }
                 Side::Number(_) => {}
             }
         }
+        true
     }
 
     /// A state arrives at a block; whether more is possible there than before.
@@ -162,7 +168,9 @@ impl<'a> Values<'a> {
         visits: &mut [u32],
         stops: &[i64],
     ) -> bool {
-        self.clamp(b, &mut state);
+        if !self.clamp(b, &mut state) {
+            return false;
+        }
         let Some(old) = &self.before[b] else {
             self.before[b] = Some(state);
             return true;
@@ -174,7 +182,8 @@ impl<'a> Values<'a> {
         visits[b] += 1;
         if headers.contains(&b) && visits[b] > PATIENCE || visits[b] > 8 * PATIENCE {
             new.widen(old, stops);
-            self.clamp(b, &mut new);
+            // Both were within already.
+            _ = self.clamp(b, &mut new);
         }
         self.before[b] = Some(new);
         true
@@ -184,16 +193,14 @@ impl<'a> Values<'a> {
     fn again(&mut self, order: &[usize], entries: &[(usize, State)]) {
         for &b in order {
             let mut new: Option<State> = None;
-            let mut add = |state: State| match &mut new {
+            let mut add = |mut state: State| match &mut new {
+                _ if !self.clamp(b, &mut state) => {}
                 Some(all) => _ = all.join(&state),
                 none => *none = Some(state),
             };
             entries.iter().filter(|e| e.0 == b).for_each(|e| add(e.1.clone()));
             for &p in order.iter().filter(|&&p| self.program.cfg.blocks[p].succs.contains(&b)) {
                 self.out(p).into_iter().filter(|o| o.0 == b).for_each(|o| add(o.1));
-            }
-            if let Some(state) = &mut new {
-                self.clamp(b, state);
             }
             self.before[b] = new;
         }
