@@ -526,8 +526,10 @@ impl<'a> Explorer<'a> {
             Op::SAddU32 | Op::SAddI32 | Op::VAddU32 if a == b => shifted(of(a), true, 1),
             Op::SAddU32 | Op::SAddI32 | Op::VAddU32 => {
                 let still = |o: Operand| reg(o).is_none_or(|r| !self.written.contains(&r));
+                // What moves is a register; of two, the one that the loop writes.
                 let first = match (reg(a), reg(b)) {
-                    (Some(_), Some(_)) => constant(1).is_some() || still(b) && constant(0).is_none(),
+                    (Some(_), Some(_)) if still(a) != still(b) => still(b),
+                    (Some(_), Some(_)) => constant(1).is_some(),
                     (first, _) => first.is_some(),
                 };
                 match first {

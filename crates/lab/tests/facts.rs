@@ -52,8 +52,11 @@ fn launch(device: &mut Device, module: &Module, l: &Launch, buffers: &[u64], tal
     let prepared = device.prepare(module, &dispatch).expect("a launch");
     let kernel = module.kernel(l.kernel).expect("kernel");
     let program = &prepared.program;
-    let facts = infer_gcn3(program, &Known::launch(program, &prepared.kernarg, &kernel.args)).loops;
-    let code_alone = infer_gcn3(program, &Known::default()).loops;
+    let with_launch = infer_gcn3(program, &Known::launch(program, &prepared.kernarg, &kernel.args));
+    let alone = infer_gcn3(program, &Known::default());
+    let refused = [&with_launch.refused[..], &alone.refused[..]].concat();
+    assert!(refused.is_empty(), "{}: prover and checker disagree: {refused:?}", l.kernel);
+    let (facts, code_alone) = (with_launch.loops, alone.loops);
     // Some mechanisms put paths together that are in different rounds: there the limit is one of lanes.
     let divergence = &device.machine.divergence;
     let same_round = match divergence.mechanism.as_str() {

@@ -477,10 +477,11 @@ impl<'a> Round<'a> {
             Op::SMovB32 | Op::VMovB32 => value(a),
             Op::SAddU32 | Op::SAddI32 | Op::VAddU32 if a == b => map(value(a), &|s| s.shift(true, 1)),
             Op::SAddU32 | Op::SAddI32 | Op::VAddU32 => {
-                // What moves is a register; of two, the one that is not known to stay.
+                // What moves is a register; of two, the one that the loop writes.
                 let register = |o: Operand| matches!(o, Operand::Vgpr(_) | Operand::Sgpr(_));
                 let first = match register(a) && register(b) {
-                    true => number(b).constant().is_some() || fixed(b) && number(a).constant().is_none(),
+                    true if fixed(a) != fixed(b) => fixed(b),
+                    true => number(b).constant().is_some(),
                     false => register(a),
                 };
                 if first { plus(a, b, 1) } else { plus(b, a, 1) }
