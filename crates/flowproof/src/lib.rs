@@ -461,7 +461,7 @@ fn check_bits(
                 true
             }
             _ if pc == bits.clear => after_shift,
-            _ => !writes(pc, index, 1) && !writes(pc, bits.pair, 2) && !(after_shift && writes(pc, bit, 2)),
+            _ => !(writes(pc, index, 1) || writes(pc, bits.pair, 2) || after_shift && writes(pc, bit, 2)),
         };
     }
     let writers = looped.pcs.iter().filter(|&&pc| writes(pc, bits.pair, 2)).count();

@@ -352,7 +352,7 @@ fn return_addresses_in_lanes_are_followed_and_lost_ones_noticed() {
         (["v_writelane_b32 v3, s30, 0", "v_writelane_b32 v3, s29, 1"], restore, quiet),
         (["v_writelane_b32 v3, s31, 1", "v_writelane_b32 v3, s30, 1"], restore, quiet),
         // The lane is not known.
-        (["v_writelane_b32 v3, s30, 0", "v_writelane_b32 v3, s31, s9"], restore, quiet),
+        ([save[0], "v_writelane_b32 v3, s31, 1\n  v_writelane_b32 v3, 7, s9"], restore, quiet),
         // The function that is called overwrites what was put aside.
         (save, restore, "v_mov_b32 v3, 0"),
     ];

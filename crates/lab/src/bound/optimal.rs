@@ -101,7 +101,7 @@ pub fn best_places(
     }
     // What the guide cost does not count.
     explorer.limit += explorer.tried;
-    let every = |k: &Own| (k.sets() <= effort.tries as u64).then(|| subsets(k)).unwrap_or_default();
+    let every = |k: &Own| if k.sets() <= effort.tries as u64 { subsets(k) } else { Vec::new() };
     let lists: Vec<Vec<Set>> = explorer.kernels.iter().map(every).collect();
     let mut finished = explorer.try_all(&lists, progress);
     finished = finished && climb(&mut explorer, progress);

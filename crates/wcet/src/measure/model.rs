@@ -71,8 +71,8 @@ impl Plan {
         unskipped: &BTreeSet<(usize, usize)>,
         never: &Never,
     ) -> Coverage {
-        let mut found = Coverage::default();
-        found.edges = (times.edges.iter().filter(|e| e.count > 0).count(), self.edges.len());
+        let edges = (times.edges.iter().filter(|e| e.count > 0).count(), self.edges.len());
+        let mut found = Coverage { edges, ..Coverage::default() };
         for (p, piece) in self.pieces.iter().enumerate() {
             for (i, &s) in piece.succs.iter().enumerate() {
                 if times.taken[p][i] > 0 {

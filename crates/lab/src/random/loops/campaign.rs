@@ -109,7 +109,9 @@ fn compiled(
     let source = folder.path().join(format!("loops{}.cl", cases.start));
     std::fs::write(&source, opencl(cases.clone())).map_err(|e| e.to_string())?;
     let level = (cases.start / TOGETHER % 4) as u8;
-    let options = CompileOptions { level, default_flow: level == 3, ..CompileOptions::default() };
+    // Random C warns a lot.
+    let extra = vec!["-w".to_owned()];
+    let options = CompileOptions { level, default_flow: level == 3, extra, ..CompileOptions::default() };
     let object = compiler.object(&source, &options).map_err(|e| format!("{e:?}"))?;
     try_opencl(&object, cases, inputs, prover)
 }
