@@ -5,6 +5,8 @@ need=()
 command -v clang-19 > /dev/null || need+=(clang-19)
 command -v ld.lld-19 > /dev/null || need+=(lld-19)
 command -v llvm-mc-19 > /dev/null || need+=(llvm-19)
+# clang calls the bundler of its own version to join code objects; hipcc's is of another one.
+[ -x /usr/lib/llvm-19/bin/clang-offload-bundler ] || need+=(clang-tools-19)
 [ -d /usr/lib/x86_64-linux-gnu/amdgcn/bitcode ] || need+=(rocm-device-libs)
 # PoCL runs the fixture kernels on the CPU; clang-15, which it brings, writes the old code object versions.
 ls /etc/OpenCL/vendors/pocl.icd > /dev/null 2>&1 || need+=(pocl-opencl-icd)
