@@ -6,14 +6,15 @@ use crate::facts::{EXEC, VCC};
 use crate::format::{Counted, Form, LoopProof, Reg, Rule, Side, Witness};
 use crate::graph::{Graph, Looped};
 use crate::lane::{Scc, Undecided, Value, View, add, bits, reg, shifted, to_reg, within};
+use crate::live::{self, Edge, Live};
 use crate::transfer::{comparison, tells_not_zero, writes_scc, written};
 use crate::{Refused, Sources};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use wb_isa::gcn3::{Format, Inst, NO_SDST, Op, Operand};
 use wb_isa::{FlowKind, Pc};
 
-/// States of a loop at most; larger ones are refused.
-const STATES: usize = 200_000;
+/// Instructions followed for one loop at most, over all states; larger loops are refused.
+const STEPS: usize = 1_000_000;
 
 pub struct Explorer<'a> {
     graph: &'a Graph<'a>,
@@ -24,17 +25,10 @@ pub struct Explorer<'a> {
     tracked: BTreeSet<Reg>,
     /// Registers some instruction of the loop writes.
     written: BTreeSet<Reg>,
-    /// What is still read behind the start of each block; the rest need not be told apart.
-    live: BTreeMap<Pc, Live>,
+    /// What is still read behind each instruction and each start of a block; the rest need not be told apart.
+    live: BTreeMap<(Pc, Edge), Live>,
     /// The lane was on at the header.
     head: bool,
-}
-
-/// Pairs and SCC that are read before they are written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Live {
-    pairs: BTreeSet<u8>,
-    scc: bool,
 }
 
 impl<'a> Explorer<'a> {
@@ -71,37 +65,17 @@ impl<'a> Explorer<'a> {
         };
         explorer.written = looped.pcs.iter().flat_map(|&pc| graph.writes(pc)).collect();
         explorer.track();
-        explorer.find_live();
+        explorer.live = live::find(graph, looped, proof, &explorer.tracked);
         Ok(explorer)
     }
 
-    /// Backwards over the blocks of the loop until nothing changes; an edge back ends the round, and reads nothing.
-    fn find_live(&mut self) {
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &first in self.looped.blocks.iter().rev() {
-                let last = self.graph.blocks[&first];
-                let mut live = Live::default();
-                for (to, _) in self.graph.ways(last) {
-                    if let Some(behind) = self.live.get(&to).filter(|_| to != self.proof.header) {
-                        live.pairs.extend(&behind.pairs);
-                        live.scc |= behind.scc;
-                    }
-                }
-                if let Rule::Bits(b) = &self.proof.rule {
-                    live.pairs.insert(b.pair);
-                }
-                let mut pcs = vec![first];
-                while pcs[pcs.len() - 1] != last {
-                    pcs.push(self.graph.next(pcs[pcs.len() - 1]));
-                }
-                for inst in pcs.iter().rev().filter_map(|&pc| self.graph.inst(pc)) {
-                    live.before(inst);
-                }
-                changed |= self.live.get(&first) != Some(&live);
-                self.live.insert(first, live);
-            }
+    /// Forgets what is not read again: fewer states, each of which stands for more.
+    fn forget(&self, place: (Pc, Edge), view: &mut View) {
+        let Some(live) = self.live.get(&place) else { return };
+        view.bits.retain(|pair, _| *pair == EXEC || live.pairs.contains(pair));
+        view.scc = if live.scc { view.scc } else { Scc::Unknown };
+        for &register in self.tracked.difference(&live.registers) {
+            view.values.insert(register, None);
         }
     }
 
@@ -146,83 +120,93 @@ impl<'a> Explorer<'a> {
             };
             let mut seen: HashSet<(Pc, View)> = HashSet::new();
             let mut work = vec![(self.proof.header, start)];
+            let mut steps = 0;
             while let Some((pc, view)) = work.pop() {
                 if !seen.insert((pc, view.clone())) {
                     continue;
                 }
-                if seen.len() > STATES {
-                    return Err(Refused::TooLarge { header: self.proof.header });
-                }
-                self.block(pc, view, &mut work)?;
+                self.block(pc, view, &mut work, &mut steps)?;
             }
         }
         Ok(())
     }
 
-    /// Follows one block in all ways; what goes on in this round is added to the work.
-    fn block(&self, first: Pc, view: View, work: &mut Vec<(Pc, View)>) -> Result<(), Refused> {
-        let mut open = vec![(first, view)];
-        let mut steps = 0usize;
-        while let Some((pc, view)) = open.pop() {
-            steps += 1;
-            if steps > STATES {
-                return Err(Refused::TooLarge { header: self.proof.header });
-            }
-            let named = self.witnesses.contains(&Witness::On(pc));
-            if named && view.bit(EXEC).is_none() {
-                decide(&mut open, pc, &view, EXEC);
-                continue;
-            }
-            let mut now = view.clone();
-            for (i, _) in self.witnesses.iter().enumerate().filter(|w| *w.1 == Witness::On(pc)) {
-                now.mark(i, true, view.bit(EXEC) == Some(true));
-            }
-            let last = self.graph.ends(pc);
-            let outcomes = match self.graph.inst(pc) {
-                _ if matches!(self.graph.kind(pc), FlowKind::Call { .. }) => {
-                    now.lose();
-                    vec![now]
+    /// Follows one block in all ways, instruction by instruction; what goes on in this round is added to the work.
+    fn block(
+        &self,
+        first: Pc,
+        view: View,
+        work: &mut Vec<(Pc, View)>,
+        steps: &mut usize,
+    ) -> Result<(), Refused> {
+        let mut pc = first;
+        let mut here = vec![view];
+        loop {
+            let mut seen = HashSet::new();
+            let mut after = Vec::new();
+            while let Some(view) = here.pop() {
+                *steps += 1;
+                if *steps > STEPS {
+                    return Err(Refused::TooLarge { header: self.proof.header });
                 }
-                Some(inst) => match self.instruction(inst, pc, now.clone(), None) {
-                    Ok(after) => vec![after],
-                    Err(Undecided::Bit(pair)) => {
-                        decide(&mut open, pc, &view, pair);
-                        continue;
-                    }
-                    Err(Undecided::Scc) => {
-                        for value in [false, true] {
-                            open.push((pc, View { scc: Scc::Is(value), ..view.clone() }));
-                        }
-                        continue;
-                    }
-                    Err(Undecided::Outcome) => {
-                        let both = [true, false].map(|o| self.instruction(inst, pc, now.clone(), Some(o)));
-                        let mut after = Vec::new();
-                        let mut missing = None;
-                        for one in both {
-                            match one {
-                                Ok(v) => after.push(v),
-                                Err(Undecided::Bit(pair)) => missing = Some(pair),
-                                Err(_) => return Err(Refused::TooLarge { header: self.proof.header }),
+                match self.follow(pc, &view)? {
+                    Followed::Undecided(open) => here.extend(open),
+                    Followed::To(outcomes) => {
+                        for mut view in outcomes {
+                            // A branch still reads what it decides on.
+                            if !self.graph.ends(pc) {
+                                self.forget((pc, Edge::After), &mut view);
+                            }
+                            if seen.insert(view.clone()) {
+                                after.push(view);
                             }
                         }
-                        if let Some(pair) = missing {
-                            decide(&mut open, pc, &view, pair);
-                            continue;
-                        }
-                        after
                     }
-                },
-                None => vec![now],
-            };
-            for after in outcomes {
-                match last {
-                    false => open.push((self.graph.next(pc), after)),
-                    true => self.leave(pc, after, work)?,
                 }
             }
+            if self.graph.ends(pc) {
+                return after.into_iter().try_for_each(|view| self.leave(pc, view, work));
+            }
+            (here, pc) = (after, self.graph.next(pc));
         }
-        Ok(())
+    }
+
+    /// What one instruction makes of a state, or the states it must be divided into first.
+    fn follow(&self, pc: Pc, view: &View) -> Result<Followed, Refused> {
+        let named = self.witnesses.contains(&Witness::On(pc));
+        if named && view.bit(EXEC).is_none() {
+            return Ok(decide(view, EXEC));
+        }
+        let mut now = view.clone();
+        for (i, _) in self.witnesses.iter().enumerate().filter(|w| *w.1 == Witness::On(pc)) {
+            now.mark(i, true, view.bit(EXEC) == Some(true));
+        }
+        if matches!(self.graph.kind(pc), FlowKind::Call { .. }) {
+            now.lose();
+            return Ok(Followed::To(vec![now]));
+        }
+        let Some(inst) = self.graph.inst(pc) else { return Ok(Followed::To(vec![now])) };
+        match self.instruction(inst, pc, now.clone(), None) {
+            Ok(after) => Ok(Followed::To(vec![after])),
+            Err(Undecided::Bit(pair)) => Ok(decide(view, pair)),
+            Err(Undecided::Scc) => {
+                let is = |value| View { scc: Scc::Is(value), ..view.clone() };
+                Ok(Followed::Undecided([is(false), is(true)]))
+            }
+            Err(Undecided::Outcome) => {
+                let mut after = Vec::new();
+                for outcome in [true, false] {
+                    match self.instruction(inst, pc, now.clone(), Some(outcome)) {
+                        Ok(one) => after.push(one),
+                        Err(Undecided::Bit(pair)) => return Ok(decide(view, pair)),
+                        Err(Undecided::Scc | Undecided::Outcome) => {
+                            return Err(Refused::TooLarge { header: self.proof.header });
+                        }
+                    }
+                }
+                Ok(Followed::To(after))
+            }
+        }
     }
 
     /// The ways out of a block.
@@ -274,10 +258,7 @@ impl<'a> Explorer<'a> {
         }
         if self.looped.blocks.contains(&to) {
             self.enter(to, &mut after);
-            if let Some(live) = self.live.get(&to) {
-                after.bits.retain(|pair, _| *pair == EXEC || live.pairs.contains(pair));
-                after.scc = if live.scc { after.scc } else { Scc::Unknown };
-            }
+            self.forget((to, Edge::Before), &mut after);
             work.push((to, after));
         }
         Ok(())
@@ -562,39 +543,18 @@ impl<'a> Explorer<'a> {
     }
 }
 
-impl Live {
-    /// What is read before an instruction, if this is read behind it.
-    fn before(&mut self, inst: &Inst) {
-        let uses = inst.uses();
-        for used in uses.iter().filter(|u| u.write) {
-            match used.operand {
-                Operand::Sgpr(n) if used.dwords == 2 && n % 2 == 0 => _ = self.pairs.remove(&n),
-                Operand::Scc => self.scc = false,
-                _ => {}
-            }
-        }
-        for used in uses.iter().filter(|u| u.read) {
-            match used.operand {
-                Operand::Sgpr(n) => self.pairs.extend((0..used.dwords).map(|i| (n + i) & 126)),
-                Operand::Scc => self.scc = true,
-                _ => {}
-            }
-        }
-        match inst.op {
-            Op::SCbranchVccz | Op::SCbranchVccnz => _ = self.pairs.insert(VCC),
-            Op::SCbranchScc0 | Op::SCbranchScc1 | Op::SCselectB32 | Op::SCselectB64 | Op::SCmovB64 => {
-                self.scc = true;
-            }
-            _ => {}
-        }
-    }
+/// What one instruction makes of a state.
+enum Followed {
+    To(Vec<View>),
+    /// Something must be decided first: the state, both ways.
+    Undecided([View; 2]),
 }
 
 /// The state with one bit decided, both ways.
-fn decide(open: &mut Vec<(Pc, View)>, pc: Pc, view: &View, pair: u8) {
-    for value in [false, true] {
+fn decide(view: &View, pair: u8) -> Followed {
+    Followed::Undecided([false, true].map(|value| {
         let mut decided = view.clone();
         decided.bits.insert(pair, value);
-        open.push((pc, decided));
-    }
+        decided
+    }))
 }

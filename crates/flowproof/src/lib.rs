@@ -9,6 +9,7 @@ mod format;
 mod graph;
 mod interval;
 mod lane;
+mod live;
 mod transfer;
 
 pub use format::{
