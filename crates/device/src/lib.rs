@@ -39,10 +39,9 @@ pub struct Module {
 impl Module {
     /// The kernel called `name`; an empty name is enough when there is only one.
     pub fn kernel(&self, name: &str) -> Result<&Kernel, DeviceError> {
-        self.object.kernel(name).ok_or_else(|| DeviceError::NoKernel {
-            name: name.to_owned(),
-            known: self.object.kernels.iter().map(|k| k.name.clone()).collect::<Vec<_>>().join(", "),
-        })
+        self.object
+            .kernel(name)
+            .ok_or_else(|| DeviceError::NoKernel { name: name.to_owned(), known: self.object.kernel_names() })
     }
 }
 

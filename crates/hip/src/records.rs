@@ -2,6 +2,7 @@
 
 use crate::counter::Counts;
 use serde::{Deserialize, Serialize};
+use wb_program::codeobject::names;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -49,42 +50,7 @@ pub struct LaunchRecord {
 
 /// `_ZN3bfs4stepEPi` as `bfs::step`: names without their arguments; what is not understood stays.
 pub fn short_name(mangled: &str) -> String {
-    parse(mangled).unwrap_or_else(|| mangled.to_owned())
-}
-
-/// A part of a mangled name: digits, then as many characters.
-fn part(text: &str) -> Option<(&str, &str)> {
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let length: usize = text[..digits].parse().ok()?;
-    let rest = &text[digits..];
-    Some((rest.get(..length)?, &rest[length..]))
-}
-
-fn parse(mangled: &str) -> Option<String> {
-    let rest = mangled.strip_prefix("_Z")?;
-    let mut rest = rest.strip_prefix('L').unwrap_or(rest);
-    let nested = rest.strip_prefix('N');
-    let mut names = Vec::new();
-    match nested {
-        None => {
-            let (name, after) = part(rest)?;
-            names.push(name.to_owned());
-            rest = after;
-        }
-        Some(inner) => {
-            rest = inner.trim_start_matches(['K', 'V']);
-            while let Some((name, after)) = part(rest.strip_prefix('L').unwrap_or(rest)) {
-                let name = if name.starts_with("_GLOBAL__N") { "(anonymous)" } else { name };
-                names.push(name.to_owned());
-                rest = after;
-            }
-        }
-    }
-    if names.is_empty() {
-        return None;
-    }
-    let template = rest.starts_with('I');
-    Some(names.join("::") + if template { "<>" } else { "" })
+    names::readable(mangled).unwrap_or_else(|| mangled.to_owned())
 }
 
 #[cfg(test)]
@@ -95,8 +61,8 @@ mod tests {
     fn names_lose_their_arguments() {
         assert_eq!(short_name("_Z3addPKfS0_Pfi"), "add");
         assert_eq!(short_name("_ZN3bfs4stepEPi"), "bfs::step");
-        assert_eq!(short_name("_Z6reduceILi256EfEvPT0_"), "reduce<>");
-        assert_eq!(short_name("_ZN12_GLOBAL__N_15scaleEPf"), "(anonymous)::scale");
+        assert_eq!(short_name("_Z6reduceILi256EfEvPT0_"), "reduce<256, float>");
+        assert_eq!(short_name("_ZN12_GLOBAL__N_15scaleEPf"), "(anonymous namespace)::scale");
         assert_eq!(short_name("_ZL4initPi"), "init");
         for odd in ["plain", "_Z", "_Z99x", "_ZNE", "", "_Z1"] {
             assert_eq!(short_name(odd), odd);

@@ -7,12 +7,12 @@ use wb_report::escape;
 /// Style of every page; a page's own rules follow it.
 const CSS: &str = "\
 :root { color-scheme: light dark; --fg: #1b1f24; --soft: #5b6570; --bg: #ffffff; --card: #f5f6f8; --line: #d5dae0;
-  --accent: #1f5fbf; --good: #1a7f4b; --bad: #b3261e; }
+  --accent: #1f5fbf; --good: #1a7f4b; --warn: #8a5a00; --bad: #b3261e; }
 @media (prefers-color-scheme: dark) {
   :root { --fg: #e6e9ee; --soft: #9aa5b1; --bg: #14171b; --card: #1d2126; --line: #363c44;
-    --accent: #7fb0ff; --good: #5fd39a; --bad: #ff8a80; } }
+    --accent: #7fb0ff; --good: #5fd39a; --warn: #f0c060; --bad: #ff8a80; } }
 @media print {
-  :root { --fg: #000; --soft: #444; --bg: #fff; --card: #fff; --line: #bbb; --accent: #1f5fbf; --good: #1a7f4b; --bad: #b3261e; } }
+  :root { --fg: #000; --soft: #444; --bg: #fff; --card: #fff; --line: #bbb; --accent: #1f5fbf; --good: #1a7f4b; --warn: #8a5a00; --bad: #b3261e; } }
 * { box-sizing: border-box; }
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: var(--fg); background: var(--bg); }
 header, main, footer { max-width: 72rem; margin: 0 auto; padding: 0 1.25rem; }
@@ -34,7 +34,7 @@ details details summary { font-weight: 400; font-size: .95rem; }
 .card .what { color: var(--soft); font-size: .85rem; }
 .card .value { font-size: 1.5rem; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .card .more { font-size: .85rem; color: var(--soft); }
-.good { color: var(--good); } .bad { color: var(--bad); }
+.good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .92rem; margin: .5rem 0; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }

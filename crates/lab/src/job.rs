@@ -135,7 +135,8 @@ impl Job {
         }
     }
 
-    pub(crate) fn machine(spec: &JobSpec) -> Result<Machine, Report> {
+    /// The machine a job runs on, with what was set.
+    pub fn machine(spec: &JobSpec) -> Result<Machine, Report> {
         let name = match (spec.machine.as_str(), spec.isa.as_str()) {
             ("", "vortex") => "vortex-swas",
             ("", isa) => isa,

@@ -3,6 +3,7 @@
 
 use crate::divergence::{Change, Context, Divergence, Notes, PathView, Refusal};
 use crate::error::{ErrorKind, SimError};
+use crate::origins::Origins;
 use crate::wave::{Interrupted, Path, PathChange, PathState, Wave};
 use wb_isa::lanes::bits;
 use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Needed, Pc, Trap, WaveStart, first_lanes};
@@ -67,7 +68,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let path = Path { pc, mask: live, watch: NO_PC, origin: NO_PC, from: pc };
         Wave {
             id: start.wave,
-            paths: vec![PathState { path, regs, own, written: Vec::new() }],
+            paths: vec![PathState { path, regs, own, written: Vec::new(), origins: Origins::default() }],
             ids: 1,
             parked: 0,
             at_barrier: 0,
@@ -336,14 +337,15 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             wave.paths[k].written = vec![0; self.program.isa.path_registers().len()];
         }
         self.part(wave, k, id);
-        let PathState { own, written, .. } = &wave.paths[k];
-        let mut state = PathState { path: second, regs, own: own.clone(), written: written.clone() };
+        let PathState { own, written, origins, .. } = &wave.paths[k];
+        let (own, written, origins) = (own.clone(), written.clone(), origins.clone());
+        let mut state = PathState { path: second, regs, own, written, origins };
         self.program.isa.confine(&mut state.regs, new.1);
         while wave.paths.len() < id {
             // A context below that is in nobody's use yet: any contents do.
             let Some(regs) = self.program.isa.fork(&state.regs) else { break };
             let (own, written) = (state.own.clone(), state.written.clone());
-            wave.paths.push(PathState { path: second, regs, own, written });
+            wave.paths.push(PathState { path: second, regs, own, written, origins: Origins::default() });
         }
         if wave.paths.len() == id {
             wave.paths.push(state);
@@ -431,16 +433,12 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     /// Where the ISA has an execution mask of its own, tells observers when it changed under the path.
     pub fn note_active<X>(&self, wave: &mut Wave<I, D, X>, k: usize, before: Mask, notes: &mut Notes) {
         let live = wave.live;
-        let PathState { path, regs, .. } = &mut wave.paths[k];
+        let PathState { path, regs, origins, .. } = &mut wave.paths[k];
         let now = self.program.isa.active(regs, path.mask);
         if now == before || notes.list.iter().any(|k| matches!(k, Kind::Mask { .. })) {
             return;
         }
-        if now & before == now {
-            path.origin = path.from;
-        } else if now == live {
-            path.origin = NO_PC;
-        }
+        path.origin = origins.change((before, path.origin), now, live, path.from);
         let cause = if now & before == now { MaskCause::MaskTest } else { MaskCause::Switch };
         notes.add(|| Kind::Mask { new: now, live, origin: path.origin, cause });
     }

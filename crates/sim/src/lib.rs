@@ -10,6 +10,7 @@ mod frontend;
 mod functional;
 mod launch;
 mod memory;
+mod origins;
 mod residency;
 mod run;
 mod sched;
@@ -17,7 +18,7 @@ mod sink;
 mod timed;
 mod wave;
 
-pub use divergence::{MECHANISMS, MechanismInfo, Reconvergence};
+pub use divergence::{MECHANISMS, MechanismInfo, Reconvergence, marks_of};
 pub use error::{ErrorKind, SimError};
 pub use launch::{Groups, Launch, Outcome, RunOptions, WaveRegisters};
 pub use memory::{DeviceMemory, HostCalls};

@@ -2,6 +2,7 @@
 //! uses, each with scalar registers of its own. The lanes' registers exist once and are with the path that ran last.
 
 use crate::divergence::Divergence;
+use crate::origins::Origins;
 use wb_isa::{Isa, Mask, Pc};
 
 /// Lanes launched together: its paths, mechanism state, who is left. `X` is what a run keeps per path.
@@ -38,6 +39,8 @@ pub struct PathState<I: Isa, X> {
     pub own: X,
     /// When each path register was written last, in instructions of the wave; once the wave has split.
     pub written: Vec<u64>,
+    /// What made the masks around the present one, where the ISA has an execution mask of its own.
+    pub origins: Origins,
 }
 
 /// Whether a handler runs on lane 0: then masks on the stack belong to what it interrupted.

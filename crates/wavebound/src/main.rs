@@ -57,6 +57,10 @@ enum Command {
     /// Write or run the synthetic benchmark: a tree of divergent branches with chosen work
     Synthetic(synthetic::SyntheticArgs),
     /// Run published experiments and print published results beside ours
+    ///
+    /// Each gets one of three verdicts: reproduced (the published number within the tolerance beside it, or the published
+    /// relation), shape only (the relation holds, the number is not met), differs (with the reason). Exit code: 0 all are
+    /// reproduced, 3 some are shape only, 4 some differ, 1 something differs and no reason is known.
     Reproduce(reproduce::ReproduceArgs),
     /// Predict the schedule of a Vortex kernel from each wave's own instructions and compare it with the simulation
     Predict(predict::PredictArgs),

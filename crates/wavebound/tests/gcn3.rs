@@ -350,3 +350,65 @@ fn a_missing_compiler_is_named() {
     let text = String::from_utf8_lossy(&output.expect("the binary runs").stderr).into_owned();
     assert!(text.contains("apt install clang-19 lld-19"), "{text}");
 }
+
+/// Half of the lanes enter an outer branch; inside, all of them go the same way at another one, again and again.
+const BLAME: &str = "\
+.kernel k
+  v_cmp_gt_u32 vcc, 32, v0
+  s_and_saveexec_b64 s[0:1], vcc
+  s_mov_b32 s4, 20
+again:
+  v_cmp_gt_u32 vcc, 64, v0
+  s_xor_b64 s[6:7], vcc, exec
+  s_and_saveexec_b64 s[2:3], s[6:7]
+  v_mov_b32 v2, 1
+  s_mov_b64 exec, s[2:3]
+  v_add_u32 v1, vcc, 1, v1
+  v_add_u32 v1, vcc, 1, v1
+  v_add_u32 v1, vcc, 1, v1
+  v_add_u32 v1, vcc, 1, v1
+  s_sub_u32 s4, s4, 1
+  s_cmp_lg_u32 s4, 0
+  s_cbranch_scc1 again
+  s_mov_b64 exec, s[0:1]
+  s_endpgm
+";
+
+#[test]
+fn a_branch_that_never_divides_is_not_to_blame() {
+    let dir = folder("blame");
+    let source = file(&dir, "blame.s", BLAME);
+    let run = json(&["run", &source, "--json"]);
+    let lost = |line: u64| {
+        let all = run["stats"]["branches"].as_array().expect("branches");
+        let of = all.iter().filter(|b| b["line"] == line);
+        of.map(|b| b["lane_cycles_lost"].as_u64().expect("a number")).sum::<u64>()
+    };
+    // The outer one narrows the mask (line 3), the inner one empties it for one instruction a round (line 8).
+    let (outer, inner) = (lost(3), lost(8));
+    assert!(
+        outer > 20 * 32 * 8 && inner < outer,
+        "outer {outer}, inner {inner}: {}",
+        run["stats"]["branches"]
+    );
+}
+
+#[test]
+fn kernels_are_found_by_the_name_in_the_source() {
+    let dir = folder("mangled");
+    let names = ["_Z4spmvPKfi", "_ZN2ns4scanIfEEvPT_", "_ZN2ns4scanIdEEvPT_"];
+    let source = file(&dir, "names.s", &names.map(|n| format!(".kernel {n}\n  s_endpgm\n")).concat());
+    for said in ["spmv", "_Z4spmvPKfi", "spmv(float const*, int)", "scan<float>", "ns::scan<double>"] {
+        stdout(&["run", &source, "--kernel", said]);
+        stdout(&["cfg", &source, "--kernel", said]);
+    }
+    let error = failure(&["run", &source, "--kernel", "scan"]);
+    assert!(
+        error.contains("no kernel `scan`") && error.contains("(ns::scan<float>)"),
+        "two may be meant: {error}"
+    );
+    let text = stdout(&["kernels", &source]);
+    assert!(text.contains("_Z4spmvPKfi  spmv") && text.contains("ns::scan<double>"), "{text}");
+    let v = json(&["kernels", &source, "--json"]);
+    assert_eq!(v["kernels"][0]["readable"], "spmv");
+}

@@ -126,3 +126,26 @@ fn marks_in_the_source_survive_the_optimiser() {
         }
     }
 }
+
+#[test]
+fn marks_are_those_that_the_mechanism_reads() {
+    let object = repository("fixtures/gcn3/basic.O2.co");
+    let run = |extra: &[&str]| {
+        let args = [&["run", &object], COLLATZ, &["--s", "3", "--split-all", "--json"], extra].concat();
+        let output = common::wavebound(&args);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        (result["stats"]["splits"].as_u64().expect("splits"), told)
+    };
+    for mechanism in ["pws", "thesis"] {
+        let (splits, told) = run(&["--mechanism", mechanism]);
+        assert!(splits > 0 && told.is_empty(), "{mechanism}: {splits} {told}");
+    }
+    let (splits, told) = run(&["--mechanism", "thesis", "--split-style", "pws"]);
+    assert!(
+        splits == 0 && told.contains("thesis ignores the marks: it reads those of --split-style thesis"),
+        "{told}"
+    );
+    let (splits, told) = run(&["--mechanism", "none"]);
+    assert!(splits == 0 && told.contains("none ignores the marks: --mechanism pws"), "{told}");
+}

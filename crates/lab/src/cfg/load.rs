@@ -32,8 +32,7 @@ pub fn load(path: &Path, kernel: &str) -> Result<Loaded, Report> {
     }
     let file = ObjectFile::from_bytes(&name, &bytes)?;
     let found = file.object.kernel(kernel).ok_or_else(|| {
-        let known: Vec<&str> = file.object.kernels.iter().map(|k| k.name.as_str()).collect();
-        let help = format!("kernels in the file: {}", known.join(", "));
+        let help = format!("kernels in the file: {}", file.object.kernel_names());
         match kernel {
             "" => miette!(help = help, "{name} has several kernels: choose one with --kernel"),
             _ => miette!(help = help, "{name}: there is no kernel `{kernel}`"),

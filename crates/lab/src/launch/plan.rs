@@ -198,14 +198,13 @@ impl Planner<'_> {
     fn kernel(&self, t: &LaunchTable, span: Range<usize>) -> Result<Kernel, LaunchError> {
         let (name, name_span) =
             t.kernel.as_ref().map_or((String::new(), span.clone()), |k| (k.get_ref().clone(), k.span()));
-        if !self.object.kernels.iter().any(|k| k.name == name) {
-            let known: Vec<&str> = self.object.kernels.iter().map(|k| k.name.as_str()).collect();
-            let hint = match nearest(&name, known.iter().copied()) {
+        let Some(name) = self.object.kernel(&name).map(|k| k.name.clone()) else {
+            let hint = match nearest(&name, self.object.kernels.iter().map(|k| k.name.as_str())) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("kernels: {}", known.join(", ")),
+                None => format!("kernels: {}", self.object.kernel_names()),
             };
             return Err(self.error(name_span, format!("there is no kernel `{name}`")).hint(hint));
-        }
+        };
         let size = |s: &Option<Spanned<Size>>, what: &str| {
             let s = s.as_ref().ok_or_else(|| self.error(span.clone(), format!("`{what}` is missing")))?;
             if s.get_ref().0.contains(&0) {

@@ -37,7 +37,7 @@ pub struct WorkloadSpec {
 
 /// How marks are made for a mechanism.
 fn style(machine: &Machine) -> Style {
-    if machine.divergence.mechanism == "thesis" { Style::Thesis } else { Style::Pws }
+    wb_sim::marks_of(&machine.divergence.mechanism).unwrap_or_default()
 }
 
 impl WorkloadSpec {
@@ -52,7 +52,7 @@ impl WorkloadSpec {
 
     /// The marks for a machine: what the user says, or the workload's own.
     pub fn marks(&self, machine: &Machine, split: &SplitSpec) -> Marks {
-        let needed = matches!(machine.divergence.mechanism.as_str(), "pws" | "thesis");
+        let needed = wb_sim::marks_of(&machine.divergence.mechanism).is_some();
         match self.marks {
             _ if split.all => Marks::All(split.style),
             _ if !split.at.is_empty() => Marks::At(split.at.clone(), split.style),

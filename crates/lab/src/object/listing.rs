@@ -44,9 +44,8 @@ pub fn listing(file: &ObjectFile, path: &Path, options: &ListingOptions) -> Resu
         object.text.clone()
     } else {
         let kernel = object.kernel(&options.kernel).ok_or_else(|| {
-            let known: Vec<&str> = object.kernels.iter().map(|k| k.name.as_str()).collect();
             miette!(
-                help = format!("kernels in the file: {}", known.join(", ")),
+                help = format!("kernels in the file: {}", object.kernel_names()),
                 "there is no kernel `{}`",
                 options.kernel
             )

@@ -1,8 +1,8 @@
 //! PWS figure 2: the example kernel of ten basic blocks in a model where a block takes its time and nothing else does.
 //! The table of block times is lost with the figure; ours are integers that fit every sentence about them.
 
-use super::finding::{Published, Want};
 use super::notebook::{Notebook, Recorder, columns};
+use super::verdict::{Published, Want};
 use crate::job::{Job, JobSpec};
 use miette::Report;
 use std::fmt::Write;

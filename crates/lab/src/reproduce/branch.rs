@@ -1,7 +1,7 @@
 //! GUPPY figures 5 to 7: the document's three examples of mask handling, one wave of 32 lanes.
 
-use super::finding::{Published, Want};
 use super::notebook::{Notebook, Recorder, bits, changes, columns};
+use super::verdict::{Published, Want};
 use crate::job::{Job, JobSpec};
 use miette::Report;
 use wb_report::History;

@@ -1,8 +1,8 @@
 //! GUPPY figures 1 to 3: the same workload of four waves on two ALUs and one sampler, with two, one and four
 //! dispatch units. Shares are measured from the events of the run.
 
-use super::finding::{Published, Want};
 use super::notebook::{Notebook, Recorder, changes, columns};
+use super::verdict::{Published, Want};
 use crate::job::{Job, JobSpec};
 use miette::{Report, miette};
 use wb_report::{Busy, History};

@@ -1,92 +1,10 @@
 //! What came out of an experiment beside what was published. Published values are data and measured values
 //! are data; only [`judge`] brings them together, so a wrong expectation cannot pass.
 
+use super::verdict::{Judged, Published, Value, Verdict};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::PathBuf;
-
-/// What a measured value must be.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Want<'a> {
-    /// Exactly this text.
-    Text(&'a str),
-    /// This number, at most the share `within` away from it.
-    Near {
-        value: f64,
-        within: f64,
-    },
-    AtLeast(f64),
-    AtMost(f64),
-    /// Anything: shown for information.
-    Any,
-}
-
-/// One line of the published side.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Published<'a> {
-    pub quantity: &'a str,
-    /// The document's words or numbers; may be empty where [`Want`] says it all.
-    pub says: &'a str,
-    pub want: Want<'a>,
-}
-
-/// A measured value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    Text(String),
-    /// Judged as it is shown: rounded to `decimals`.
-    Number {
-        value: f64,
-        decimals: usize,
-        unit: &'static str,
-    },
-}
-
-impl Value {
-    fn show(&self) -> String {
-        match self {
-            Value::Text(text) => text.clone(),
-            Value::Number { value, decimals, unit } => format!("{value:.decimals$}{unit}"),
-        }
-    }
-
-    fn unit(&self) -> &'static str {
-        match self {
-            Value::Text(_) => "",
-            Value::Number { unit, .. } => unit,
-        }
-    }
-
-    fn number(&self) -> Option<f64> {
-        match self {
-            Value::Text(_) => None,
-            Value::Number { value, decimals, .. } => format!("{value:.decimals$}").parse().ok(),
-        }
-    }
-}
-
-impl Want<'_> {
-    fn show(&self, unit: &str) -> String {
-        match self {
-            Want::Text(text) => (*text).to_owned(),
-            Want::Near { value, within } => format!("{value}{unit} ± {:.0} %", within * 100.0),
-            Want::AtLeast(value) => format!("≥ {value}{unit}"),
-            Want::AtMost(value) => format!("≤ {value}{unit}"),
-            Want::Any => String::new(),
-        }
-    }
-
-    fn holds(&self, value: &Value) -> Option<bool> {
-        let number = value.number();
-        Some(match self {
-            Want::Text(text) => value.show() == *text,
-            Want::Near { value, within } => number.is_some_and(|n| (n - value).abs() <= within * value.abs()),
-            Want::AtLeast(least) => number.is_some_and(|n| n >= *least),
-            Want::AtMost(most) => number.is_some_and(|n| n <= *most),
-            Want::Any => return None,
-        })
-    }
-}
 
 /// One quantity, published and ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,7 +13,17 @@ pub struct Row {
     pub published: String,
     pub ours: String,
     /// None = information only.
-    pub ok: Option<bool>,
+    pub verdict: Option<Verdict>,
+    /// Why it is not reproduced; empty where it is, or where nobody knows.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+impl Row {
+    /// Not what was published, and no reason is known: something broke.
+    pub fn unexplained(&self) -> bool {
+        self.verdict.is_some_and(|v| v != Verdict::Reproduced) && self.why.is_empty()
+    }
 }
 
 /// The result of one experiment. As JSON it can be read again, so that a long series of runs can be resumed.
@@ -126,11 +54,16 @@ pub fn judge(published: &[Published], measured: &[(String, Value)]) -> Vec<Row> 
             (says, want) if says == want => says.to_owned(),
             (says, want) => format!("{says} ({want})"),
         };
+        let judged = match value {
+            Some(value) => p.want.judge(value),
+            None => Some(Judged { verdict: Verdict::Differs, why: "" }),
+        };
         rows.push(Row {
             quantity: p.quantity.to_owned(),
             published: text,
             ours: value.map_or_else(|| "not measured".to_owned(), Value::show),
-            ok: value.map_or(Some(false), |v| p.want.holds(v)),
+            verdict: judged.map(|j| j.verdict),
+            why: judged.map_or(String::new(), |j| j.why.to_owned()),
         });
     }
     let rest = measured.iter().filter(|m| published.iter().all(|p| p.quantity != m.0));
@@ -138,15 +71,27 @@ pub fn judge(published: &[Published], measured: &[(String, Value)]) -> Vec<Row> 
         quantity: quantity.clone(),
         published: "–".to_owned(),
         ours: value.show(),
-        ok: None,
+        verdict: None,
+        why: String::new(),
     }));
     rows
 }
 
 impl Finding {
-    /// True when every judged row holds and at least one was judged.
+    /// The worst of its rows; nothing judged is nothing shown.
+    pub fn verdict(&self) -> Verdict {
+        self.rows.iter().filter_map(|r| r.verdict).max().unwrap_or(Verdict::Differs)
+    }
+
+    /// Something was judged, and every row that is not reproduced has a reason that is known.
     pub fn passed(&self) -> bool {
-        self.rows.iter().any(|r| r.ok == Some(true)) && self.rows.iter().all(|r| r.ok != Some(false))
+        self.rows.iter().any(|r| r.verdict.is_some()) && !self.rows.iter().any(Row::unexplained)
+    }
+
+    /// `reproduced`, `shape only`, `differs`, or that nobody knows why it differs.
+    pub fn badge(&self) -> String {
+        let known = if self.passed() { "" } else { ", and no reason is known" };
+        format!("{}{known}", self.verdict().name())
     }
 
     /// Aligned text: published beside ours, then notes and files.
@@ -165,14 +110,14 @@ impl Finding {
         let _ = writeln!(out, "     {:<q$}  {:<p$}  ours", "quantity", "published");
         let _ = writeln!(out, "     {:─<q$}  {:─<p$}  {:─<o$}", "", "", "");
         for row in &self.rows {
-            let mark = match row.ok {
-                Some(true) => "✓",
-                Some(false) => "✗",
-                None => " ",
-            };
+            let mark = row.verdict.map_or(" ", Verdict::mark);
             let _ = writeln!(out, "  {mark}  {:<q$}  {:<p$}  {}", row.quantity, row.published, row.ours);
         }
-        let _ = writeln!(out, "\n{}", if self.passed() { "reproduced" } else { "NOT reproduced" });
+        let _ = writeln!(out, "\n{}", self.badge());
+        for row in self.rows.iter().filter(|r| r.verdict.is_some_and(|v| v != Verdict::Reproduced)) {
+            let why = if row.unexplained() { "no reason is known: something broke" } else { &row.why };
+            let _ = writeln!(out, "  - {}: {why}", row.quantity);
+        }
         if !self.notes.is_empty() {
             out.push_str("\nnotes\n");
             for note in &self.notes {
@@ -193,6 +138,7 @@ impl Finding {
             "name": self.name,
             "title": self.title,
             "source": self.source,
+            "verdict": self.verdict(),
             "passed": self.passed(),
             "rows": self.rows,
             "notes": self.notes,
@@ -204,29 +150,14 @@ impl Finding {
 
 #[cfg(test)]
 mod tests {
+    use super::super::verdict::Want;
     use super::*;
-
-    fn holds(want: Want, value: f64) -> Option<bool> {
-        want.holds(&Value::Number { value, decimals: 2, unit: "" })
-    }
-
-    #[test]
-    fn numbers_are_judged_as_shown() {
-        assert_eq!(holds(Want::AtMost(1.24), 1.2449), Some(true));
-        assert_eq!(holds(Want::AtMost(1.24), 1.2451), Some(false));
-        assert_eq!(holds(Want::AtLeast(0.85), 0.85), Some(true));
-        assert_eq!(holds(Want::Near { value: 2.0, within: 0.1 }, 1.79), Some(false));
-        assert_eq!(holds(Want::Near { value: 2.0, within: 0.1 }, 2.19), Some(true));
-        assert_eq!(holds(Want::Text("2"), 2.0), Some(false));
-        assert_eq!(holds(Want::Any, f64::NAN), None);
-        assert_eq!(holds(Want::AtLeast(0.0), f64::NAN), Some(false));
-    }
 
     #[test]
     fn what_was_not_measured_fails() {
         let published = [Published { quantity: "a", says: "", want: Want::AtMost(1.0) }];
         let rows = judge(&published, &[("b".into(), Value::Text("x".into()))]);
-        assert_eq!(rows.iter().map(|r| r.ok).collect::<Vec<_>>(), [Some(false), None]);
+        assert_eq!(rows.iter().map(|r| r.verdict).collect::<Vec<_>>(), [Some(Verdict::Differs), None]);
         let empty = Finding {
             name: String::new(),
             title: String::new(),
@@ -241,15 +172,18 @@ mod tests {
 
     #[test]
     fn a_finding_can_be_read_again() {
-        let row =
-            |ok| Row {
-                quantity: "ratio, \"w\"".into(), published: "≥ 1.1".into(), ours: "1.24".into(), ok
-            };
+        let row = |verdict| Row {
+            quantity: "ratio, \"w\"".into(),
+            published: "≥ 1.1".into(),
+            ours: "1.24".into(),
+            verdict,
+            why: String::new(),
+        };
         let written = Finding {
             name: "x-1".into(),
             title: "a title".into(),
             source: "\"A document\", table 1".into(),
-            rows: vec![row(Some(true)), row(Some(false)), row(None)],
+            rows: vec![row(Some(Verdict::Reproduced)), row(Some(Verdict::Differs)), row(None)],
             notes: vec!["one\ntwo".into()],
             files: vec!["out/x-1.csv".into()],
             seconds: 1.25,

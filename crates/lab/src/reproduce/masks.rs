@@ -1,7 +1,7 @@
 //! Masks of split waves, from the events of a run: THESIS Table 4.1 and PWS figure 5.
 
-use super::finding::{Published, Want};
 use super::notebook::{Notebook, Recorder, columns};
+use super::verdict::{Published, Want};
 use crate::job::{Job, JobSpec};
 use miette::{Report, miette};
 use wb_report::History;

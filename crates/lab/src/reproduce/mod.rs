@@ -17,13 +17,15 @@ mod runner;
 mod suite;
 mod swas;
 mod table2;
+mod verdict;
 mod width;
 
-pub use finding::{Finding, Published, Row, Value, Want, judge};
+pub use finding::{Finding, Row, judge};
 pub use notebook::Notebook;
 pub use page::{About, page};
 pub use runner::{News, Plan, Reproduced, reproduce, span};
 pub use suite::{Case, Cases, Measured, Placement, Scale};
+pub use verdict::{Published, Shape, Value, Verdict, Want};
 
 use miette::{IntoDiagnostic, Report, WrapErr, miette};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Where an experiment writes down what it measured and the files it made.
 
-use super::finding::Value;
 use super::parquet;
+use super::verdict::Value;
 use miette::{IntoDiagnostic, Report, WrapErr};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

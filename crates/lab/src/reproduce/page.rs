@@ -2,6 +2,7 @@
 //! relative to its folder, so that the folder can be moved or served as it is.
 
 use super::finding::{Finding, Row};
+use super::verdict::Verdict;
 use crate::html;
 use miette::{IntoDiagnostic, Report, WrapErr, miette};
 use std::fmt::Write;
@@ -75,7 +76,7 @@ fn text(findings: &[Finding], about: &About, dir: &Path) -> String {
             let _ = writeln!(
                 out,
                 "<li>{}<a href=\"#{}\">{}</a> {}</li>",
-                mark(Some(f.passed())),
+                mark(Some(f.verdict())),
                 link(&f.name),
                 escape(&f.name),
                 escape(&f.title)
@@ -96,24 +97,33 @@ fn text(findings: &[Finding], about: &About, dir: &Path) -> String {
 
 /// How many there are, which failed, and what the caller has to say.
 fn summary(out: &mut String, findings: &[Finding], about: &About) {
-    let failed: Vec<&Finding> = findings.iter().filter(|f| !f.passed()).collect();
-    let judged = findings.iter().flat_map(|f| &f.rows).filter(|r| r.ok.is_some());
-    let (value, class) = match failed.len() {
-        0 => (format!("all {}", findings.len()), "good"),
-        n => (format!("{} of {}", findings.len() - n, findings.len()), "bad"),
-    };
+    let of = |verdict: Verdict| findings.iter().filter(move |f| f.verdict() == verdict);
     out.push_str("<div class=\"cards\">\n");
-    html::card(out, "reproduced", &value, class, &format!("{} published values judged", judged.count()));
+    for verdict in Verdict::ALL {
+        let all = || findings.iter().flat_map(|f| &f.rows);
+        let (rows, judged) = (
+            all().filter(|r| r.verdict == Some(verdict)).count(),
+            all().filter(|r| r.verdict.is_some()).count(),
+        );
+        let value = format!("{} of {}", of(verdict).count(), findings.len());
+        let class = if of(verdict).next().is_some() { class(verdict) } else { "" };
+        html::card(out, verdict.name(), &value, class, &format!("{rows} of {judged} published values"));
+    }
     for (label, value, note) in &about.lines {
         html::card(out, label, value, "", note);
     }
     out.push_str("</div>\n");
-    if !failed.is_empty() {
-        let links: Vec<String> = failed
-            .iter()
-            .map(|f| format!("<a href=\"#{}\">{}</a>", link(&f.name), escape(&f.name)))
-            .collect();
-        let _ = writeln!(out, "<p><strong class=\"bad\">Not reproduced:</strong> {}</p>", links.join(", "));
+    let links = |which: &mut dyn Iterator<Item = &Finding>| {
+        let one = |f: &Finding| format!("<a href=\"#{}\">{}</a>", link(&f.name), escape(&f.name));
+        which.map(one).collect::<Vec<_>>().join(", ")
+    };
+    let lists = [
+        ("Shape only", "warn", links(&mut of(Verdict::ShapeOnly))),
+        ("Differs", "bad", links(&mut of(Verdict::Differs))),
+        ("No reason known", "bad", links(&mut findings.iter().filter(|f| !f.passed()))),
+    ];
+    for (title, class, links) in lists.iter().filter(|l| !l.2.is_empty()) {
+        let _ = writeln!(out, "<p><strong class=\"{class}\">{title}:</strong> {links}</p>");
     }
 }
 
@@ -143,12 +153,10 @@ fn split_source(source: &str) -> (&str, &str) {
 }
 
 fn article(out: &mut String, f: &Finding, dir: &Path) {
-    let passed = f.passed();
-    let (class, badge) = if passed {
-        ("", "<span class=\"badge good\">✓ reproduced</span>")
-    } else {
-        (" class=\"failed\"", "<span class=\"badge bad\">✗ NOT reproduced</span>")
-    };
+    let verdict = f.verdict();
+    let badge =
+        format!("<span class=\"badge {}\">{} {}</span>", class(verdict), verdict.mark(), escape(&f.badge()));
+    let class = if f.passed() { "" } else { " class=\"failed\"" };
     let _ = writeln!(
         out,
         "<article id=\"{}\"{class}>\n{badge}<h3>{}: {}</h3>",
@@ -163,7 +171,7 @@ fn article(out: &mut String, f: &Finding, dir: &Path) {
         let _ = writeln!(out, "<p class=\"where\">{}</p>", escape(&about.join(", ")));
     }
     let (published, more): (Vec<&Row>, Vec<&Row>) =
-        f.rows.iter().partition(|r| r.ok.is_some() || r.published != "–");
+        f.rows.iter().partition(|r| r.verdict.is_some() || r.published != "–");
     if published.is_empty() {
         out.push_str("<p class=\"bad\">Nothing was judged.</p>\n");
     } else {
@@ -191,11 +199,15 @@ fn table(rows: &[&Row]) -> String {
         "<div class=\"scroll\"><table><thead><tr><th class=\"m\"></th><th>quantity</th><th>published</th><th>ours</th></tr></thead><tbody>\n",
     );
     for r in rows {
-        let class = if r.ok == Some(false) { " class=\"failed\"" } else { "" };
+        let class = if r.unexplained() { " class=\"failed\"" } else { "" };
+        let why = match r.why.as_str() {
+            "" => String::new(),
+            why => format!("<br/><small>{}</small>", escape(why)),
+        };
         let _ = writeln!(
             out,
-            "<tr{class}><td class=\"m\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            mark(r.ok),
+            "<tr{class}><td class=\"m\">{}</td><td>{}</td><td>{}</td><td>{}{why}</td></tr>",
+            mark(r.verdict),
             escape(&r.quantity),
             escape(&r.published),
             escape(&r.ours)
@@ -205,12 +217,18 @@ fn table(rows: &[&Row]) -> String {
     out
 }
 
-fn mark(ok: Option<bool>) -> &'static str {
-    match ok {
-        Some(true) => "<span class=\"mark good\" title=\"holds\">✓</span>",
-        Some(false) => "<span class=\"mark bad\" title=\"does not hold\">✗</span>",
-        None => "",
+fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reproduced => "good",
+        Verdict::ShapeOnly => "warn",
+        Verdict::Differs => "bad",
     }
+}
+
+fn mark(verdict: Option<Verdict>) -> String {
+    verdict.map_or(String::new(), |v| {
+        format!("<span class=\"mark {}\" title=\"{}\">{}</span>", class(v), v.name(), v.mark())
+    })
 }
 
 /// Plots as pictures that open when clicked, everything else as links.
@@ -268,18 +286,19 @@ fn link(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn finding(name: &str, source: &str, ok: bool, files: Vec<PathBuf>) -> Finding {
-        let row = |quantity: &str, published: &str, ok| Row {
+    fn finding(name: &str, source: &str, verdict: Verdict, files: Vec<PathBuf>) -> Finding {
+        let row = |quantity: &str, published: &str, verdict| Row {
             quantity: quantity.into(),
             published: published.into(),
             ours: "1 < 2 & \"3\"".into(),
-            ok,
+            verdict,
+            why: if verdict == Some(Verdict::ShapeOnly) { "for <want> of it".into() } else { String::new() },
         };
         Finding {
             name: name.into(),
             title: format!("title of <{name}>"),
             source: source.into(),
-            rows: vec![row("a <b>", "x & y", Some(ok)), row("extra", "–", None)],
+            rows: vec![row("a <b>", "x & y", Some(verdict)), row("extra", "–", None)],
             notes: vec!["it says \"a < b\" & nothing else".into()],
             files,
             seconds: 12.34,
@@ -302,9 +321,10 @@ mod tests {
             inside("x-1.svg"),
             "/elsewhere/x.parquet".into(),
         ];
-        let good = finding("x-1", "\"A, <title>\" (A), figure 1", true, files);
-        let bad = finding("y-2", "\"B\", table 2", false, vec![]);
-        let path = page(&[good, bad], &about(), dir.path()).unwrap();
+        let good = finding("x-1", "\"A, <title>\" (A), figure 1", Verdict::Reproduced, files);
+        let bad = finding("y-2", "\"B\", table 2", Verdict::Differs, vec![]);
+        let shape = finding("z-3", "\"B\", table 3", Verdict::ShapeOnly, vec![]);
+        let path = page(&[good, bad, shape], &about(), dir.path()).unwrap();
         assert_eq!(path, inside("index.html"));
         let text = std::fs::read_to_string(path).unwrap();
 
@@ -334,20 +354,22 @@ mod tests {
         }
         let at = |what: &str| text.find(what).unwrap();
         assert!(at("src=\"x-1.svg\"") < at("src=\"sub/x-1%20a%23b.svg\""), "its own plot first");
-        assert_eq!(text.matches("NOT reproduced").count(), 1);
+        assert_eq!(text.matches("✗ differs, and no reason is known").count(), 1);
+        assert!(text.contains("~ shape only</span>") && text.contains("for &lt;want&gt; of it"));
         assert!(
             text.contains("<article id=\"y-2\" class=\"failed\">") && text.contains("<tr class=\"failed\">")
         );
-        assert!(text.contains("Not reproduced:</strong> <a href=\"#y-2\">y-2</a></p>"));
-        assert!(text.contains("<article id=\"x-1\">") && text.contains("1 of 2"));
+        assert!(text.contains("Differs:</strong> <a href=\"#y-2\">y-2</a></p>"));
+        assert!(text.contains("<article id=\"x-1\">") && text.contains("1 of 3"));
     }
 
     #[test]
     fn a_page_where_all_hold_accuses_nobody() {
         let dir = tempfile::tempdir().unwrap();
-        let two = [finding("x-1", "\"A\", 1", true, vec![]), finding("x-2", "\"A\", 2", true, vec![])];
+        let two =
+            [1, 2].map(|i| finding(&format!("x-{i}"), &format!("\"A\", {i}"), Verdict::Reproduced, vec![]));
         let text = std::fs::read_to_string(page(&two, &about(), &dir.path().join("new")).unwrap()).unwrap();
-        assert!(text.contains("all 2") && !text.contains("ot reproduced"));
+        assert!(text.contains("2 of 2") && !text.contains("Differs:"));
         assert_eq!(text.matches("<h2 class=\"document\">").count(), 1, "one document");
         let opened = text.matches("<details").count() + text.matches("<article").count();
         assert_eq!(opened, text.matches("</details>").count() + text.matches("</article>").count());

@@ -1,8 +1,8 @@
 //! The PDOM document's three programs: two warps of four lanes. Values come from device memory, masks from the
 //! issued instructions, splits and joins from the events of the run.
 
-use super::finding::{Published, Want};
 use super::notebook::{Notebook, Recorder, bits, changes, columns};
+use super::verdict::{Published, Want};
 use crate::job::{Job, JobSpec};
 use miette::{IntoDiagnostic, Report};
 use wb_report::History;

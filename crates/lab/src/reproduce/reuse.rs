@@ -1,8 +1,8 @@
 //! PWS figure 12: split units that a kernel does not use serve as ordinary SIMDs. S = 3 on four SIMDs, the synthetic
 //! benchmark with 100 % divergent and no memory instructions, 0 to 3 branches marked.
 
-use super::finding::{Published, Want};
 use super::notebook::{Notebook, columns};
+use super::verdict::{Published, Want};
 use crate::job::JobSpec;
 use crate::synthetic::{Marks, Synthetic};
 use miette::Report;

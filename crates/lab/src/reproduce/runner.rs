@@ -3,6 +3,7 @@
 
 use super::page::{About, page};
 use super::suite::{Case, Cases, Placement, Scale};
+use super::verdict::Verdict;
 use super::{Experiment, Finding, Notebook, Work, find, make_folder};
 use miette::{IntoDiagnostic, Report, WrapErr};
 use serde::{Deserialize, Serialize};
@@ -279,11 +280,11 @@ fn read(e: &Experiment, plan: &Plan, stamp: &str) -> Option<Finding> {
 /// `results.csv` and `results.parquet`: every row of every experiment.
 fn results(plan: &Plan, findings: &[Finding]) -> Result<(), Report> {
     let mut nb = Notebook::new(&plan.dir, "results");
-    let head = ["experiment", "quantity", "published", "ours", "holds"].map(str::to_owned);
+    let head = ["experiment", "quantity", "published", "ours", "verdict", "why"].map(str::to_owned);
     let rows = findings.iter().flat_map(|f| {
         f.rows.iter().map(|r| {
-            let holds = r.ok.map_or("", |ok| if ok { "yes" } else { "no" });
-            vec![f.name.clone(), r.quantity.clone(), r.published.clone(), r.ours.clone(), holds.to_owned()]
+            let verdict = r.verdict.map_or("", Verdict::name);
+            [&f.name, &r.quantity, &r.published, &r.ours, verdict, &r.why].map(str::to_owned).to_vec()
         })
     });
     nb.csv(".csv", &head, rows)

@@ -6,6 +6,7 @@ mod descriptor;
 pub(crate) mod lines;
 mod metadata;
 mod metadata_v2;
+pub mod names;
 mod write;
 
 pub use bundle::unwrap as unbundle;
@@ -159,12 +160,21 @@ impl CodeObject {
         at(&self.segments, addr, len)
     }
 
-    /// The kernel called `name`; without a name, the only one.
+    /// The kernel called `name`, or the only one that may be meant by it ([`names::may_mean`]); without a name, the
+    /// only one there is.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
-        match name {
-            "" if self.kernels.len() == 1 => self.kernels.first(),
-            name => self.kernels.iter().find(|k| k.name == name),
+        if name.is_empty() {
+            return self.kernels.first().filter(|_| self.kernels.len() == 1);
         }
+        self.kernels.iter().find(|k| k.name == name).or_else(|| {
+            let mut meant = self.kernels.iter().filter(|k| names::may_mean(name, &k.name));
+            meant.next().filter(|_| meant.next().is_none())
+        })
+    }
+
+    /// The names of all kernels, for messages.
+    pub fn kernel_names(&self) -> String {
+        self.kernels.iter().map(|k| names::both(&k.name)).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -28,6 +28,16 @@ pub enum Style {
     Thesis,
 }
 
+impl Style {
+    /// As `--split-style` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Style::Pws => "pws",
+            Style::Thesis => "thesis",
+        }
+    }
+}
+
 /// Which branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {

@@ -30,6 +30,7 @@ impl Divergence for Dws {
         across_waves: false,
         reconvergence: Reconvergence::PostDominator,
         two_level_scheduling: false,
+        marks: None,
     };
 
     fn step(&self, state: &mut Groups, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {

@@ -25,6 +25,7 @@ pub use vortex::VortexStack;
 use thiserror::Error;
 use wb_isa::{EnterWhy, Flow, Mask, NO_PC, Pc};
 use wb_program::FlowMap;
+use wb_program::marks::Style;
 use wb_trace::{Kind, MaskCause, RefusedReason};
 
 /// The path an instruction just executed on.
@@ -141,6 +142,8 @@ pub struct MechanismInfo {
     pub across_waves: bool,
     pub reconvergence: Reconvergence,
     pub two_level_scheduling: bool,
+    /// Marks of the program that decide which branches split.
+    pub marks: Option<Style>,
 }
 
 impl MechanismInfo {
@@ -162,8 +165,14 @@ impl MechanismInfo {
             across_waves: false,
             reconvergence,
             two_level_scheduling: false,
+            marks: None,
         }
     }
+}
+
+/// The marks that a mechanism reads; none: it ignores all of them.
+pub fn marks_of(mechanism: &str) -> Option<Style> {
+    MECHANISMS.iter().find(|m| m.name == mechanism).and_then(|m| m.marks)
 }
 
 /// Every mechanism of this build, in the order of docs/mechanisms.md.

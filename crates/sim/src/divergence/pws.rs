@@ -4,6 +4,7 @@
 
 use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, unsupported};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
+use wb_program::marks::Style;
 use wb_trace::{Kind, RefusedReason};
 
 #[derive(Debug)]
@@ -147,6 +148,7 @@ impl Divergence for Pws {
         across_waves: false,
         reconvergence: Reconvergence::Marked,
         two_level_scheduling: false,
+        marks: Some(Style::Pws),
     };
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {

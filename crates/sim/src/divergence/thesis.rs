@@ -8,6 +8,7 @@ use super::{
 };
 use wb_hw::Reconverge;
 use wb_isa::{Flow, NO_PC, Pc};
+use wb_program::marks::Style;
 
 #[derive(Debug)]
 pub struct Thesis {
@@ -28,6 +29,7 @@ impl Divergence for Thesis {
         across_waves: false,
         reconvergence: Reconvergence::Marked,
         two_level_scheduling: false,
+        marks: Some(Style::Thesis),
     };
     const DISJOINT: bool = true;
 

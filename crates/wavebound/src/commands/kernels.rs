@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use wb_hw::{Limit, Machine, Needs};
 use wb_lab::object::{CompileOptions, ObjectFile};
-use wb_program::codeobject::{ArgKind, CodeObject, Kernel, KernelArg};
+use wb_program::codeobject::{ArgKind, CodeObject, Kernel, KernelArg, names};
 
 #[derive(Args)]
 pub struct KernelsArgs {
@@ -46,6 +46,9 @@ struct OccupancyJson {
 #[derive(Serialize)]
 struct KernelJson {
     name: String,
+    /// As C++ has it, where `name` is mangled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    readable: Option<String>,
     entry: u64,
     code_bytes: u64,
     vgprs: u32,
@@ -99,6 +102,7 @@ fn describe(object: &CodeObject, kernel: &Kernel, machine: &Machine, group: u32)
     let waves_per_simd = fit.waves_per_partition.min(waves.div_ceil(machine.core.partitions));
     KernelJson {
         name: kernel.name.clone(),
+        readable: names::readable(&kernel.name),
         entry: kernel.entry,
         code_bytes: object.code_bytes(kernel),
         vgprs: d.vgprs(),
@@ -140,7 +144,8 @@ fn arg(a: &KernelArg) -> ArgJson {
 }
 
 fn show(k: &KernelJson) {
-    print_line(&format!("\n{}", k.name));
+    let readable = k.readable.as_ref().map_or(String::new(), |r| format!("  {r}"));
+    print_line(&format!("\n{}{readable}", k.name));
     print_line(&format!("  code       {} bytes at {:#x}", k.code_bytes, k.entry));
     print_line(&format!("  registers  {} vector, {} scalar", k.vgprs, k.sgprs));
     print_line(&format!(

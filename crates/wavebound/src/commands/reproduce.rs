@@ -1,4 +1,4 @@
-//! `wavebound reproduce`: published experiments beside ours; fails when the shape is not met.
+//! `wavebound reproduce`: published experiments beside ours, with a verdict on each: reproduced, shape only, differs.
 
 use super::{CommandResult, print, print_json, print_line};
 use clap::Args;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use wb_lab::reproduce::{self, News, Plan, Scale, span};
+use wb_lab::reproduce::{self, Finding, News, Plan, Scale, Verdict, span};
 
 #[derive(Args)]
 pub struct ReproduceArgs {
@@ -30,6 +30,10 @@ pub struct ReproduceArgs {
     #[arg(long)]
     json: bool,
 }
+
+/// Exit codes besides 0 (all reproduced) and 1 (an error, or a difference without a known reason).
+const SHAPE_ONLY: u8 = 3;
+const DIFFERS: u8 = 4;
 
 pub fn main(args: ReproduceArgs) -> CommandResult {
     if args.names.is_empty() {
@@ -54,7 +58,11 @@ pub fn main(args: ReproduceArgs) -> CommandResult {
     let progress = Progress::default();
     let made = reproduce::reproduce(&plan, &|news| progress.show(news, plan.jobs))?;
     progress.end();
-    let failed: Vec<&str> = made.findings.iter().filter(|f| !f.passed()).map(|f| f.name.as_ref()).collect();
+    let names = |which: &dyn Fn(&Finding) -> bool| {
+        made.findings.iter().filter(|f| which(f)).map(|f| f.name.clone()).collect::<Vec<_>>()
+    };
+    let [reproduced, shape, differs] = Verdict::ALL.map(|v| names(&|f| f.verdict() == v));
+    let broken = names(&|f| !f.passed());
     if args.json {
         print_json(&made.findings.iter().map(|f| f.to_json()).collect::<Vec<_>>())?;
     } else {
@@ -63,17 +71,26 @@ pub fn main(args: ReproduceArgs) -> CommandResult {
             print_line("");
         }
         let of = made.findings.len();
-        print_line(&format!("{} of {of} reproduced in {}", of - failed.len(), span(made.seconds)));
+        print_line(&format!("{} of {of} reproduced in {}", reproduced.len(), span(made.seconds)));
+        for (verdict, names) in [(Verdict::ShapeOnly, &shape), (Verdict::Differs, &differs)] {
+            if !names.is_empty() {
+                print_line(&format!("{} {}: {}", names.len(), verdict.name(), names.join(", ")));
+            }
+        }
         if let Some((case, seconds)) = &made.slowest {
             print_line(&format!("slowest run: {case}, {}", span(*seconds)));
         }
         print_line(&format!("page: {}", made.page.display()));
     }
-    if failed.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+    if !broken.is_empty() {
+        eprintln!("no reason is known why these differ: {}", broken.join(", "));
+        return Ok(ExitCode::FAILURE);
     }
-    eprintln!("not reproduced: {}", failed.join(", "));
-    Ok(ExitCode::FAILURE)
+    Ok(match (shape.is_empty(), differs.is_empty()) {
+        (true, true) => ExitCode::SUCCESS,
+        (false, true) => ExitCode::from(SHAPE_ONLY),
+        (_, false) => ExitCode::from(DIFFERS),
+    })
 }
 
 /// Work that takes less is not worth an announcement.

@@ -8,10 +8,12 @@ use miette::miette;
 use std::io::IsTerminal;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::Duration;
 use wb_lab::launch::{Launches, MarkChoice, Played, Session, WorkloadSpec, is_launch_file};
 use wb_lab::object::SplitSpec;
 use wb_lab::{Job, JobSpec};
+use wb_program::marks::Style;
 
 /// A launch size in up to three dimensions.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +107,27 @@ impl MachineArgs {
         set("limits.cycles", self.max_cycles.map(|v| v.to_string()));
         JobSpec { machine: self.machine.clone().unwrap_or_default(), sets, ..JobSpec::default() }
     }
+
+    /// How branches are to be marked: as the user says, or as the machine's mechanism reads it. Says so, once, if the
+    /// mechanism does not read what is `wanted`.
+    pub fn style(&self, given: Option<StyleArg>, wanted: bool) -> Style {
+        // What is wrong with the machine is said when it is used.
+        let machine = Job::machine(&JobSpec { isa: "gcn3".into(), ..self.spec() }).ok();
+        let read = machine.as_ref().and_then(|m| wb_sim::marks_of(&m.divergence.mechanism));
+        let style = given.map_or(read.unwrap_or_default(), Style::from);
+        if let Some(machine) = machine.filter(|_| wanted && read != Some(style)) {
+            static SAID: Once = Once::new();
+            let mechanism = &machine.divergence.mechanism;
+            let advice = match read {
+                Some(read) => format!("it reads those of --split-style {}", read.name()),
+                None => "--mechanism pws and --mechanism thesis read marks".to_owned(),
+            };
+            SAID.call_once(|| {
+                eprintln!("wavebound: warning: mechanism {mechanism} ignores the marks: {advice}")
+            });
+        }
+        style
+    }
 }
 
 /// A program and how to run it.
@@ -165,9 +188,9 @@ pub struct How {
     /// Mark all divergent branches for splitting before the run
     #[arg(long)]
     pub split_all: bool,
-    /// Marks of --split-at and --split-all: split and merge, or the MODE bit
-    #[arg(long, value_enum, default_value_t)]
-    pub split_style: StyleArg,
+    /// Marks of --split-at and --split-all: split and merge, or the MODE bit [default: what the mechanism reads]
+    #[arg(long, value_enum)]
+    pub split_style: Option<StyleArg>,
     /// Bind a buffer or texture, e.g. t0=buf:u32:256:iota, u0=buf:f32:64, t1=tex:64x64:checker, t1=u0
     #[arg(long = "view", value_name = "VIEW=SPEC")]
     pub views: Vec<String>,
@@ -272,7 +295,7 @@ impl Target {
             split: SplitSpec {
                 at: self.split_at.clone(),
                 all: self.split_all,
-                style: self.split_style.into(),
+                style: self.machine.style(self.split_style, self.split_all || !self.split_at.is_empty()),
             },
             views: self.views.clone(),
             samplers: self.samplers.clone(),

@@ -237,9 +237,8 @@ fn alone(
         equal("the kernel", &binding.code.kernel, wanted),
     );
     let kernel = object.kernel(&binding.code.kernel).ok_or_else(|| {
-        let names: Vec<&str> = object.kernels.iter().map(|k| k.name.as_str()).collect();
         miette!(
-            help = format!("kernels: {}", names.join(", ")),
+            help = format!("kernels: {}", object.kernel_names()),
             "{name} has no kernel `{}`",
             binding.code.kernel
         )

@@ -1,7 +1,7 @@
 //! Bounds of the suite when waves split: THESIS figure 6.3 (equation 5.4 with our times) and PWS figure 10e (our bound).
 
-use super::super::finding::{Published, Want};
 use super::super::notebook::{Notebook, columns};
+use super::super::verdict::{Published, Want};
 use super::{Case, Cases, Measured, Placement, Scale, mean, names, yes};
 use miette::{Report, miette};
 use wb_report::{Axis, Chart, bars};

@@ -1,7 +1,7 @@
 //! Beyond the documents: every workload under every mechanism, with its bound, and how tight the bounds are.
 
-use super::super::finding::{Published, Want};
 use super::super::notebook::{Notebook, columns};
+use super::super::verdict::{Published, Want};
 use super::{Bound, Case, Cases, Measured, Placement, Scale, geometric_mean, mean, names, yes};
 use miette::{Report, miette};
 use wb_report::{Axis, Chart, bars};

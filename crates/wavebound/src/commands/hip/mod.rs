@@ -17,6 +17,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use wb_hip::{LaunchRecord, Options, Record};
+use wb_program::marks::Style;
 
 #[derive(Args)]
 pub struct HipArgs {
@@ -46,9 +47,9 @@ pub struct HipArgs {
     /// Mark all divergent branches for splitting
     #[arg(long)]
     split_all: bool,
-    /// Marks of --split-at and --split-all: split and merge, or the MODE bit
-    #[arg(long, value_enum, default_value_t)]
-    split_style: StyleArg,
+    /// Marks of --split-at and --split-all: split and merge, or the MODE bit [default: what the mechanism reads]
+    #[arg(long, value_enum)]
+    split_style: Option<StyleArg>,
     /// Bound every kernel from its launches when the program ends (docs/wcet.md)
     #[arg(long)]
     wcet: bool,
@@ -104,6 +105,7 @@ impl HipArgs {
             }
             name => name,
         };
+        let marked = self.split_all || !self.split_at.is_empty();
         let options = Options {
             machine,
             sets,
@@ -112,7 +114,7 @@ impl HipArgs {
             check: self.check,
             split_at: self.split_at.clone(),
             split_all: self.split_all,
-            split_mode: self.split_style == StyleArg::Thesis,
+            split_mode: self.machine.style(self.split_style, marked) == Style::Thesis,
             trace: absolute(&self.trace)?,
             picture: absolute(&self.picture)?,
             wcet: self.wcet.then(|| self.analysis.for_hip()).transpose()?,
