@@ -18,6 +18,8 @@ pub enum ErrorKind {
     Divergence,
     /// Cycle budget used up.
     Budget,
+    /// The caller wanted no more.
+    Stopped,
     /// All waves wait for each other.
     Deadlock,
     /// A mask invariant does not hold: an error in Wavebound itself.

@@ -109,8 +109,11 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
             self.turn(slot, machine, &mut notes, &mut lines)?;
             if self.outcome.wave_instructions >= report_at {
                 report_at += crate::PROGRESS_EVERY;
-                if let Some(progress) = &mut options.progress {
-                    progress(self.outcome.wave_instructions, self.outcome.wave_instructions);
+                let done = self.outcome.wave_instructions;
+                if let Some(progress) = &mut options.progress
+                    && progress(done, done).is_break()
+                {
+                    return Err(Box::new(stopped(done, "wave-instructions")));
                 }
             }
         }
@@ -389,6 +392,10 @@ pub(crate) fn waiting<I: Isa, D: Divergence, X>(exec: &Exec<I, D>, wave: &Wave<I
 pub(crate) fn budget(limit: u64, what: &str) -> SimError {
     SimError::new(ErrorKind::Budget, format!("not done after {limit} {what}"))
         .hint(Some("an endless loop? Otherwise raise the limit with --max-cycles"))
+}
+
+pub(crate) fn stopped(after: u64, what: &str) -> SimError {
+    SimError::new(ErrorKind::Stopped, format!("stopped after {after} {what}"))
 }
 
 pub(crate) fn no_wave_left(waves: u32) -> SimError {

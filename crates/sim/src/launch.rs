@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::memory::DeviceMemory;
 use crate::timed::{Decision, Schedule};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use wb_isa::{Mask, Pc, WaveStart, first_lanes};
 
 /// How waves come into being.
@@ -151,8 +151,9 @@ pub struct RunOptions<'a> {
     pub decisions: Range<u64>,
     /// Look at every cycle instead of skipping those in which nothing can happen; slower, same result.
     pub every_cycle: bool,
-    /// Told about once per million instructions: cycles and wave-instructions so far.
-    pub progress: Option<&'a mut dyn FnMut(u64, u64)>,
+    /// Told about once per million instructions: cycles and wave-instructions so far. Break: the run ends there, with
+    /// an error of the kind [`crate::ErrorKind::Stopped`].
+    pub progress: Option<&'a mut dyn FnMut(u64, u64) -> ControlFlow<()>>,
 }
 
 impl Default for RunOptions<'_> {

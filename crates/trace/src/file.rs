@@ -368,6 +368,48 @@ pub fn replay<R: Read>(
     Ok(end)
 }
 
+/// How far a trace could be given to observers.
+#[derive(Debug)]
+pub struct Replayed {
+    pub events: u64,
+    /// Up to the last event, or as the trailer says.
+    pub cycles: u64,
+    /// The run ended by itself.
+    pub complete: bool,
+    /// Why there is no more: the program that wrote it was killed, or the file was cut.
+    pub cut: Option<TraceError>,
+}
+
+/// Like [`replay`], but a trace that was cut is given up to the cut, as that of a run that did not end.
+pub fn replay_to_the_cut<R: Read>(
+    mut reader: TraceReader<R>,
+    observers: &mut [&mut dyn Observer],
+) -> Result<Replayed, TraceError> {
+    for observer in observers.iter_mut() {
+        observer.begin(reader.info());
+    }
+    let mut batch = Vec::new();
+    let mut after_last = 0;
+    let cut = loop {
+        match reader.next_batch(&mut batch) {
+            Ok(false) => break None,
+            Ok(true) => {
+                after_last = batch.iter().map(|e| e.cycle + 1).fold(after_last, u64::max);
+                observers.iter_mut().for_each(|o| o.events(&batch));
+            }
+            Err(cut @ TraceError::Truncated { .. }) => break Some(cut),
+            Err(error) => return Err(error),
+        }
+    };
+    let end = reader.end();
+    let complete = end.is_some_and(|e| e.complete);
+    let cycles = end.map_or(after_last, |e| e.cycles);
+    if complete {
+        observers.iter_mut().for_each(|o| o.end(cycles));
+    }
+    Ok(Replayed { events: reader.events, cycles, complete, cut })
+}
+
 /// An input that knows how far it is.
 struct Source<R> {
     input: R,

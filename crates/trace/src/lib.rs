@@ -13,7 +13,7 @@ mod stats_sum;
 mod stats_table;
 
 pub use event::*;
-pub use file::{TraceEnd, TraceError, TraceReader, TraceWriter, replay};
+pub use file::{Replayed, TraceEnd, TraceError, TraceReader, TraceWriter, replay, replay_to_the_cut};
 pub use hash::HashObserver;
 pub use index::{PcIndex, SlotTable};
 pub use log::PdomLog;

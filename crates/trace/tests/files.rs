@@ -218,6 +218,33 @@ fn errors_say_what_to_do() {
 }
 
 #[test]
+fn a_trace_that_was_cut_is_read_up_to_the_cut() {
+    let (events, bytes, _) = random_file(7, 30_000);
+    let whole = |bytes: &[u8]| {
+        let mut hash = HashObserver::new();
+        let replayed = replay_to_the_cut(TraceReader::open(bytes).unwrap(), &mut [&mut hash]).unwrap();
+        (replayed, hash.hash())
+    };
+    let (all, hash) = whole(&bytes);
+    assert!(all.complete && all.cut.is_none() && (all.events, all.cycles) == (30_000, 12345));
+    let mut before = 0;
+    for cut in [bytes.len() / 4, bytes.len() / 2, bytes.len() - 40, bytes.len() - 1] {
+        let (part, other) = whole(&bytes[..cut]);
+        assert!(!part.complete && matches!(part.cut, Some(TraceError::Truncated { .. })));
+        assert!(part.events >= before && part.events <= 30_000 && other != hash);
+        let last = events[..part.events as usize].iter().map(|e| e.cycle + 1).max();
+        assert_eq!(last, Some(part.cycles));
+        before = part.events;
+    }
+    assert!(before > 29_000, "what was written is not lost");
+    // Damage stays an error.
+    let mut flipped = bytes;
+    let at = flipped.len() / 2;
+    flipped[at] ^= 4;
+    assert!(replay_to_the_cut(TraceReader::open(&flipped[..]).unwrap(), &mut []).is_err());
+}
+
+#[test]
 fn a_run_that_failed_leaves_a_readable_trace() {
     let mut r = Random(4);
     let mut last = event(&mut r);

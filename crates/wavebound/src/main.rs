@@ -3,6 +3,7 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
+use commands::interrupt::Interrupted;
 use commands::{
     asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, picture, predict,
     reproduce, run, split, synthetic, wcet, workloads,
@@ -97,9 +98,15 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(code) => code,
-        Err(report) => {
-            eprintln!("{report:?}");
-            ExitCode::FAILURE
-        }
+        Err(report) => match report.downcast_ref::<Interrupted>() {
+            Some(interrupted) => {
+                eprintln!("wavebound: {interrupted}");
+                ExitCode::from(interrupted.exit_code())
+            }
+            None => {
+                eprintln!("{report:?}");
+                ExitCode::FAILURE
+            }
+        },
     }
 }

@@ -264,3 +264,51 @@ fn experiments_in_parallel_go_on_where_they_stopped() {
     let none = wavebound(&["reproduce", "all", "--jobs", "0"]);
     assert!(!none.status.success() && String::from_utf8_lossy(&none.stderr).contains("--jobs"));
 }
+
+/// Counts for a long time.
+const LONG: &str = "\
+.kernel k
+  s_mov_b32 s4, 0
+again:
+  s_add_u32 s4, s4, 1
+  v_add_u32 v1, vcc, 1, v1
+  s_cmp_lg_u32 s4, -1
+  s_cbranch_scc1 again
+  s_endpgm
+";
+
+#[test]
+fn a_run_that_is_interrupted_tells_what_it_knows() {
+    let dir = folder("interrupt");
+    let source = dir.join("long.s");
+    std::fs::write(&source, LONG).expect("source");
+    let trace = dir.join("cut.wbt");
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let _ = std::fs::remove_file(&trace);
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_wavebound"))
+            .args(["run", &source.display().to_string(), "--trace", &trace.display().to_string()])
+            .args(["--set", "limits.cycles=100000000000"])
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(kill.expect("kill").success());
+        let status = child.wait().expect("it ends");
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut child.stdout.take().expect("piped"), &mut text).expect("text");
+        assert_eq!(status.code(), Some(code), "{text}");
+        assert!(text.contains("interrupted; so far:") && text.contains("wave-instructions"), "{text}");
+        let picture = dir.join("cut.png").display().to_string();
+        let drawn = wavebound(&["picture", &trace.display().to_string(), "-o", &picture, "--to", "200"]);
+        assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
+    }
+    // A trace whose writer was killed is drawn as far as it goes.
+    let bytes = std::fs::read(&trace).expect("trace");
+    std::fs::write(&trace, &bytes[..bytes.len() / 2]).expect("half of it");
+    let picture = dir.join("half.png").display().to_string();
+    let drawn = wavebound(&["picture", &trace.display().to_string(), "-o", &picture, "--to", "200"]);
+    let told = String::from_utf8_lossy(&drawn.stderr).into_owned();
+    assert!(drawn.status.success() && told.contains("drawn up to there"), "{told}");
+}

@@ -19,7 +19,7 @@ use self::watch::Watch;
 use crate::divergence::{Divergence, Notes};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
-use crate::functional::{budget, deadlock, registers, waiting};
+use crate::functional::{budget, deadlock, registers, stopped, waiting};
 use crate::launch::{Launch, Launcher, Outcome, RunOptions};
 use crate::memory::{DeviceMemory, Hierarchy, Lines};
 use crate::residency::{GroupPlace, Residency};
@@ -165,8 +165,10 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             self.cycle()?;
             if self.outcome.wave_instructions >= report_at {
                 report_at += crate::PROGRESS_EVERY;
-                if let Some(progress) = &mut options.progress {
-                    progress(self.now, self.outcome.wave_instructions);
+                if let Some(progress) = &mut options.progress
+                    && progress(self.now, self.outcome.wave_instructions).is_break()
+                {
+                    return Err(Box::new(stopped(self.now, "cycles")));
                 }
             }
         }

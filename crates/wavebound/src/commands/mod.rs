@@ -10,6 +10,7 @@ pub mod demo;
 pub mod facts;
 pub mod hip;
 pub mod info;
+pub mod interrupt;
 pub mod kernels;
 mod launches;
 pub mod picture;

@@ -6,12 +6,13 @@ use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs::File;
 use std::io::{BufReader, Read};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wb_lab::launch::is_launch_file;
 use wb_report::{History, PictureOptions};
 use wb_sim::RunOptions;
-use wb_trace::{TraceReader, replay};
+use wb_trace::{TraceReader, replay_to_the_cut};
 
 #[derive(Args)]
 pub struct PictureArgs {
@@ -68,9 +69,14 @@ pub fn main(args: PictureArgs) -> CommandResult {
     if is_trace(path) {
         let file = File::open(path).into_diagnostic()?;
         let reader = TraceReader::open(BufReader::new(file)).into_diagnostic()?;
-        replay(reader, &mut [&mut history])
+        let replayed = replay_to_the_cut(reader, &mut [&mut history])
             .into_diagnostic()
             .wrap_err_with(|| format!("in {}", path.display()))?;
+        if let Some(cut) = replayed.cut {
+            let (events, cycles) = (replayed.events, replayed.cycles);
+            eprintln!("wavebound: warning: {}: {cut}", path.display());
+            eprintln!("wavebound: warning: drawn up to there: {events} events, {cycles} cycles");
+        }
     } else if is_launch_file(path) {
         return Err(miette!(
             help = "wavebound run launch.toml --picture history.png draws one per launch",
@@ -79,7 +85,10 @@ pub fn main(args: PictureArgs) -> CommandResult {
     } else {
         let job = args.target.job()?;
         let progress = Progress::new();
-        let mut report = |cycles, instructions| progress.show(cycles, instructions);
+        let mut report = |cycles, instructions| {
+            progress.show(cycles, instructions);
+            ControlFlow::Continue(())
+        };
         job.run(RunOptions { progress: Some(&mut report), ..RunOptions::default() }, Some(&mut history))?;
     }
     draw(&history, &args.draw, &args.output)?;

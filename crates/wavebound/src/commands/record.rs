@@ -1,6 +1,9 @@
 //! Who watches a launch: statistics, trace, log, picture – the options of `run` about them.
 
+use super::interrupt::Watch;
 use super::picture::{self, DrawArgs};
+use super::print_line;
+use super::run::print_stats;
 use super::target::Progress;
 use clap::Args;
 use miette::{IntoDiagnostic, Report, WrapErr};
@@ -13,7 +16,7 @@ use wb_lab::schedule;
 use wb_report::{History, timetable};
 use wb_sim::{Outcome, RunOptions};
 use wb_trace::Pc;
-use wb_trace::{Observer, Observers, PdomLog, Statistics, Stats, TraceWriter};
+use wb_trace::{Observer, Observers, PdomLog, Statistics, Stats, TraceEnd, TraceWriter};
 
 #[derive(Args)]
 pub struct RecordArgs {
@@ -106,6 +109,7 @@ impl RecordArgs {
         let mut trace = trace_path.as_deref().map(|p| create(p).map(TraceWriter::new)).transpose()?;
         let mut log = file(&self.log).map(|p| log_target(&p).map(PdomLog::new)).transpose()?;
         let mut history = picture_path.is_some().then(History::new);
+        let watch = Watch::new()?;
         let outcome = {
             let mut observers = Observers::new();
             statistics.iter_mut().for_each(|o| observers.push(o));
@@ -113,7 +117,10 @@ impl RecordArgs {
             log.iter_mut().for_each(|o| observers.push(o));
             history.iter_mut().for_each(|o| observers.push(o));
             let progress = Progress::new();
-            let mut report = |cycles, instructions| progress.show(cycles, instructions);
+            let mut report = |cycles, instructions| {
+                progress.show(cycles, instructions);
+                watch.go_on()
+            };
             let options = RunOptions {
                 timed: !self.untimed,
                 check: self.check,
@@ -131,6 +138,15 @@ impl RecordArgs {
         }
         let end =
             trace.map(|t| t.finish().into_diagnostic().wrap_err("cannot write the trace")).transpose()?;
+        if let (Err(_), Some(interrupted)) = (&outcome, watch.interrupted()) {
+            self.so_far(
+                statistics.as_ref(),
+                history.as_ref().zip(picture_path.as_deref()),
+                &end,
+                trace_path,
+            )?;
+            return Err(interrupted.into());
+        }
         let outcome = outcome?;
         if let (Some(history), Some(path)) = (&history, &picture_path) {
             picture::draw(history, &DrawArgs::default(), path)?;
@@ -144,6 +160,26 @@ impl RecordArgs {
             hash: format!("{:016x}", end.hash),
         });
         Ok((outcome, Record { stats: statistics.map(|s| s.stats()), trace, picture: picture_path }))
+    }
+
+    /// What is known of a run that was interrupted.
+    fn so_far(
+        &self,
+        statistics: Option<&Statistics>,
+        picture: Option<(&History, &Path)>,
+        end: &Option<TraceEnd>,
+        trace: Option<PathBuf>,
+    ) -> miette::Result<()> {
+        print_line("interrupted; so far:");
+        print_stats(statistics.map(Statistics::stats).as_ref(), false);
+        if let Some((history, path)) = picture {
+            picture::draw(history, &DrawArgs::default(), path)?;
+            print_line(&format!("picture: {}", path.display()));
+        }
+        if let (Some(end), Some(path)) = (end, trace) {
+            print_line(&format!("trace: {} ({} events, up to the interruption)", path.display(), end.events));
+        }
+        Ok(())
     }
 }
 
