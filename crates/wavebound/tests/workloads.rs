@@ -114,3 +114,19 @@ fn mistakes_are_explained() {
     );
     assert_eq!(wavebound(&["run"]).status.code(), Some(2), "a file or a workload is needed");
 }
+
+#[test]
+fn every_workload_gets_a_bound() {
+    let list = json(&["workloads", "--json"]);
+    let names: Vec<&str> = list.as_array().expect("list").iter().filter_map(|w| w["name"].as_str()).collect();
+    assert_eq!(names.len(), 20);
+    let cases = names.iter().map(|&name| (name, "small")).chain([("hybridsort", "medium")]);
+    for (name, size) in cases {
+        let bounds = json(&["wcet", "--workload", name, "--size", size, "--json"]);
+        let kernels = bounds["kernels"].as_array().expect("kernels");
+        assert!(
+            !kernels.is_empty() && kernels.iter().all(|k| k["bound"].is_u64()),
+            "{name} {size}: {bounds}"
+        );
+    }
+}
