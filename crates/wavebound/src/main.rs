@@ -1,11 +1,12 @@
 //! The command line, thin: every command parses its options, calls a library and prints.
 
 mod commands;
+mod report;
 
 use clap::{Parser, Subcommand};
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, picture, predict,
-    reproduce, run, split, synthetic, wcet, workloads,
+    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, lost, picture, predict,
+    reproduce, run, split, synthetic, tell, wcet, workloads,
 };
 use std::process::ExitCode;
 
@@ -67,7 +68,16 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    report::install();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(help) => {
+            // `--help` is an error to clap; it must be readable, too.
+            let code = u8::try_from(help.exit_code()).unwrap_or(2);
+            let shown = help.print().is_ok();
+            return ExitCode::from(if shown { code } else { code.max(1) });
+        }
+    };
     let result = match cli.command {
         Command::Run(args) => run::main(args),
         Command::Picture(args) => picture::main(args),
@@ -91,11 +101,12 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::main(args),
         Command::Demo(args) => demo::main(args),
     };
-    match result {
-        Ok(code) => code,
-        Err(report) => {
-            eprintln!("{report:?}");
-            ExitCode::FAILURE
-        }
+    if let Err(report) = &result {
+        tell(&format!("{report:?}"));
     }
+    if let Some(why) = lost() {
+        tell(&format!("wavebound: cannot write standard output: {why}"));
+        return ExitCode::FAILURE;
+    }
+    result.unwrap_or(ExitCode::FAILURE)
 }

@@ -4,10 +4,10 @@ use super::target::{Progress, Target};
 use super::{CommandResult, print_line};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wb_files::Kind;
 use wb_lab::launch::is_launch_file;
 use wb_report::{History, PictureOptions};
 use wb_sim::RunOptions;
@@ -66,7 +66,7 @@ pub fn main(args: PictureArgs) -> CommandResult {
         ));
     }
     if is_trace(path) {
-        let file = File::open(path).into_diagnostic()?;
+        let file = wb_files::open(path, Kind::Trace)?;
         let reader = TraceReader::open(BufReader::new(file)).into_diagnostic()?;
         replay(reader, &mut [&mut history])
             .into_diagnostic()
@@ -89,7 +89,8 @@ pub fn main(args: PictureArgs) -> CommandResult {
 
 fn is_trace(path: &Path) -> bool {
     let mut magic = [0; 7];
-    File::open(path).and_then(|mut f| f.read_exact(&mut magic)).is_ok() && &magic == b"WBTRACE"
+    let file = wb_files::open(path, Kind::Trace);
+    file.is_ok_and(|mut f| f.read_exact(&mut magic).is_ok()) && &magic == b"WBTRACE"
 }
 
 /// Draws a history with the command line's options.
