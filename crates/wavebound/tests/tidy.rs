@@ -148,6 +148,7 @@ const OWN_FILES: &[(&str, &str)] = &[
     ("crates/lab/src/reproduce/runner.rs", "current_exe()"),
     ("crates/lab/src/reproduce/suite/mod.rs", "OpenOptions"),
     // Folders made for one run.
+    ("crates/hip/src/runtime.rs", "options.records"),
     ("crates/lab/src/random/loops/campaign.rs", "&source"),
     ("crates/wavebound/src/commands/hip/mod.rs", "SONAME"),
     ("crates/wavebound/src/commands/hip/mod.rs", "&records"),

@@ -359,6 +359,8 @@ fn point(text: &str, kernel: &Kernel, places: &BTreeMap<u64, Pc>, place: &str) -
 pub struct TraceWriter {
     path: PathBuf,
     files: Vec<(String, PathBuf, Output)>,
+    /// Why rows could not be written; what follows from it would only hide it.
+    failed: Option<String>,
 }
 
 enum Output {
@@ -370,7 +372,7 @@ impl TraceWriter {
     /// `path` says the format; nothing is written before there are rows.
     pub fn new(path: &Path) -> Result<TraceWriter, Report> {
         kind(path)?;
-        Ok(TraceWriter { path: path.to_owned(), files: Vec::new() })
+        Ok(TraceWriter { path: path.to_owned(), files: Vec::new(), failed: None })
     }
 
     pub(super) fn add(&mut self, kernel: &Kernel, rows: &[Row]) -> Result<(), Report> {
@@ -385,17 +387,24 @@ impl TraceWriter {
             }
         };
         let (_, path, output) = &mut self.files[at];
-        match output {
+        let added = match output {
             Output::Csv(out) => write_csv(out, kernel, rows).map_err(|e| failed_csv(path, &e)),
             Output::Parquet(out) => {
                 let points: Vec<String> = rows.iter().map(|r| name(kernel, r.at)).collect();
                 out.add(rows, &points).map_err(|e| failed_parquet(path, &e))
             }
+        };
+        if let Err(e) = &added {
+            self.failed = Some(e.to_string());
         }
+        added
     }
 
     /// Ends the files and says what they are called: of several kernels, each has the kernel's name behind its own.
     pub fn finish(self) -> Result<Vec<PathBuf>, Report> {
+        if let Some(why) = self.failed {
+            return Err(miette!("{why}"));
+        }
         let several = self.files.len() > 1;
         let mut written = Vec::new();
         for (kernel, mut path, output) in self.files {

@@ -203,8 +203,7 @@ impl ParquetWriter {
         Ok(())
     }
 
-    pub fn finish(mut self) -> Result<Output, ParquetError> {
-        self.0.finish()?;
+    pub fn finish(self) -> Result<Output, ParquetError> {
         self.0.into_inner()
     }
 }

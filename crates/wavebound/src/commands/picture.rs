@@ -65,6 +65,7 @@ pub fn main(args: PictureArgs) -> CommandResult {
             "`picture` draws a program or a trace, not a workload"
         ));
     }
+    wb_report::check_name(&args.output)?;
     if is_trace(path) {
         let file = wb_files::open(path, Kind::Trace)?;
         let reader = TraceReader::open(BufReader::new(file)).into_diagnostic()?;
@@ -78,6 +79,7 @@ pub fn main(args: PictureArgs) -> CommandResult {
         ));
     } else {
         let job = args.target.job()?;
+        wb_files::check_output(&args.output)?;
         let progress = Progress::new();
         let mut report = |cycles, instructions| progress.show(cycles, instructions);
         job.run(RunOptions { progress: Some(&mut report), ..RunOptions::default() }, Some(&mut history))?;
