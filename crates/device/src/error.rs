@@ -12,7 +12,7 @@ pub enum DeviceError {
     #[error(transparent)]
     #[diagnostic(help("a GCN3 code object is what `clang -target amdgcn-amd-amdhsa -mcpu=gfx803` writes"))]
     Object(#[from] CodeObjectError),
-    #[error("there is no kernel `{name}`")]
+    #[error("{}", no_kernel(name))]
     #[diagnostic(help("kernels in the file: {known}"))]
     NoKernel { name: String, known: String },
     #[error("kernel {kernel} takes {wanted} argument(s), {given} were given")]
@@ -32,4 +32,11 @@ pub enum DeviceError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Run(Box<SimError>),
+}
+
+fn no_kernel(name: &str) -> String {
+    match name {
+        "" => "the file has several kernels: choose one with --kernel".to_owned(),
+        name => format!("there is no kernel `{name}`"),
+    }
 }

@@ -7,12 +7,11 @@ use crate::modules::Function;
 use crate::printf;
 use crate::records::{LaunchRecord, Record};
 use crate::runtime::{Runtime, describe, fatal};
-use miette::{IntoDiagnostic, Report, WrapErr};
-use std::fs::File;
-use std::io::BufWriter;
+use miette::{IntoDiagnostic, Report, miette};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wb_device::{Arg, Dispatch, Module, Prepared, explicit};
+use wb_files::Output as OutputFile;
 use wb_program::codeobject::{ArgKind, Kernel, KernelArg};
 use wb_report::{History, PictureOptions};
 use wb_sim::{DeviceMemory, Outcome as RunOutcome, RunOptions, Runnable};
@@ -161,7 +160,7 @@ impl Runtime {
         let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
         let (trace_path, picture_path) = (file(&options.trace), file(&options.picture));
         let mut counter = (!options.no_stats).then(Counter::default);
-        let mut trace = trace_path.as_deref().map(create).transpose()?.map(TraceWriter::new);
+        let mut trace = trace_path.as_deref().map(OutputFile::create).transpose()?.map(TraceWriter::new);
         let mut history = picture_path.is_some().then(History::new);
         let run = RunOptions { timed: !options.untimed, check: options.check, ..RunOptions::default() };
         let outcome = {
@@ -173,7 +172,10 @@ impl Runtime {
             self.device.run(prepared, run, if silent { None } else { Some(&mut observers) })
         };
         if let Some(trace) = trace {
-            trace.finish().into_diagnostic().wrap_err("cannot write the trace")?;
+            let (_, file) = trace
+                .finish_into()
+                .map_err(|e| miette!("cannot write the trace: {}", wb_files::words(&e)))?;
+            file.finish()?;
         }
         let outcome = outcome?;
         if let (Some(history), Some(path)) = (&history, &picture_path) {
@@ -208,10 +210,4 @@ impl Runtime {
             image,
         });
     }
-}
-
-fn create(path: &Path) -> Result<BufWriter<File>, Report> {
-    let file =
-        File::create(path).into_diagnostic().wrap_err_with(|| format!("cannot create {}", path.display()))?;
-    Ok(BufWriter::new(file))
 }

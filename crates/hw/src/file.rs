@@ -48,9 +48,9 @@ impl Machine {
 }
 
 fn read(path: &Path) -> Result<String, HwError> {
-    std::fs::read_to_string(path).map_err(|e| {
+    wb_files::read_text(path, wb_files::Kind::Description).map_err(|e| {
         let names: Vec<_> = presets().iter().map(|p| p.name).collect();
-        HwError::new(format!("cannot read machine file {}: {e}", path.display()))
+        HwError::new(format!("cannot read machine file {}: {}", path.display(), e.why))
             .help(format!("a path ending in .toml, or a preset: {}", names.join(", ")))
     })
 }

@@ -33,6 +33,9 @@ impl SourceFile {
     }
 }
 
+/// Assemblers stop at this many errors: beyond it, one error usually caused the next.
+pub const MAX_ERRORS: usize = 50;
+
 /// One thing wrong in an assembly source.
 #[derive(Clone, Debug, Error, Diagnostic)]
 #[error("{message}")]
@@ -64,6 +67,12 @@ impl AsmError {
             label: label.into(),
             hint: None,
         }
+    }
+
+    /// Line of the place, counted from 1.
+    pub fn line(&self) -> usize {
+        let text = self.source_code.inner().as_bytes();
+        1 + text[..self.span.offset().min(text.len())].iter().filter(|&&b| b == b'\n').count()
     }
 
     #[must_use]

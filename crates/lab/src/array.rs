@@ -1,9 +1,10 @@
 //! Arrays in files: `.npy` (NumPy) and raw little-endian bytes.
 
+use crate::npy;
 use crate::views::Element;
-use miette::{IntoDiagnostic, Report, WrapErr, miette};
-use npyz::{DType, NpyHeader, Order, WriteOptions, WriterBuilder};
+use miette::{Report, WrapErr, miette};
 use std::path::Path;
+use wb_files::Kind;
 
 /// Elements with their type and shape, in row-major order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,9 +13,6 @@ pub struct Array {
     pub shape: Vec<u64>,
     pub bytes: Vec<u8>,
 }
-
-/// Larger files are taken for a mistake.
-const MAX_BYTES: u64 = 1 << 32;
 
 const TYPES: [(&str, Element); 11] = [
     ("|u1", Element::Unsigned(1)),
@@ -37,12 +35,7 @@ pub fn is_npy(path: &Path) -> bool {
 impl Array {
     /// Reads `.npy`; any other file is raw bytes of `element` (bytes if none is given).
     pub fn read(path: &Path, element: Option<Element>) -> Result<Array, Report> {
-        let cannot = || format!("cannot read {}", path.display());
-        let size = std::fs::metadata(path).into_diagnostic().wrap_err_with(cannot)?.len();
-        if size > MAX_BYTES {
-            return Err(miette!("{} has {size} bytes, the limit is {MAX_BYTES}", path.display()));
-        }
-        let bytes = std::fs::read(path).into_diagnostic().wrap_err_with(cannot)?;
+        let bytes = wb_files::read(path, Kind::Data)?;
         if is_npy(path) {
             return Array::from_npy(&bytes).wrap_err_with(|| path.display().to_string());
         }
@@ -60,22 +53,21 @@ impl Array {
     }
 
     pub fn from_npy(bytes: &[u8]) -> Result<Array, Report> {
-        let mut rest = bytes;
-        let header = NpyHeader::from_reader(&mut rest).map_err(|e| miette!("not a .npy file: {e}"))?;
-        let name = match header.dtype() {
-            DType::Plain(name) => name.to_string(),
-            _ => "a structure".to_owned(),
-        };
-        let element = TYPES.iter().find(|t| t.0 == name).map(|t| t.1).ok_or_else(|| {
-            miette!(help = format!("types: {}", Element::NAMES), "arrays of type {name} are not supported")
+        let (header, rest) = npy::Header::read(bytes).map_err(|e| miette!("not a .npy file: {e}"))?;
+        let element = TYPES.iter().find(|t| t.0 == header.descr).map(|t| t.1).ok_or_else(|| {
+            miette!(
+                help = format!("types: {}", Element::NAMES),
+                "arrays of type {} are not supported",
+                header.descr
+            )
         })?;
-        if header.order() == Order::Fortran && header.shape().len() > 1 {
+        if header.fortran && header.shape.len() > 1 {
             return Err(miette!(
                 help = "save it with numpy.ascontiguousarray",
                 "the array is in column-major (Fortran) order"
             ));
         }
-        let shape = header.shape().to_vec();
+        let shape = header.shape;
         let count = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d));
         let wanted = count.and_then(|n| n.checked_mul(element.bytes()));
         if wanted != Some(rest.len() as u64) {
@@ -84,29 +76,24 @@ impl Array {
         Ok(Array { element, shape, bytes: rest.to_vec() })
     }
 
-    pub fn to_npy(&self) -> Result<Vec<u8>, Report> {
+    pub fn to_npy(&self) -> Vec<u8> {
         let same = |t: &&(&str, Element)| match (t.1, self.element) {
             (a, Element::Word(n)) => a == Element::Unsigned(n),
             (a, b) => a == b,
         };
-        let name = TYPES.iter().find(same).map_or("|u1", |t| t.0);
-        let name = name.parse().map_err(|e| miette!("{e}"))?;
-        let mut out = WriteOptions::new_header_only()
-            .dtype(DType::Plain(name))
-            .shape(&self.shape)
-            .writer(Vec::new())
-            .write_header_only()
-            .into_diagnostic()?;
+        let descr = TYPES.iter().find(same).map_or("|u1", |t| t.0).to_owned();
+        let mut out = npy::Header { descr, fortran: false, shape: self.shape.clone() }.write();
         out.extend_from_slice(&self.bytes);
-        Ok(out)
+        out
     }
 
     /// Writes `.npy`, or raw bytes to any other name.
     pub fn write(&self, path: &Path) -> Result<(), Report> {
-        let bytes = if is_npy(path) { self.to_npy()? } else { self.bytes.clone() };
-        std::fs::write(path, bytes)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write {}", path.display()))
+        Ok(if is_npy(path) {
+            wb_files::write(path, self.to_npy())?
+        } else {
+            wb_files::write(path, &self.bytes)?
+        })
     }
 }
 
@@ -119,7 +106,7 @@ mod tests {
         for (name, element) in TYPES {
             let bytes: Vec<u8> = (0..6 * element.bytes() as u8).collect();
             let array = Array { element, shape: vec![2, 3], bytes };
-            let file = array.to_npy().expect("bytes");
+            let file = array.to_npy();
             assert!(file.starts_with(b"\x93NUMPY"), "{name}");
             assert_eq!(Array::from_npy(&file).expect("array"), array, "{name}");
             assert!(Array::from_npy(&file[..file.len() - 1]).is_err(), "{name} cut");

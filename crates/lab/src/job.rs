@@ -1,14 +1,16 @@
 //! A run as a user describes it: a file, a machine with changes, a launch. Command line, experiments,
 //! filetests and benches all start runs through here.
 
-use crate::fills::{fill_buffer, reseed_argument};
+use crate::args::{self, Argument, FORMS};
+use crate::fills::reseed_argument;
 use crate::object::{self, CompileOptions, ObjectFile, SplitSpec};
-use crate::views::{Buffer, Element, Views};
+use crate::views::{Buffer, Element, Extent, Views};
 use miette::{Diagnostic, IntoDiagnostic, Report, miette};
 use std::path::Path;
 use thiserror::Error;
 use wb_device::{Arg, Device, Dispatch, Module};
 use wb_hw::Machine;
+use wb_isa::diag::MAX_ERRORS;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::{self, Guppy};
 use wb_isa::harp::{self, Arch, Harp};
@@ -68,11 +70,13 @@ pub struct Job {
     pub kernarg: Vec<u8>,
     pub args: Vec<KernelArg>,
     init: Vec<(u64, Vec<u8>)>,
+    /// Buffers by the position of their argument, `arg1`, whatever their names are.
+    positions: Vec<(String, usize)>,
 }
 
 /// All that is wrong in one source file.
 #[derive(Debug, Error, Diagnostic)]
-#[error("{count} error{} in {name}", if *count == 1 { "" } else { "s" })]
+#[error("{}", self.title())]
 pub struct AsmErrors {
     name: String,
     count: usize,
@@ -80,9 +84,30 @@ pub struct AsmErrors {
     pub errors: Vec<AsmError>,
 }
 
+/// Errors that are shown of one line, and of a file.
+const SHOWN_OF_LINE: usize = 3;
+const SHOWN: usize = 20;
+
 impl AsmErrors {
-    pub fn new(name: &str, errors: Vec<AsmError>) -> Self {
-        AsmErrors { name: name.to_owned(), count: errors.len(), errors }
+    pub fn new(name: &str, mut errors: Vec<AsmError>) -> Self {
+        let count = errors.len();
+        let (mut line, mut of_line) = (0, 0);
+        errors.retain(|e| {
+            let at = e.line();
+            of_line = if at == line { of_line + 1 } else { 1 };
+            line = at;
+            of_line <= SHOWN_OF_LINE
+        });
+        errors.truncate(SHOWN);
+        AsmErrors { name: name.to_owned(), count, errors }
+    }
+
+    fn title(&self) -> String {
+        let (count, shown) = (self.count, self.errors.len());
+        let least = if count >= MAX_ERRORS { "at least " } else { "" };
+        let errors = if count == 1 { "error" } else { "errors" };
+        let rest = if shown < count { format!("; {shown} of them are shown") } else { String::new() };
+        format!("{least}{count} {errors} in {}{rest}", self.name)
     }
 }
 
@@ -143,7 +168,9 @@ impl Job {
             (machine, _) => machine,
         };
         let sets = spec.sets.iter().map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
-        Ok(wb_hw::load(name)?.with_overrides(&sets)?)
+        let machine = wb_hw::load(name)?.with_overrides(&sets)?;
+        afford(&machine, machine.limits.memory)?;
+        Ok(machine)
     }
 
     fn harp(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, Report> {
@@ -184,6 +211,7 @@ impl Job {
             kernarg: Vec::new(),
             args: Vec::new(),
             init: Vec::new(),
+            positions: Vec::new(),
         })
     }
 
@@ -222,6 +250,7 @@ impl Job {
             kernarg: Vec::new(),
             args: Vec::new(),
             init: views.init,
+            positions: Vec::new(),
         })
     }
 
@@ -231,12 +260,28 @@ impl Job {
         let file = ObjectFile::marked(name, bytes, &spec.split)?;
         let module = device.place(name, file.object, file.source)?;
         let kernel = module.kernel(&spec.kernel)?;
-        let names: Vec<String> = wb_device::explicit(kernel).map(|a| a.name.clone()).collect();
+        let slots: Vec<KernelArg> = wb_device::explicit(kernel).cloned().collect();
         let mut buffers = Vec::new();
         let mut args = Vec::new();
+        let mut positions = Vec::new();
         for (i, text) in spec.args.iter().enumerate() {
-            let name = names.get(i).filter(|n| !n.is_empty()).cloned().unwrap_or_else(|| format!("arg{i}"));
-            args.push(gcn3_arg(&mut device, text, name, &mut buffers)?);
+            let slot = slots.get(i);
+            let named = slot.map(|s| s.name.clone()).filter(|n| !n.is_empty());
+            let what = named.as_ref().map_or(format!("argument {i}"), |n| format!("argument {i} ({n})"));
+            let bad = |why: String| miette!(help = format!("arguments: {FORMS}"), "{what} `{text}`: {why}");
+            args.push(match (args::parse(text).map_err(bad)?, slot) {
+                (Argument::Buffer(array), _) => {
+                    let (addr, bytes) = (device.alloc(array.bytes.len() as u64)?, array.bytes.len() as u64);
+                    device.write(addr, &array.bytes)?;
+                    let name = named.unwrap_or_else(|| format!("arg{i}"));
+                    positions.push((format!("arg{i}"), buffers.len()));
+                    buffers.push(Buffer { name, addr, bytes, element: array.element });
+                    Arg::Buffer(addr)
+                }
+                (Argument::Value(value), Some(slot)) => args::fit(value, slot).map_err(bad)?,
+                (Argument::Value(value), None) => Arg::Value(value.bytes),
+                (Argument::Local(bytes), _) => Arg::Local(bytes),
+            });
         }
         let dispatch = Dispatch {
             kernel: spec.kernel.clone(),
@@ -245,7 +290,7 @@ impl Job {
             args,
             dynamic_lds: spec.dynamic_lds,
         };
-        Job::from_device(&mut device, &module, &dispatch, buffers)
+        Ok(Job { positions, ..Job::from_device(&mut device, &module, &dispatch, buffers)? })
     }
 
     /// A launch of a kernel that is in place, with the device's memory as it is now.
@@ -266,6 +311,7 @@ impl Job {
             kernarg: prepared.kernarg,
             args: module.kernel(&dispatch.kernel)?.args.clone(),
             init: vec![(0, image)],
+            positions: Vec::new(),
         })
     }
 
@@ -281,6 +327,7 @@ impl Job {
             kernarg: Vec::new(),
             args: Vec::new(),
             init: prepared.init,
+            positions: Vec::new(),
         })
     }
 
@@ -292,7 +339,7 @@ impl Job {
     /// Device memory as the launch finds it.
     pub fn memory(&self) -> Result<DeviceMemory, Report> {
         let mut memory = match &self.program {
-            AnyProgram::Vortex(p) => crate::vortex::memory(p, &self.machine),
+            AnyProgram::Vortex(p) => crate::vortex::memory(p, &self.machine)?,
             _ => DeviceMemory::new(self.machine.limits.memory),
         };
         if matches!(self.program, AnyProgram::Gcn3(_)) {
@@ -376,9 +423,13 @@ impl Job {
 
     /// What `NAME[:COUNT[:TYPE]]` stands for in memory: a view, a buffer, or a label of a HARP or Vortex program.
     pub fn find_buffer(&self, what: &str) -> Result<Buffer, Report> {
-        Buffer::select(what, |name| match self.buffers.iter().find(|b| b.name == name) {
-            Some(b) => Ok(b.clone()),
-            None => self.symbol(name),
+        Buffer::select(what, |name| {
+            let named = self.buffers.iter().find(|b| b.name == name);
+            let placed = || self.positions.iter().find(|p| p.0 == name).map(|p| &self.buffers[p.1]);
+            match named.or_else(placed) {
+                Some(b) => Ok((b.clone(), Extent::Exact)),
+                None => self.symbol(name).map(|b| (b, Extent::Open)),
+            }
         })
     }
 
@@ -399,10 +450,17 @@ impl Job {
             let bytes = end.saturating_sub(*addr).max(u64::from(word));
             return Ok(Buffer { name: name.to_owned(), addr: *addr, bytes, element: Element::Word(word) });
         }
-        let names: Vec<&str> = self.buffers.iter().map(|b| b.name.as_str()).collect();
+        let position = |i: usize| self.positions.iter().find(|p| p.1 == i && p.0 != self.buffers[i].name);
+        let names: Vec<String> = (0..self.buffers.len())
+            .map(|i| match position(i) {
+                Some((arg, _)) => format!("{} ({arg})", self.buffers[i].name),
+                None => self.buffers[i].name.clone(),
+            })
+            .collect();
+        let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         Err(miette!(
-            help = format!("views of this launch: {}", names.join(" ")),
-            "there is no view or label `{name}`"
+            help = format!("buffers of this launch: {known}"),
+            "there is no buffer, view or label `{name}`"
         ))
     }
 
@@ -413,39 +471,16 @@ impl Job {
     }
 }
 
-/// `i32:5` passes a number, `local:4096` asks for local memory; none for anything else.
-pub(crate) fn plain_arg(text: &str) -> Option<Arg> {
-    match text.split_once(':')? {
-        ("local", bytes) => Some(Arg::Local(bytes.parse().ok()?)),
-        (element, number) => Some(Arg::Value(Element::parse(element)?.encode(number)?)),
+/// Whether the host has room for that much memory of a machine: asked before it is taken, because then it is too late.
+pub(crate) fn afford(machine: &Machine, bytes: u64) -> Result<(), Report> {
+    if wb_sim::affordable(bytes) {
+        return Ok(());
     }
-}
-
-/// `buf:f32:1024:iota` makes a buffer; the rest is as in [`plain_arg`].
-fn gcn3_arg(device: &mut Device, text: &str, name: String, buffers: &mut Vec<Buffer>) -> Result<Arg, Report> {
-    let bad = || {
-        miette!(
-            help = format!(
-                "buf:TYPE:COUNT[:FILL], TYPE:NUMBER or local:BYTES, with TYPE one of {}",
-                Element::NAMES
-            ),
-            "argument `{text}`"
-        )
-    };
-    let parts: Vec<&str> = text.split(':').collect();
-    match parts.as_slice() {
-        ["buf", element, count, fill @ ..] => {
-            let element = Element::parse(element).ok_or_else(bad)?;
-            let count: u64 = count.parse().map_err(|_| bad())?;
-            let data =
-                fill_buffer(element, count, fill.first().copied().unwrap_or("zero")).ok_or_else(bad)?;
-            let addr = device.alloc(data.len() as u64)?;
-            device.write(addr, &data)?;
-            buffers.push(Buffer { name, addr, bytes: data.len() as u64, element });
-            Ok(Arg::Buffer(addr))
-        }
-        _ => plain_arg(text).ok_or_else(bad),
-    }
+    Err(miette!(
+        help = "make limits.memory smaller with --set, or the number of cores, waves and lanes",
+        "this computer has no room for the {bytes} bytes of memory of the machine {}",
+        machine.name
+    ))
 }
 
 fn source_file(name: &str, bytes: &[u8]) -> Result<SourceFile, Report> {

@@ -1,5 +1,6 @@
 //! Experiments and everything that starts runs: jobs, published experiments, benches.
 
+pub mod args;
 pub mod array;
 pub mod bench;
 pub mod bound;
@@ -10,6 +11,7 @@ mod html;
 pub mod job;
 pub mod kernels;
 pub mod launch;
+mod npy;
 pub mod object;
 pub mod random;
 pub mod reproduce;

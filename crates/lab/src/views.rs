@@ -1,8 +1,10 @@
 //! Buffers and textures of a launch, described in one word each: `buf:u32:256:iota`, `tex:64x64:checker`.
 
-use crate::fills::{FILLS, fill_buffer, splitmix};
+use crate::args::Argument;
+use crate::array::Array;
+use crate::fills::{FILLS, splitmix};
 use half::f16;
-use miette::{IntoDiagnostic, Report, miette};
+use miette::{Report, miette};
 use wb_isa::guppy::{Bindings, Filter, Sampler, View, Wrap};
 
 /// Element type of a buffer, for filling and printing.
@@ -58,20 +60,36 @@ impl Element {
         }
     }
 
-    /// A number written in a launch (`5`, `-1`, `0x10`, `2.5`) as the bytes of one element.
+    /// The same as [`Element::encode`], or what is wrong with the number.
+    pub fn number_of(self, text: &str) -> Result<Vec<u8>, String> {
+        self.encode(text).ok_or_else(|| match (self, text.parse::<i128>()) {
+            (Element::Unsigned(_) | Element::Word(_), Ok(n)) if n < 0 => {
+                format!(
+                    "{text} is below 0 and {} has no sign: write i{}:{text}",
+                    self.name(),
+                    8 * self.bytes()
+                )
+            }
+            (_, Ok(_)) if !self.is_float() => format!("{text} does not fit into {}", self.name()),
+            _ => format!("`{text}` is not a number of type {}", self.name()),
+        })
+    }
+
+    /// A number written in a launch (`5`, `-1`, `0x10`, `2.5`) as the bytes of one element. Hexadecimal numbers are bits:
+    /// they fit signed types, too.
     pub fn encode(self, text: &str) -> Option<Vec<u8>> {
         let bits = match self {
             Element::F16 => u64::from(f16::from_f64(text.parse().ok()?).to_bits()),
             Element::F32 => u64::from(text.parse::<f32>().ok()?.to_bits()),
             Element::F64 => text.parse::<f64>().ok()?.to_bits(),
             _ => {
-                let value = match text.strip_prefix("0x") {
-                    Some(hex) => i128::from(u64::from_str_radix(hex, 16).ok()?),
-                    None => text.parse::<i128>().ok()?,
-                };
-                // Either reading of the bits is welcome: u8:-1 and i8:255 are both 0xff.
                 let limit = 1i128 << (8 * self.bytes());
-                (-limit / 2..limit).contains(&value).then_some(value as u64)?
+                let (value, range) = match text.strip_prefix("0x") {
+                    Some(hex) => (i128::from(u64::from_str_radix(hex, 16).ok()?), 0..limit),
+                    None if matches!(self, Element::Signed(_)) => (text.parse().ok()?, -limit / 2..limit / 2),
+                    None => (text.parse().ok()?, 0..limit),
+                };
+                range.contains(&value).then_some(value as u64)?
             }
         };
         Some(bits.to_le_bytes()[..self.bytes() as usize].to_vec())
@@ -156,25 +174,49 @@ pub struct Buffer {
     pub element: Element,
 }
 
+/// Whether a name says how much memory it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    Exact,
+    Open,
+}
+
 impl Buffer {
-    /// What `NAME[:COUNT[:TYPE]]` stands for, given how to find the name.
-    pub fn select(what: &str, find: impl FnOnce(&str) -> Result<Buffer, Report>) -> Result<Buffer, Report> {
+    /// What `NAME[:COUNT[:TYPE]]` stands for, given how to find the name and whether more than it has can be shown:
+    /// what follows a label belongs to the program, too.
+    pub fn select(
+        what: &str,
+        find: impl FnOnce(&str) -> Result<(Buffer, Extent), Report>,
+    ) -> Result<Buffer, Report> {
         let mut parts = what.split(':');
         let name = parts.next().unwrap_or("");
-        let count: Option<u64> =
-            parts.next().filter(|c| !c.is_empty()).map(str::parse).transpose().into_diagnostic()?;
+        let help = "NAME, NAME:COUNT or NAME:COUNT:TYPE";
+        let number = |c: &str| {
+            c.parse::<u64>().map_err(|_| miette!(help = help, "`{what}`: `{c}` is not a number of elements"))
+        };
+        let count: Option<u64> = parts.next().filter(|c| !c.is_empty()).map(number).transpose()?;
         let element = match parts.next() {
             None => None,
             Some(t) => Some(
                 Element::parse(t).ok_or_else(|| miette!(help = Element::NAMES, "no element type `{t}`"))?,
             ),
         };
-        let mut buffer = find(name)?;
+        if let Some(more) = parts.next() {
+            return Err(miette!(help = help, "`{what}`: `:{more}` is too much"));
+        }
+        let (mut buffer, extent) = find(name)?;
+        // As it was asked for: by name or by position.
+        name.clone_into(&mut buffer.name);
         if let Some(element) = element {
             buffer.element = element;
         }
         if let Some(count) = count {
-            buffer.bytes = count.saturating_mul(buffer.element.bytes());
+            let bytes = count.saturating_mul(buffer.element.bytes());
+            if extent == Extent::Exact && bytes > buffer.bytes {
+                let has = buffer.bytes / buffer.element.bytes();
+                return Err(miette!("`{what}`: {name} has {has} elements of {}", buffer.element.name()));
+            }
+            buffer.bytes = bytes;
         }
         Ok(buffer)
     }
@@ -207,15 +249,13 @@ impl Views {
             parse_name(name).ok_or_else(|| bad(format!("`{name}` is not t0…t63 or u0…u63")))?;
         let parts: Vec<&str> = spec.split(':').collect();
         let view = match parts.as_slice() {
-            ["buf", element, count, fill @ ..] => {
-                let element =
-                    Element::parse(element).ok_or_else(|| bad(format!("no element type `{element}`")))?;
-                let count: u64 = count.parse().map_err(|_| bad(format!("`{count}` is not a number")))?;
-                let data = fill_buffer(element, count, fill.first().copied().unwrap_or("zero"))
-                    .ok_or_else(|| bad("unknown fill or too large".into()))?;
-                let base = self.place(name, data, element);
-                View::Buffer { base, bytes: count * element.bytes() }
-            }
+            ["buf", ..] => match crate::args::parse(spec).map_err(&bad)? {
+                Argument::Buffer(Array { element, bytes: data, .. }) => {
+                    let bytes = data.len() as u64;
+                    View::Buffer { base: self.place(name, data, element), bytes }
+                }
+                Argument::Value(_) | Argument::Local(_) => return Err(bad("it is not a buffer".into())),
+            },
             ["tex", size, fill @ ..] => {
                 let (w, h) = size
                     .split_once('x')

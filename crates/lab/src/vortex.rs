@@ -1,13 +1,12 @@
 //! Vortex programs as a user gives them: an ELF executable or assembly, with arguments in a block that `mscratch` points
 //! to. The memory map is that of docs/vortex.md.
 
-use crate::fills::fill_buffer;
-use crate::job::{AsmErrors, plain_arg};
+use crate::args::{self, FORMS};
+use crate::job::{AsmErrors, afford};
 use crate::views::{Buffer, Element};
 use miette::{IntoDiagnostic, Report, miette};
 use std::fmt::Write as _;
 use std::ops::Range;
-use wb_device::Arg;
 use wb_hw::Machine;
 use wb_isa::SourceFile;
 use wb_isa::vortex::{Inst, LOCAL, LOCAL_PLACE, LOCAL_STRIDE, Target, Vortex, assemble, text};
@@ -66,7 +65,7 @@ pub(crate) fn prepare(
 }
 
 /// The ranges of addresses that exist.
-pub(crate) fn memory(program: &Program<Vortex>, machine: &Machine) -> DeviceMemory {
+pub(crate) fn memory(program: &Program<Vortex>, machine: &Machine) -> Result<DeviceMemory, Report> {
     let harts = u64::from(machine.cores) * u64::from(machine.core.waves) * u64::from(machine.core.lanes);
     let top = u64::from(LOCAL);
     let start = program.segments.iter().map(|s| s.addr).min().unwrap_or(0);
@@ -80,9 +79,10 @@ pub(crate) fn memory(program: &Program<Vortex>, machine: &Machine) -> DeviceMemo
         let start = LOCAL_PLACE + core * LOCAL_STRIDE;
         start..start + u64::from(machine.core.lds_bytes)
     }));
+    afford(machine, ranges.iter().map(|r| r.end - r.start).sum())?;
     let mut memory = DeviceMemory::sparse(&ranges);
     memory.forbid_below(USER_DATA);
-    memory
+    Ok(memory)
 }
 
 /// The block of arguments and the buffers behind it.
@@ -94,7 +94,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// Every argument at a multiple of its size, buffers as addresses.
+    /// Every argument at a multiple of its element's size, buffers as addresses.
     fn place(&mut self, args: &[String]) -> Result<Vec<(u64, Vec<u8>)>, Report> {
         let mut parsed = Vec::new();
         for (i, text) in args.iter().enumerate() {
@@ -103,11 +103,11 @@ impl Arguments {
         let mut offsets = Vec::new();
         let mut size = 0u64;
         for arg in &parsed {
-            let bytes = match arg {
-                Argument::Value(bytes) => bytes.len() as u64,
-                Argument::Buffer(..) => 4,
+            let (bytes, align) = match arg {
+                Argument::Value(bytes, align) => (bytes.len() as u64, *align),
+                Argument::Buffer(..) => (4, 4),
             };
-            size = size.next_multiple_of(bytes);
+            size = size.next_multiple_of(align);
             offsets.push(size as usize);
             size += bytes;
         }
@@ -116,7 +116,7 @@ impl Arguments {
         self.next += size;
         for (arg, at) in parsed.into_iter().zip(offsets) {
             let bytes = match arg {
-                Argument::Value(bytes) => bytes,
+                Argument::Value(bytes, _) => bytes,
                 Argument::Buffer(name, element, data) => {
                     let addr = self.next.next_multiple_of(ALIGN);
                     self.next = addr + data.len() as u64;
@@ -141,31 +141,20 @@ impl Arguments {
 }
 
 enum Argument {
-    Value(Vec<u8>),
+    /// Bytes, and what their place is a multiple of.
+    Value(Vec<u8>, u64),
     Buffer(String, Element, Vec<u8>),
 }
 
-/// `buf:f32:1024:iota` makes a buffer, `i32:5` passes a number.
 fn argument(text: &str, name: String) -> Result<Argument, Report> {
-    let bad = || {
-        miette!(
-            help = format!("buf:TYPE:COUNT[:FILL] or TYPE:NUMBER, with TYPE one of {}", Element::NAMES),
-            "argument `{text}`"
-        )
-    };
-    let parts: Vec<&str> = text.split(':').collect();
-    match parts.as_slice() {
-        ["buf", element, count, fill @ ..] => {
-            let element = Element::parse(element).ok_or_else(bad)?;
-            let count: u64 = count.parse().map_err(|_| bad())?;
-            let fill = fill.first().copied().unwrap_or("zero");
-            let data = fill_buffer(element, count, fill).ok_or_else(bad)?;
-            Ok(Argument::Buffer(name, element, data))
+    let bad = |why: String| miette!(help = format!("arguments: {FORMS}"), "{name} `{text}`: {why}");
+    match args::parse(text).map_err(&bad)? {
+        args::Argument::Buffer(array) => Ok(Argument::Buffer(name, array.element, array.bytes)),
+        args::Argument::Value(value) => {
+            let align = value.element.map_or(4, |e| e.bytes());
+            Ok(Argument::Value(value.bytes, align))
         }
-        _ => match plain_arg(text) {
-            Some(Arg::Value(bytes)) => Ok(Argument::Value(bytes)),
-            _ => Err(bad()),
-        },
+        args::Argument::Local(_) => Err(bad("Vortex kernels have no arguments in local memory".into())),
     }
 }
 

@@ -2,11 +2,13 @@
 //! Calls are edges to the next instruction (the callee is a root of its own); mask-stack programs
 //! are walked with an abstract mask stack, so that `pop_mask` has its real successors.
 
+use crate::masks::{self, is_code};
 use crate::program::FlowMap;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, Reversed, VisitMap};
 use std::collections::{BTreeMap, BTreeSet};
+use thiserror::Error;
 use wb_isa::{FlowKind, NO_PC, Pc};
 
 /// A basic block: instructions from `first` to `last` in program order.
@@ -33,19 +35,43 @@ pub struct Cfg {
     /// Immediate dominator of each block; `None` where the program is entered.
     pub idom: Vec<Option<usize>>,
     pub loops: Vec<Loop>,
+    /// The innermost loop around each block, and the loop directly around each loop; numbers of `loops`.
+    pub inner: Vec<Option<usize>>,
+    pub outer: Vec<Option<usize>>,
+    /// Places of the blocks in a walk of the tree of dominators, and of post-dominators.
+    dominated: Vec<Span>,
+    post_dominated: Vec<Span>,
     /// Block of each reachable pc.
     block_of: BTreeMap<Pc, usize>,
 }
 
-/// Mask-stack walks give up beyond this depth (a program that pushes in a loop).
-const STACK_LIMIT: usize = 64;
-/// ... and beyond this many (pc, stack) states.
-const STATE_LIMIT: usize = 1 << 16;
+/// Blocks of all loops together, each counted once for every loop around it. Some 2,900 loops within each other reach it.
+pub const LOOP_LIMIT: usize = 1 << 22;
+/// States (instruction, push that made the top of the mask stack) beyond four for every instruction.
+const STATE_LIMIT: usize = 1 << 22;
+
+/// A program whose flow is refused, because looking at it would take too long or too much memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum TooComplex {
+    #[error(
+        "its loops are nested too deeply: together they hold more than {LOOP_LIMIT} blocks, each counted once for every \
+         loop around it"
+    )]
+    Loops,
+    #[error(
+        "its mask stack has too many forms: more than {0} pairs of an instruction and a place that pushed"
+    )]
+    Masks(usize),
+}
 
 impl Cfg {
-    pub fn build(flow: &FlowMap, valid: &[bool], roots: impl IntoIterator<Item = Pc>) -> Cfg {
+    pub fn build(
+        flow: &FlowMap,
+        valid: &[bool],
+        roots: impl IntoIterator<Item = Pc>,
+    ) -> Result<Cfg, TooComplex> {
         let roots: BTreeSet<Pc> = roots.into_iter().filter(|&r| is_code(valid, r)).collect();
-        let succs = successors(flow, valid, &roots);
+        let succs = masks::successors(flow, valid, &roots, 4 * flow.kind.len() + STATE_LIMIT)?;
         let blocks = split_blocks(flow, &succs, &roots);
         let block_of: BTreeMap<Pc, usize> = blocks
             .iter()
@@ -63,8 +89,8 @@ impl Cfg {
             let ends = &succs[&cfg.blocks[b].last];
             cfg.blocks[b].succs = ends.iter().map(|pc| cfg.block_of[pc]).collect();
         }
-        cfg.analyse(&roots);
-        cfg
+        cfg.analyse(&roots)?;
+        Ok(cfg)
     }
 
     /// Block containing `pc`, if it is reachable.
@@ -96,30 +122,49 @@ impl Cfg {
 
     /// Every way from `a` to the end leads through `b`.
     pub fn post_dominates(&self, b: usize, a: usize) -> bool {
-        std::iter::successors(Some(a), |&a| self.ipdom[a]).any(|d| d == b)
+        within(&self.post_dominated, b, a)
     }
 
     /// `block` can be run again without `between`.
     pub fn repeats_without(&self, block: usize, between: usize) -> bool {
-        let mut seen = BTreeSet::from([between]);
+        let mut seen = vec![false; self.blocks.len()];
+        seen[between] = true;
         let mut work = self.blocks[block].succs.clone();
         while let Some(b) = work.pop() {
             if b == block {
                 return true;
             }
-            if seen.insert(b) {
+            if !std::mem::replace(&mut seen[b], true) {
                 work.extend(&self.blocks[b].succs);
             }
         }
         false
     }
 
-    /// Every way to `b` leads through `a`.
-    pub fn dominates(&self, a: usize, b: usize) -> bool {
-        std::iter::successors(Some(b), |&b| self.idom[b]).any(|d| d == a)
+    /// Blocks from which one of `targets` can be reached, themselves included.
+    pub fn reaching(&self, targets: &BTreeSet<usize>) -> Vec<bool> {
+        let preds = self.predecessors();
+        let mut seen = vec![false; self.blocks.len()];
+        let mut work: Vec<usize> = targets.iter().copied().collect();
+        while let Some(b) = work.pop() {
+            if !std::mem::replace(&mut seen[b], true) {
+                work.extend(&preds[b]);
+            }
+        }
+        seen
     }
 
-    fn analyse(&mut self, roots: &BTreeSet<Pc>) {
+    /// Loops around a block, from the inside.
+    pub fn around(&self, block: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(self.inner[block], |&l| self.outer[l])
+    }
+
+    /// Every way to `b` leads through `a`.
+    pub fn dominates(&self, a: usize, b: usize) -> bool {
+        within(&self.dominated, a, b)
+    }
+
+    fn analyse(&mut self, roots: &BTreeSet<Pc>) -> Result<(), TooComplex> {
         let n = self.blocks.len();
         let mut graph = DiGraph::<(), ()>::with_capacity(n + 2, 2 * n);
         let nodes: Vec<NodeIndex> = (0..n).map(|_| graph.add_node(())).collect();
@@ -154,22 +199,45 @@ impl Cfg {
             .iter()
             .map(|&b| dom.immediate_dominator(b).filter(|&d| d.index() < n).map(|d| d.index()))
             .collect();
+        self.dominated = spans(&self.idom);
+        self.post_dominated = spans(&self.ipdom);
         let mut loops: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        let mut held = 0;
         for (b, block) in self.blocks.iter().enumerate() {
             for &header in &block.succs {
-                let back = dom.dominators(nodes[b]).is_some_and(|mut d| d.any(|x| x == nodes[header]));
-                if back {
-                    let body = loops.entry(header).or_insert_with(|| BTreeSet::from([header]));
-                    let mut work = vec![b];
-                    while let Some(x) = work.pop() {
-                        if body.insert(x) {
-                            work.extend(&preds[x]);
-                        }
+                if !self.dominates(header, b) {
+                    continue;
+                }
+                let body = loops.entry(header).or_insert_with(|| BTreeSet::from([header]));
+                let mut work = vec![b];
+                while let Some(x) = work.pop() {
+                    if body.insert(x) {
+                        held += 1;
+                        work.extend(&preds[x]);
                     }
+                }
+                if held > LOOP_LIMIT {
+                    return Err(TooComplex::Loops);
                 }
             }
         }
         self.loops = loops.into_iter().map(|(header, blocks)| Loop { header, blocks }).collect();
+        self.nest();
+        Ok(())
+    }
+
+    /// Which loop is in which: those of different headers are within each other or apart.
+    fn nest(&mut self) {
+        let mut order: Vec<usize> = (0..self.loops.len()).collect();
+        order.sort_by_key(|&l| std::cmp::Reverse(self.loops[l].blocks.len()));
+        self.inner = vec![None; self.blocks.len()];
+        self.outer = vec![None; self.loops.len()];
+        for l in order {
+            self.outer[l] = self.inner[self.loops[l].header];
+            for &b in &self.loops[l].blocks {
+                self.inner[b] = Some(l);
+            }
+        }
     }
 
     fn predecessors(&self) -> Vec<Vec<usize>> {
@@ -201,83 +269,45 @@ impl Cfg {
         let f = self.block_at(fall);
         // A jump straight back to the header goes round the loop even if an outer loop with the same header
         // holds the fall-through too.
-        self.loops.iter().any(|l| {
+        self.around(s).any(|l| {
+            let l = &self.loops[l];
             let leaves = !f.is_some_and(|f| l.blocks.contains(&f));
-            l.blocks.contains(&s) && l.blocks.contains(&t) && (leaves || l.header == t)
+            l.blocks.contains(&t) && (leaves || l.header == t)
         })
     }
 }
 
-fn is_code(valid: &[bool], pc: Pc) -> bool {
-    valid.get(pc as usize).copied().unwrap_or(false)
+/// First and last number of a block's part of a tree that was walked from the top.
+type Span = (u32, u32);
+
+/// `a` is above `b` in the tree, or is `b`.
+fn within(spans: &[Span], a: usize, b: usize) -> bool {
+    spans[a].0 <= spans[b].0 && spans[b].1 <= spans[a].1
 }
 
-/// Successor pcs of every reachable instruction, in the order taken side last.
-fn successors(flow: &FlowMap, valid: &[bool], roots: &BTreeSet<Pc>) -> BTreeMap<Pc, BTreeSet<Pc>> {
-    let mut succs: BTreeMap<Pc, BTreeSet<Pc>> = BTreeMap::new();
-    let mut seen: BTreeSet<(Pc, Vec<Pc>)> = BTreeSet::new();
-    let mut work: Vec<(Pc, Vec<Pc>)> = roots.iter().map(|&r| (r, Vec::new())).collect();
-    while let Some((pc, stack)) = work.pop() {
-        if seen.len() >= STATE_LIMIT || !seen.insert((pc, stack.clone())) {
-            succs.entry(pc).or_default();
-            continue;
-        }
-        let next = flow.next[pc as usize];
-        let mut out: Vec<(Pc, Vec<Pc>)> = Vec::new();
-        let pop = |out: &mut Vec<(Pc, Vec<Pc>)>| {
-            if let Some((&top, rest)) = stack.split_last() {
-                out.push((top, rest.to_vec()));
-            }
-        };
-        let push = |pcs: &[Pc]| -> Vec<Pc> {
-            let mut s = stack.clone();
-            s.extend(pcs.iter().take(STACK_LIMIT.saturating_sub(s.len())));
-            s
-        };
-        match flow.kind[pc as usize] {
-            FlowKind::Next
-            | FlowKind::Split
-            | FlowKind::Join
-            | FlowKind::SplitLanes
-            | FlowKind::Merge
-            | FlowKind::Spawn
-            | FlowKind::Barrier => out.push((next, stack.clone())),
-            FlowKind::Jump(t) => out.push((t, stack.clone())),
-            FlowKind::Branch(t) | FlowKind::MaskBranch { target: t, .. } => {
-                out.extend([(next, stack.clone()), (t, stack.clone())])
-            }
-            FlowKind::Call { target, .. } => {
-                out.push((next, stack.clone()));
-                if let Some(t) = target.filter(|&t| is_code(valid, t)) {
-                    work.push((t, Vec::new()));
-                }
-            }
-            FlowKind::Indirect { conditional } | FlowKind::Exit { conditional } => {
-                if conditional {
-                    out.push((next, stack.clone()));
-                }
-            }
-            FlowKind::PushMask(r) => out.push((next, push(&[r]))),
-            FlowKind::PopMask => pop(&mut out),
-            FlowKind::MaskNonZero => {
-                out.push((next, stack.clone()));
-                pop(&mut out);
-            }
-            FlowKind::BranchPush { other, reconverge } => {
-                out.push((next, push(&[reconverge, other])));
-                out.push((next, push(&[reconverge])));
-                out.push((other, push(&[reconverge])));
-            }
-        }
-        let entry = succs.entry(pc).or_default();
-        for (to, stack) in out {
-            if is_code(valid, to) {
-                entry.insert(to);
-                work.push((to, stack));
-            }
+/// Numbers every node of a forest given by parents, so that a node's part of it is a range.
+fn spans(parents: &[Option<usize>]) -> Vec<Span> {
+    let mut children = vec![Vec::new(); parents.len()];
+    let mut work: Vec<(usize, bool)> = Vec::new();
+    for (node, parent) in parents.iter().enumerate() {
+        match parent {
+            Some(p) => children[*p].push(node),
+            None => work.push((node, false)),
         }
     }
-    succs
+    let mut spans = vec![(0, 0); parents.len()];
+    let mut count = 0;
+    while let Some((node, done)) = work.pop() {
+        if done {
+            spans[node].1 = count;
+        } else {
+            count += 1;
+            spans[node].0 = count;
+            work.push((node, true));
+            work.extend(children[node].iter().map(|&c| (c, false)));
+        }
+    }
+    spans
 }
 
 fn split_blocks(flow: &FlowMap, succs: &BTreeMap<Pc, BTreeSet<Pc>>, roots: &BTreeSet<Pc>) -> Vec<Block> {
@@ -325,7 +355,7 @@ mod tests {
             loop_split: vec![false; n],
             ..FlowMap::default()
         };
-        let cfg = Cfg::build(&flow, &vec![true; n], roots.iter().copied());
+        let cfg = Cfg::build(&flow, &vec![true; n], roots.iter().copied()).expect("a graph");
         cfg.fill(&mut flow);
         (cfg, flow)
     }

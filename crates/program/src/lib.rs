@@ -8,13 +8,14 @@ pub mod facts;
 mod liveness;
 mod load;
 pub mod marks;
+mod masks;
 mod program;
 mod regions;
 pub mod rewrite;
 mod vortex;
 mod vortex_write;
 
-pub use cfg::{Block, Cfg};
+pub use cfg::{Block, Cfg, TooComplex};
 pub use load::{LoadError, gcn3_program, gcn3_setup, guppy_program, harp_program};
 pub use program::{FlowMap, Op, Program, Segment};
 pub use regions::{Region, RegionKind};

@@ -1,6 +1,7 @@
 //! From assembled or linked modules to a [`Program`].
 
 use crate::calls;
+use crate::cfg::TooComplex;
 use crate::codeobject::{CodeObject, Kernel};
 use crate::program::{Parts, Program, Segment};
 use thiserror::Error;
@@ -27,6 +28,8 @@ pub enum LoadError {
         "code reaches to address {0:#x}; {MAX_TEXT:#x} is possible: move code to lower addresses, data behind it"
     )]
     TooLarge(u64),
+    #[error("the program is too complex: {0}")]
+    TooComplex(#[from] TooComplex),
     #[error("at address {addr:#x}: {why}")]
     Instruction { addr: u64, why: String },
 }
@@ -87,7 +90,7 @@ pub fn harp_program(
         lines,
         source,
         isa,
-    }))
+    })?)
 }
 
 fn bytes_at(image: &Image, addr: u64, end: u64) -> Option<&[u8]> {
@@ -149,7 +152,7 @@ pub fn gcn3_program(
         lines,
         source,
         isa,
-    });
+    })?;
     program.kernel.clone_from(&kernel.name);
     program.files.clone_from(&object.files);
     program.line_files = line_files;
@@ -195,5 +198,5 @@ pub fn guppy_program(
         symbols: Vec::new(),
         lines: module.lines,
         source,
-    }))
+    })?)
 }

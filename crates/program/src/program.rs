@@ -1,7 +1,7 @@
 //! The decoded program: one [`Op`] per pc, register lists in one pool, and a [`FlowMap`] that tells
 //! mechanisms about control flow without telling them about instructions.
 
-use crate::cfg::Cfg;
+use crate::cfg::{Cfg, TooComplex};
 use crate::liveness;
 use crate::regions::{self, Region, Step};
 use std::collections::BTreeMap;
@@ -113,7 +113,7 @@ fn add_locks<I: Isa>(isa: &I, registers: &[u16], pool: &mut Vec<u16>) {
 }
 
 impl<I: Isa> Program<I> {
-    pub(crate) fn new(parts: Parts<I>) -> Self {
+    pub(crate) fn new(parts: Parts<I>) -> Result<Self, TooComplex> {
         let n = parts.insts.len();
         let mut ops = Vec::with_capacity(n);
         let mut pool = Vec::new();
@@ -146,7 +146,7 @@ impl<I: Isa> Program<I> {
         }
         let valid: Vec<bool> = ops.iter().map(|o| o.inst.is_some()).collect();
         let roots = std::iter::once(parts.entry).chain(parts.labels.iter().map(|l| l.1));
-        let cfg = Cfg::build(&flow, &valid, roots);
+        let cfg = Cfg::build(&flow, &valid, roots)?;
         cfg.fill(&mut flow);
         flow.regions = regions::find(&flow, &cfg, parts.entry, &|pc| {
             let facts = parts.isa.facts(ops[pc as usize].inst.as_ref()?, pc, flow.next[pc as usize]);
@@ -157,7 +157,7 @@ impl<I: Isa> Program<I> {
         for r in &flow.regions {
             flow.rpc[r.branch as usize] = r.reconverge;
         }
-        Program {
+        Ok(Program {
             isa: parts.isa,
             name: parts.name,
             ops,
@@ -177,7 +177,7 @@ impl<I: Isa> Program<I> {
             flow,
             cfg,
             needs: OnceLock::new(),
-        }
+        })
     }
 
     /// Path registers that code from `pc` on reads.

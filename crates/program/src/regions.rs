@@ -42,6 +42,9 @@ pub struct Region {
     pub why: &'static str,
 }
 
+/// Post-dominators of a branch that are looked at for the instruction that switches its lanes on again.
+const FOLLOWED: usize = 4096;
+
 /// What the walk sees of an instruction.
 pub(crate) struct Step {
     pub lanes: LaneEffect,
@@ -61,14 +64,14 @@ pub(crate) fn find(flow: &FlowMap, cfg: &Cfg, entry: Pc, step: &dyn Fn(Pc) -> Op
     let lockstep = !reached.iter().any(|&b| has(b, &barrier));
     let hazard = |pc: Pc| step(pc).is_some_and(|s| s.cross_lane || lockstep && s.local);
     let hazards: BTreeSet<usize> = reached.iter().copied().filter(|&b| has(b, &hazard)).collect();
+    let before_hazard = cfg.reaching(&hazards);
     let mut regions: Vec<Region> = (0..flow.kind.len() as Pc)
         .filter(|&pc| matches!(flow.kind[pc as usize], FlowKind::MaskBranch { .. }))
         .filter_map(|pc| {
             let block = cfg.block_at(pc)?;
             let mut region = Walk { flow, cfg, step }.region(pc, block);
             // Only what follows the branch counts.
-            let follows = |&s: &usize| !cfg.reachable(Some(s)).is_disjoint(&hazards);
-            region.hazard = cfg.blocks[block].succs.iter().any(follows);
+            region.hazard = cfg.blocks[block].succs.iter().any(|&s| before_hazard[s]);
             Some(region)
         })
         .collect();
@@ -143,7 +146,8 @@ impl Walk<'_> {
     /// Follows the post-dominators until an instruction switches the saved lanes on again.
     fn restore(&self, region: &mut Region, block: usize, mut saved: BTreeSet<u16>) {
         let mut at = self.cfg.ipdom[block];
-        while let Some(b) = at {
+        for _ in 0..FOLLOWED {
+            let Some(b) = at else { break };
             let pcs = self.cfg.pcs(b, self.flow);
             for (i, &pc) in pcs.iter().enumerate() {
                 let Some(s) = (self.step)(pc) else { continue };
@@ -198,11 +202,7 @@ impl Walk<'_> {
 
     /// Split and merge may be marked only where each is passed once for the other.
     fn judge(&self, region: &mut Region, from: usize, to: usize) {
-        let inner = |b: usize| {
-            let around = self.cfg.loops.iter().enumerate().filter(|(_, l)| l.blocks.contains(&b));
-            around.min_by_key(|(_, l)| l.blocks.len()).map(|(i, _)| i)
-        };
-        if inner(from) != inner(to) {
+        if self.cfg.inner[from] != self.cfg.inner[to] {
             region.why = "the branch is in a loop and its lanes come together outside of it";
         } else if !self.cfg.dominates(from, to) {
             region.why = "the place where the lanes come together can be reached past the branch";

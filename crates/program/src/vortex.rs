@@ -205,5 +205,5 @@ pub fn vortex_program(
         lines: line_of,
         source,
         isa,
-    }))
+    })?)
 }

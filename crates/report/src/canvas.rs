@@ -100,16 +100,30 @@ pub(crate) enum Format {
     Svg,
 }
 
-/// The format a path asks for, after making sure that the file can be written.
+/// Draws into a file beside `path` that takes its place when it is complete.
+pub(crate) fn into_file(
+    path: &Path,
+    paint: impl FnOnce(&Path) -> Result<(), ReportError>,
+) -> Result<(), ReportError> {
+    wb_files::write_by(path, |part| {
+        paint(part).map_err(|error| match error {
+            ReportError::Draw(what) => ReportError::Write { path: path.into(), what },
+            other => other,
+        })
+    })
+}
+
+/// Whether a picture can be drawn to a file of this name.
+pub fn check_name(path: &Path) -> Result<(), ReportError> {
+    format_of(path).map(|_| ())
+}
+
+/// The format a path asks for.
 pub(crate) fn format_of(path: &Path) -> Result<Format, ReportError> {
     let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
-    let format = match extension.as_deref() {
-        Some("png") => Format::Png,
-        Some("svg") => Format::Svg,
-        _ => return Err(ReportError::UnknownFormat { path: path.into() }),
-    };
-    match std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(path) {
-        Ok(_) => Ok(format),
-        Err(e) => Err(ReportError::Write { path: path.into(), what: e.to_string() }),
+    match extension.as_deref() {
+        Some("png") => Ok(Format::Png),
+        Some("svg") => Ok(Format::Svg),
+        _ => Err(ReportError::UnknownFormat { path: path.into() }),
     }
 }

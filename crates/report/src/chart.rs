@@ -10,7 +10,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::ReportError;
-use crate::canvas::{FONT, Format, INK, failed, format_of, load_font, text_width};
+use crate::canvas::{FONT, Format, INK, failed, format_of, into_file, load_font, text_width};
 
 /// What stands along the x axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,13 +119,10 @@ enum Style {
 fn save(path: &Path, chart: &Chart, style: Style) -> Result<(), ReportError> {
     check(chart)?;
     load_font();
-    let done = match format_of(path)? {
+    let format = format_of(path)?;
+    into_file(path, |path| match format {
         Format::Png => draw(BitMapBackend::new(path, layout(chart).size), chart, style),
         Format::Svg => draw(SVGBackend::new(path, layout(chart).size), chart, style),
-    };
-    done.map_err(|error| match error {
-        ReportError::Draw(what) => ReportError::Write { path: path.into(), what },
-        other => other,
     })
 }
 

@@ -13,6 +13,9 @@ pub enum ReportError {
     #[error("cannot write {}: {what}", path.display())]
     #[diagnostic(help("check that the folder exists and can be written to"))]
     Write { path: PathBuf, what: String },
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    File(#[from] wb_files::FileError),
     #[error("drawing failed: {0}")]
     Draw(String),
     #[error("the chart \"{title}\" cannot be drawn: {what}")]

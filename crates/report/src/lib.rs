@@ -10,6 +10,7 @@ mod markup;
 mod picture;
 mod schedule;
 
+pub use canvas::check_name;
 pub use chart::{Axis, Chart, bars, lines};
 pub use error::ReportError;
 pub use graph::{GraphEdge, GraphNode, graph_inline, graph_svg};

@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use wb_trace::PortKind;
 
 use crate::ReportError;
-use crate::canvas::{Align, Canvas, Format, INK, format_of, text_width};
+use crate::canvas::{Align, Canvas, Format, INK, format_of, into_file, text_width};
 use crate::history::{Cell, History, Span};
 use crate::layout::{BAR_HEIGHT, Bar, BarKind, LABEL_SIZE, LEGEND_ROW, Layout, SlotRow, TITLE_SIZE, wrap};
 
@@ -117,13 +117,9 @@ pub fn draw(history: &History, options: &PictureOptions, path: &Path) -> Result<
     let format = format_of(path)?;
     let (layout, legend) = plan(history, options);
     let size = (layout.width as u32, layout.height as u32);
-    let done = match format {
+    into_file(path, |path| match format {
         Format::Png => paint(history, options, &layout, &legend, BitMapBackend::new(path, size)),
         Format::Svg => paint(history, options, &layout, &legend, SVGBackend::new(path, size)),
-    };
-    done.map_err(|error| match error {
-        ReportError::Draw(what) => ReportError::Write { path: path.into(), what },
-        other => other,
     })
 }
 

@@ -2,7 +2,7 @@
 //! should have had the turn where the scheduler and an oracle differ. Long stretches are cut into panels.
 
 use crate::ReportError;
-use crate::canvas::{Align, Canvas, Format, INK, format_of, text_width};
+use crate::canvas::{Align, Canvas, Format, INK, format_of, into_file, text_width};
 use crate::layout::{LABEL_SIZE, TITLE_SIZE};
 use plotters::prelude::*;
 use std::path::Path;
@@ -56,13 +56,9 @@ pub fn timetable(table: &Timetable, path: &Path) -> Result<(), ReportError> {
     let format = format_of(path)?;
     let plan = Plan::new(table);
     let size = (plan.width as u32, plan.height as u32);
-    let done = match format {
+    into_file(path, |path| match format {
         Format::Png => paint(table, &plan, BitMapBackend::new(path, size)),
         Format::Svg => paint(table, &plan, SVGBackend::new(path, size)),
-    };
-    done.map_err(|error| match error {
-        ReportError::Draw(what) => ReportError::Write { path: path.into(), what },
-        other => other,
     })
 }
 

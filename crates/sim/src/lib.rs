@@ -21,7 +21,7 @@ mod wave;
 pub use divergence::{MECHANISMS, MechanismInfo, Reconvergence, marks_of};
 pub use error::{ErrorKind, SimError};
 pub use launch::{Groups, Launch, Outcome, RunOptions, WaveRegisters};
-pub use memory::{DeviceMemory, HostCalls};
+pub use memory::{DeviceMemory, HostCalls, affordable};
 pub use run::{Runnable, trace_info};
 pub use timed::{Cause, Causes, Decision, Schedule};
 

@@ -65,7 +65,12 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Writes the rest and the trailer, and tells the first error met since the beginning.
-    pub fn finish(mut self) -> io::Result<TraceEnd> {
+    pub fn finish(self) -> io::Result<TraceEnd> {
+        self.finish_into().map(|(end, _)| end)
+    }
+
+    /// The same, and gives back what was written to.
+    pub fn finish_into(mut self) -> io::Result<(TraceEnd, W)> {
         if !self.begun {
             self.begin(&TraceInfo::default());
         }
@@ -87,7 +92,7 @@ impl<W: Write> TraceWriter<W> {
         trailer.extend(xxh3_64(&trailer).to_le_bytes());
         self.out.write_all(&trailer)?;
         self.out.flush()?;
-        Ok(end)
+        Ok((end, self.out))
     }
 
     fn write(&mut self, bytes: &[u8]) {

@@ -1,12 +1,13 @@
 //! The command line, thin: every command parses its options, calls a library and prints.
 
 mod commands;
+mod report;
 
 use clap::{Parser, Subcommand};
 use commands::interrupt::Interrupted;
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, picture, predict,
-    reproduce, run, split, synthetic, wcet, workloads,
+    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, lost, picture, predict,
+    reproduce, run, split, synthetic, tell, wcet, workloads,
 };
 use std::process::ExitCode;
 
@@ -72,7 +73,16 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    report::install();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(help) => {
+            // `--help` is an error to clap; it must be readable, too.
+            let code = u8::try_from(help.exit_code()).unwrap_or(2);
+            let shown = help.print().is_ok();
+            return ExitCode::from(if shown { code } else { code.max(1) });
+        }
+    };
     let result = match cli.command {
         Command::Run(args) => run::main(args),
         Command::Picture(args) => picture::main(args),
@@ -96,17 +106,18 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::main(args),
         Command::Demo(args) => demo::main(args),
     };
-    match result {
-        Ok(code) => code,
-        Err(report) => match report.downcast_ref::<Interrupted>() {
-            Some(interrupted) => {
-                eprintln!("wavebound: {interrupted}");
-                ExitCode::from(interrupted.exit_code())
-            }
-            None => {
-                eprintln!("{report:?}");
-                ExitCode::FAILURE
-            }
-        },
+    let interrupted = result.as_ref().err().and_then(|r| r.downcast_ref::<Interrupted>());
+    match (&result, interrupted) {
+        (_, Some(interrupted)) => tell(&format!("wavebound: {interrupted}")),
+        (Err(report), None) => tell(&format!("{report:?}")),
+        (Ok(_), None) => {}
+    }
+    if let Some(why) = lost() {
+        tell(&format!("wavebound: cannot write standard output: {why}"));
+        return ExitCode::FAILURE;
+    }
+    match interrupted {
+        Some(interrupted) => ExitCode::from(interrupted.exit_code()),
+        None => result.unwrap_or(ExitCode::FAILURE),
     }
 }

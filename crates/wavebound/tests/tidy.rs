@@ -10,14 +10,15 @@ fn root() -> PathBuf {
 
 /// What each crate may depend on (docs/ARCHITECTURE.md, "Crates"). A new crate joins here first.
 const ALLOWED: &[(&str, &[&str])] = &[
-    ("hw", &[]),
+    ("files", &[]),
+    ("hw", &["files"]),
     ("isa", &[]),
     ("trace", &[]),
     ("flowproof", &["isa"]),
     ("program", &["flowproof", "isa"]),
     ("sim", &["hw", "isa", "program", "trace"]),
     ("device", &["hw", "isa", "program", "sim", "trace"]),
-    ("report", &["isa", "trace"]),
+    ("report", &["files", "isa", "trace"]),
     ("check", &[]),
     ("wcet", &["hw", "isa", "program", "trace"]),
     ("workloads", &["device", "hw", "isa", "program", "sim", "trace"]),
@@ -26,6 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "check",
             "device",
+            "files",
             "flowproof",
             "hw",
             "isa",
@@ -37,12 +39,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "workloads",
         ],
     ),
-    ("hip", &["device", "hw", "lab", "program", "report", "sim", "trace", "wcet"]),
+    ("hip", &["device", "files", "hw", "lab", "program", "report", "sim", "trace", "wcet"]),
     (
         "wavebound",
         &[
             "check",
             "device",
+            "files",
             "hip",
             "hw",
             "isa",
@@ -130,4 +133,73 @@ fn source_files_are_short_and_say_what_they_are() {
         }
     }
     assert!(bad.is_empty(), "\n{}", bad.join("\n"));
+}
+
+/// Calls that open files by themselves. What a user names goes through `wb-files`, which knows limits and refuses devices.
+const OPENERS: [&str; 5] = ["fs::read", "read_to_string(", "File::open(", "File::create(", "OpenOptions"];
+const WRITERS: [&str; 2] = ["fs::write(", "fs::rename("];
+
+/// Files that are ours, not the user's: where they are opened, with a word of the line.
+const OWN_FILES: &[(&str, &str)] = &[
+    // What the process has mapped.
+    ("crates/hip/src/ffi/register.rs", "/proc/self/maps"),
+    ("crates/hip/src/ffi/module.rs", "/proc/self/maps"),
+    // The running program, for its checksum, and the log of cases that goes on.
+    ("crates/lab/src/reproduce/runner.rs", "current_exe()"),
+    ("crates/lab/src/reproduce/suite/mod.rs", "OpenOptions"),
+    // Folders made for one run.
+    ("crates/hip/src/runtime.rs", "options.records"),
+    ("crates/lab/src/random/loops/campaign.rs", "&source"),
+    ("crates/wavebound/src/commands/hip/mod.rs", "SONAME"),
+    ("crates/wavebound/src/commands/hip/mod.rs", "&records"),
+];
+
+/// Lines of a source that open files by themselves, without its tests.
+fn openers(text: &str) -> Vec<&str> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or(text);
+    let calls = |line: &&str| {
+        let line = line.trim_start();
+        !line.starts_with("//")
+            && !line.starts_with("use ")
+            && !line.contains("fs::read_dir")
+            && !line.contains("wb_files::")
+            && OPENERS.iter().chain(&WRITERS).any(|c| line.contains(c))
+    };
+    code.lines().filter(calls).collect()
+}
+
+#[test]
+fn files_of_users_are_read_and_written_in_one_place() {
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    let mut bad = Vec::new();
+    let mut used = vec![false; OWN_FILES.len()];
+    for path in files {
+        let shown = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+        let product =
+            shown.contains("/src/") && !shown.contains("/tests/") && !shown.starts_with("crates/files/");
+        if !product {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("source");
+        for line in openers(&text) {
+            let own = OWN_FILES.iter().position(|(file, word)| shown == *file && line.contains(word));
+            match own {
+                Some(i) => used[i] = true,
+                None => bad.push(format!("{shown}: {}", line.trim())),
+            }
+        }
+    }
+    assert!(bad.is_empty(), "use wb_files::read, open or write:\n{}", bad.join("\n"));
+    assert!(used.iter().all(|u| *u), "OWN_FILES lists a line that is gone: {used:?}");
+}
+
+#[test]
+fn the_check_of_files_can_fail() {
+    assert_eq!(openers("let x = std::fs::read(path)?;\n// std::fs::read(x)\n").len(), 1);
+    assert_eq!(
+        openers("    std::fs::write(&path, text)?;\n#[cfg(test)]\nmod tests { fs::read(x) }").len(),
+        1
+    );
+    assert_eq!(openers("wb_files::read(path, Kind::Data)?; fs::read_dir(x)").len(), 0);
 }

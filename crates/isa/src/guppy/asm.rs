@@ -6,13 +6,11 @@ use super::lexer::{Kind, Token, is_label, tokens};
 use super::module::{MAX_LABEL, Module};
 use super::operand::{Fault, Found, Operand};
 use super::table::{ALIASES, Op, Slot, TABLE, usage};
+use crate::diag::MAX_ERRORS;
 use crate::diag::nearest;
 use crate::{AsmError, Pc, SourceFile};
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// Errors after which the assembler stops looking for more.
-const MAX_ERRORS: usize = 50;
 
 /// Assembles a program; on failure all errors found, in source order.
 pub fn assemble(file: &SourceFile) -> Result<Module, Vec<AsmError>> {
@@ -237,6 +235,9 @@ impl<'a> Assembler<'a> {
             if let Some(&(pc, _)) = self.defined.get(r.name) {
                 self.parts[r.pc].1.target[r.target] = pc;
                 continue;
+            }
+            if self.errors.len() >= MAX_ERRORS {
+                break;
             }
             let message = format!("label {} is not defined", r.name);
             let hint = match nearest(r.name, self.labels.iter().map(|l| l.0.as_str())) {

@@ -8,13 +8,11 @@ use super::lexer::{Tok, Token, tokens};
 use super::link::{Fault, Image, LinkError, link_all};
 use super::object::{Chunk, MAX_IMAGE, Object, Perms, Ref};
 use super::statement::{Statement, instruction};
+use crate::diag::MAX_ERRORS;
 use crate::diag::nearest;
 use crate::{AsmError, SourceFile};
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// After so many errors the rest is probably noise.
-const MAX_ERRORS: usize = 50;
 
 const DIRECTIVES: &[&str] =
     &[".def", ".perm", ".byte", ".word", ".space", ".string", ".align", ".entry", ".global"];
@@ -123,7 +121,9 @@ impl<'a> Assembler<'a> {
             &body[cursor.pos..]
         {
             cursor.pos += 2;
-            self.label(name, span.clone());
+            if self.errors.len() < MAX_ERRORS {
+                self.label(name, span.clone());
+            }
         }
         let result = match cursor.peek() {
             None => Ok(()),

@@ -1,6 +1,7 @@
 //! Tokens of the assembler: names, registers, numbers, strings, punctuation and statement ends, each
 //! with its place in the source.
 
+use crate::diag::MAX_ERRORS;
 use crate::{AsmError, SourceFile};
 use std::ops::Range;
 
@@ -32,7 +33,7 @@ pub(super) struct Token {
 pub(super) fn tokens(file: &SourceFile, errors: &mut Vec<AsmError>) -> Vec<Token> {
     let mut lexer =
         Lexer { file, text: file.text.as_bytes(), pos: 0, line: 1, depth: 0, out: Vec::new(), errors };
-    while lexer.pos < lexer.text.len() {
+    while lexer.pos < lexer.text.len() && lexer.errors.len() < MAX_ERRORS {
         lexer.step();
     }
     let end = lexer.pos;

@@ -6,7 +6,7 @@ use super::result::KernelBound;
 use super::runs::Runs;
 use crate::random::gcn3::{Kernel, Marking, Setup, generate, job, source};
 use crate::random::setup::mix;
-use miette::{IntoDiagnostic, Report};
+use miette::Report;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -207,7 +207,7 @@ pub fn write(cases: &[Case], out: &Path) -> Result<Vec<PathBuf>, Report> {
         );
     }
     let table = out.join("campaign.csv");
-    std::fs::write(&table, csv).into_diagnostic()?;
+    wb_files::write(&table, csv)?;
     let percent: Vec<f64> = (0..=100).step_by(2).map(f64::from).collect();
     let series = ["none", "thesis", "dws", "pws"].iter().map(|m| {
         let own = cases.iter().filter(|c| c.mechanism == *m);

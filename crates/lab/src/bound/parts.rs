@@ -165,5 +165,5 @@ fn source_text(kernel: &Kernel, file: &str, given: &[(String, String)]) -> Optio
     }
     let beside = kernel.path.with_file_name(file);
     let short = std::fs::metadata(&beside).is_ok_and(|m| m.is_file() && m.len() <= LONGEST);
-    if short { std::fs::read_to_string(&beside).ok() } else { None }
+    if short { wb_files::read_text(&beside, wb_files::Kind::Source).ok() } else { None }
 }

@@ -5,8 +5,8 @@ use super::kernel::Kernel;
 use super::rows_parquet::{self, ParquetWriter};
 use super::source::hash;
 use miette::{IntoDiagnostic, Report, WrapErr, miette};
+use parquet::errors::ParquetError;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use wb_isa::Pc;
@@ -57,16 +57,14 @@ pub struct TraceFile {
 
 impl TraceFile {
     pub fn read(path: &Path) -> Result<TraceFile, Report> {
-        let cannot = || format!("cannot read {}", path.display());
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).into_diagnostic().wrap_err_with(cannot)?;
+        let bytes = wb_files::read(path, wb_files::Kind::Trace)?;
         let hash = hash(&bytes);
         let mut file = TraceFile { name, hash, ..TraceFile::default() };
         match kind(path)? {
             Kind::Csv => file.csv(&bytes)?,
             Kind::Parquet => {
-                let input = File::open(path).into_diagnostic().wrap_err_with(cannot)?;
-                rows_parquet::read(&mut file, input)?;
+                rows_parquet::read(&mut file, wb_files::open(path, wb_files::Kind::Trace)?)?;
             }
         }
         if file.rows.is_empty() {
@@ -361,10 +359,12 @@ fn point(text: &str, kernel: &Kernel, places: &BTreeMap<u64, Pc>, place: &str) -
 pub struct TraceWriter {
     path: PathBuf,
     files: Vec<(String, PathBuf, Output)>,
+    /// Why rows could not be written; what follows from it would only hide it.
+    failed: Option<String>,
 }
 
 enum Output {
-    Csv(Box<csv::Writer<File>>),
+    Csv(Box<csv::Writer<wb_files::Output>>),
     Parquet(Box<ParquetWriter>),
 }
 
@@ -372,7 +372,7 @@ impl TraceWriter {
     /// `path` says the format; nothing is written before there are rows.
     pub fn new(path: &Path) -> Result<TraceWriter, Report> {
         kind(path)?;
-        Ok(TraceWriter { path: path.to_owned(), files: Vec::new() })
+        Ok(TraceWriter { path: path.to_owned(), files: Vec::new(), failed: None })
     }
 
     pub(super) fn add(&mut self, kernel: &Kernel, rows: &[Row]) -> Result<(), Report> {
@@ -387,39 +387,66 @@ impl TraceWriter {
             }
         };
         let (_, path, output) = &mut self.files[at];
-        let cannot = || format!("cannot write {}", path.display());
-        match output {
-            Output::Csv(out) => write_csv(out, kernel, rows).into_diagnostic().wrap_err_with(cannot),
+        let added = match output {
+            Output::Csv(out) => write_csv(out, kernel, rows).map_err(|e| failed_csv(path, &e)),
             Output::Parquet(out) => {
                 let points: Vec<String> = rows.iter().map(|r| name(kernel, r.at)).collect();
-                out.add(rows, &points).into_diagnostic().wrap_err_with(cannot)
+                out.add(rows, &points).map_err(|e| failed_parquet(path, &e))
             }
+        };
+        if let Err(e) = &added {
+            self.failed = Some(e.to_string());
         }
+        added
     }
 
     /// Ends the files and says what they are called: of several kernels, each has the kernel's name behind its own.
     pub fn finish(self) -> Result<Vec<PathBuf>, Report> {
+        if let Some(why) = self.failed {
+            return Err(miette!("{why}"));
+        }
         let several = self.files.len() > 1;
         let mut written = Vec::new();
         for (kernel, mut path, output) in self.files {
-            let cannot = |path: &Path| format!("cannot write {}", path.display());
-            match output {
-                Output::Csv(mut out) => out.flush().into_diagnostic().wrap_err_with(|| cannot(&path))?,
-                Output::Parquet(out) => out.finish().into_diagnostic().wrap_err_with(|| cannot(&path))?,
-            }
+            let mut file = match output {
+                Output::Csv(out) => out.into_inner().map_err(|e| failed_write(&path, e.error()))?,
+                Output::Parquet(out) => out.finish().map_err(|e| failed_parquet(&path, &e))?,
+            };
             if several && path == self.path {
                 path = beside(&self.path, &kernel);
-                std::fs::rename(&self.path, &path).into_diagnostic().wrap_err_with(|| cannot(&path))?;
+                file.rename(&path)?;
             }
+            file.finish()?;
             written.push(path);
         }
         Ok(written)
     }
 }
 
+fn failed_write(path: &Path, e: &std::io::Error) -> Report {
+    miette!("cannot write {}: {}", path.display(), wb_files::words(e))
+}
+
+fn failed_csv(path: &Path, e: &csv::Error) -> Report {
+    match e.kind() {
+        csv::ErrorKind::Io(e) => failed_write(path, e),
+        _ => miette!("cannot write {}: {e}", path.display()),
+    }
+}
+
+/// What the system said, where that is behind it.
+fn failed_parquet(path: &Path, e: &ParquetError) -> Report {
+    match e {
+        ParquetError::External(inner) => match inner.downcast_ref::<std::io::Error>() {
+            Some(e) => failed_write(path, e),
+            None => miette!("cannot write {}: {inner}", path.display()),
+        },
+        e => miette!("cannot write {}: {e}", path.display()),
+    }
+}
+
 fn create(path: &Path, kernel: &Kernel) -> Result<Output, Report> {
-    let cannot = || format!("cannot write {}", path.display());
-    let mut file = File::create(path).into_diagnostic().wrap_err_with(cannot)?;
+    let mut file = wb_files::Output::create(path)?;
     let points: Vec<String> =
         kernel.plan.nodes.iter().skip(2).map(|&pc| format!("{:#x}", kernel.place(pc).addr)).collect();
     let about = [
@@ -430,13 +457,13 @@ fn create(path: &Path, kernel: &Kernel) -> Result<Output, Report> {
     match kind(path)? {
         Kind::Csv => {
             let lines: String = about.iter().map(|(k, v)| format!("# {k}: {v}\n")).collect();
-            file.write_all(lines.as_bytes()).into_diagnostic().wrap_err_with(cannot)?;
+            file.write_all(lines.as_bytes()).map_err(|e| failed_write(path, &e))?;
             let mut out = csv::Writer::from_writer(file);
-            out.write_record(COLUMNS.map(|c| c.0)).into_diagnostic().wrap_err_with(cannot)?;
+            out.write_record(COLUMNS.map(|c| c.0)).map_err(|e| failed_csv(path, &e))?;
             Ok(Output::Csv(Box::new(out)))
         }
         Kind::Parquet => {
-            let out = ParquetWriter::new(file, &about).into_diagnostic().wrap_err_with(cannot)?;
+            let out = ParquetWriter::new(file, &about).map_err(|e| failed_parquet(path, &e))?;
             Ok(Output::Parquet(Box::new(out)))
         }
     }
@@ -450,7 +477,11 @@ fn name(kernel: &Kernel, at: At) -> String {
     }
 }
 
-fn write_csv(out: &mut csv::Writer<File>, kernel: &Kernel, rows: &[Row]) -> Result<(), csv::Error> {
+fn write_csv(
+    out: &mut csv::Writer<wb_files::Output>,
+    kernel: &Kernel,
+    rows: &[Row],
+) -> Result<(), csv::Error> {
     for r in rows {
         out.write_record([
             r.run.to_string(),

@@ -11,8 +11,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use std::fs::File;
 use std::sync::Arc;
+use wb_files::Output;
 use wb_wcet::measure::Row;
 
 const SCHEMA: &str = "message trace {
@@ -36,7 +36,7 @@ enum Values {
     Texts(Vec<Option<ByteArray>>),
 }
 
-pub(super) fn read(file: &mut TraceFile, input: File) -> Result<(), Report> {
+pub(super) fn read(file: &mut TraceFile, input: std::fs::File) -> Result<(), Report> {
     let name = file.name.clone();
     let wrong = |e: ParquetError| {
         miette!(
@@ -153,10 +153,10 @@ fn all<T: DataType>(
 }
 
 /// Rows become row groups as they come.
-pub(super) struct ParquetWriter(SerializedFileWriter<File>);
+pub(super) struct ParquetWriter(SerializedFileWriter<Output>);
 
 impl ParquetWriter {
-    pub fn new(file: File, about: &[(&str, String)]) -> Result<ParquetWriter, ParquetError> {
+    pub fn new(file: Output, about: &[(&str, String)]) -> Result<ParquetWriter, ParquetError> {
         let entries = about.iter().map(|(k, v)| KeyValue::new((*k).to_owned(), v.clone())).collect();
         let properties = WriterProperties::builder()
             .set_created_by("wavebound".to_owned())
@@ -203,7 +203,7 @@ impl ParquetWriter {
         Ok(())
     }
 
-    pub fn finish(self) -> Result<(), ParquetError> {
-        self.0.close().map(|_| ())
+    pub fn finish(self) -> Result<Output, ParquetError> {
+        self.0.into_inner()
     }
 }

@@ -7,9 +7,11 @@ mod show;
 pub use load::{Loaded, flow_report, load};
 pub use show::{dot, svg, text};
 
+use miette::{Report, miette};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::{FlowKind, Isa, NO_PC, Pc};
+use wb_program::cfg::LOOP_LIMIT;
 use wb_program::facts::{self, Calls, LoopView};
 use wb_program::{Program, Region, RegionKind};
 
@@ -158,7 +160,6 @@ impl<I: Isa> Builder<'_, I> {
             }
         }
         let b = &cfg.blocks[index];
-        let around = cfg.loops.iter().filter(|l| l.blocks.contains(&index));
         Block {
             number,
             first: b.first,
@@ -168,7 +169,7 @@ impl<I: Isa> Builder<'_, I> {
             lines,
             dominator: self.number(cfg.idom[index]),
             post_dominator: self.number(cfg.ipdom[index]),
-            inner: around.min_by_key(|l| l.blocks.len()).and_then(|l| self.number(Some(l.header))),
+            inner: cfg.inner[index].and_then(|l| self.number(Some(cfg.loops[l].header))),
             instructions,
         }
     }
@@ -187,7 +188,7 @@ impl<I: Isa> Builder<'_, I> {
             _ => "always",
         };
         let edge = |&to: &usize| {
-            let back = cfg.loops.iter().any(|l| l.header == to && l.blocks.contains(&index));
+            let back = cfg.dominates(to, index);
             let way = if Some(to) == next && !matches!(kind, FlowKind::Jump(_)) { "next" } else { "taken" };
             Some(Edge { from: self.number(Some(index))?, to: self.number(Some(to))?, way, on, back })
         };
@@ -247,7 +248,7 @@ impl<I: Isa> Builder<'_, I> {
         seen
     }
 
-    fn tree(&self, entry: usize) -> Tree {
+    fn tree(&self, entry: usize) -> Result<Tree, Report> {
         let cfg = &self.program.cfg;
         let mut items: Vec<(&'static str, usize, BTreeSet<usize>)> = Vec::new();
         let number = |set: &BTreeSet<usize>| set.iter().filter_map(|&b| self.number(Some(b))).collect();
@@ -256,8 +257,18 @@ impl<I: Isa> Builder<'_, I> {
                 items.push(("loop", header, number(&l.blocks)));
             }
         }
+        let mut held = 0;
         for r in self.program.flow.regions.iter().filter(|r| r.structured) {
             let blocks: BTreeSet<usize> = number(&self.between(r));
+            held += blocks.len();
+            if held > LOOP_LIMIT {
+                return Err(miette!(
+                    help = "divide the kernel, or take branches out of branches",
+                    "the branches of {} are nested too deeply: together they hold more than {LOOP_LIMIT} blocks, each \
+                     counted once for every branch around it",
+                    self.program.name
+                ));
+            }
             if let Some(block) = self.at(r.branch).filter(|_| !blocks.is_empty()) {
                 items.push(("region", block, blocks));
             }
@@ -266,29 +277,35 @@ impl<I: Isa> Builder<'_, I> {
         items.sort_by_key(|(kind, block, blocks)| (std::cmp::Reverse(blocks.len()), *block, *kind));
         let all: BTreeSet<usize> = (0..self.numbers.len()).collect();
         let mut nodes = vec![("kernel", entry, all)];
-        let mut parents = vec![0];
+        let mut children = vec![Vec::new()];
+        // Nodes around each block, from large to small: only these can hold an item with that block.
+        let mut around = vec![vec![0]; self.numbers.len()];
         for item in items {
-            let holds = |n: &(&str, usize, BTreeSet<usize>)| item.2.is_subset(&n.2);
-            parents.push(nodes.iter().rposition(holds).unwrap_or(0));
+            let some = item.2.first().map_or(&[][..], |&b| &around[b]);
+            let holds = |&&n: &&usize| item.2.is_subset(&nodes[n].2);
+            let parent = some.iter().rev().find(holds).copied().unwrap_or(0);
+            children[parent].push(nodes.len());
+            item.2.iter().for_each(|&b| around[b].push(nodes.len()));
+            children.push(Vec::new());
             nodes.push(item);
         }
-        grow(0, &nodes, &parents)
+        Ok(grow(0, &nodes, &children))
     }
 }
 
-fn grow(at: usize, nodes: &[(&'static str, usize, BTreeSet<usize>)], parents: &[usize]) -> Tree {
+fn grow(at: usize, nodes: &[(&'static str, usize, BTreeSet<usize>)], below: &[Vec<usize>]) -> Tree {
     let mut own = nodes[at].2.clone();
     let mut children = Vec::new();
-    for child in (at + 1..nodes.len()).filter(|&c| parents[c] == at) {
-        own.retain(|b| !nodes[child].2.contains(b));
-        children.push(grow(child, nodes, parents));
+    for &child in &below[at] {
+        nodes[child].2.iter().for_each(|b| _ = own.remove(b));
+        children.push(grow(child, nodes, below));
     }
     children.sort_by_key(|c| c.block);
     Tree { kind: nodes[at].0, block: nodes[at].1, blocks: own.into_iter().collect(), children }
 }
 
 /// The graph of a kernel and the functions it calls.
-pub fn graph<I: Isa>(program: &Program<I>, file: &str) -> KernelGraph {
+pub fn graph<I: Isa>(program: &Program<I>, file: &str) -> Result<KernelGraph, Report> {
     let calls = facts::calls_of(program);
     let mut code: Vec<usize> = facts::code_blocks(program, &calls).into_iter().collect();
     code.sort_by_key(|&b| program.cfg.blocks[b].first);
@@ -305,7 +322,7 @@ pub fn graph<I: Isa>(program: &Program<I>, file: &str) -> KernelGraph {
         })
     };
     let pcs: Vec<Pc> = code.iter().flat_map(|&block| program.cfg.pcs(block, &program.flow)).collect();
-    KernelGraph {
+    Ok(KernelGraph {
         version: 1,
         file: file.to_owned(),
         isa: program.isa.name(),
@@ -316,8 +333,8 @@ pub fn graph<I: Isa>(program: &Program<I>, file: &str) -> KernelGraph {
         edges: code.iter().flat_map(|&index| b.edges(index)).collect(),
         loops: facts::loops(program, &b.calls).iter().filter_map(|l| b.a_loop(l)).collect(),
         regions: program.flow.regions.iter().filter_map(|r| b.region(r)).collect(),
-        tree: b.tree(entry),
+        tree: b.tree(entry)?,
         calls: pcs.iter().filter_map(|pc| called((pc, program.flow.kind[*pc as usize]))).collect(),
         problem,
-    }
+    })
 }

@@ -104,8 +104,10 @@ fn block(out: &mut String, g: &KernelGraph, b: &Block) {
         last = &i.source;
         let _ = writeln!(out, "{}", format!("  {:06x}  {:<46} {source}", i.addr, i.text).trim_end());
     }
-    let edges: Vec<String> =
-        g.edges.iter().filter(|e| e.from == b.number).map(|e| format!("{} ({})", e.to, way(e))).collect();
+    // Edges are in the order of the blocks they leave.
+    let from = g.edges.partition_point(|e| e.from < b.number);
+    let own = g.edges[from..].iter().take_while(|e| e.from == b.number);
+    let edges: Vec<String> = own.map(|e| format!("{} ({})", e.to, way(e))).collect();
     let _ = match edges.is_empty() {
         true => writeln!(out, "  -> end"),
         false => writeln!(out, "  -> {}", edges.join(", ")),

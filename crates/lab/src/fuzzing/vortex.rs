@@ -75,7 +75,8 @@ fn run(image: &RiscvImage, choice: u8) {
     let run = |timed: bool| -> Option<Outcome> {
         let options = RunOptions { timed, check: true, ..RunOptions::default() };
         let launch = Launch::Cores { count: machine.cores };
-        let result = program.run(&machine, launch, memory(&program, &machine), options, None);
+        let memory = memory(&program, &machine).ok()?;
+        let result = program.run(&machine, launch, memory, options, None);
         if let Err(error) = &result {
             assert!(error.kind != ErrorKind::Invariant, "{error}");
         }

@@ -3,13 +3,13 @@
 
 use super::LaunchError;
 use super::schema::{LaunchFile, LaunchTable, Size};
-use crate::job::plain_arg;
+use crate::args::{self, Argument};
 use std::ops::Range;
 use toml::Spanned;
-use wb_device::Arg;
+use wb_device::{Arg, explicit};
 use wb_isa::SourceFile;
 use wb_isa::diag::nearest;
-use wb_program::codeobject::CodeObject;
+use wb_program::codeobject::{CodeObject, KernelArg};
 
 /// An argument: a buffer by its place in the list, or something that is known now.
 #[derive(Clone, Debug)]
@@ -212,7 +212,10 @@ impl Planner<'_> {
             }
             Ok(s.get_ref().three())
         };
-        let args = t.args.iter().map(|a| self.arg(a)).collect::<Result<Vec<_>, _>>()?;
+        let slots: Vec<&KernelArg> =
+            self.object.kernels.iter().find(|k| k.name == name).map_or(Vec::new(), |k| explicit(k).collect());
+        let args = t.args.iter().enumerate().map(|(i, a)| self.arg(a, slots.get(i).copied()));
+        let args = args.collect::<Result<Vec<_>, _>>()?;
         Ok(Kernel {
             name,
             grid: size(&t.grid, "grid")?,
@@ -223,14 +226,20 @@ impl Planner<'_> {
         })
     }
 
-    fn arg(&self, arg: &Spanned<String>) -> Result<Value, LaunchError> {
+    fn arg(&self, arg: &Spanned<String>, slot: Option<&KernelArg>) -> Result<Value, LaunchError> {
         let text = arg.get_ref();
         if !text.contains(':') {
             return Ok(Value::Buffer(self.buffer(text, arg.span())?));
         }
-        plain_arg(text).map(Value::Plain).ok_or_else(|| {
-            self.error(arg.span(), format!("`{text}` is not an argument"))
-                .hint("the name of a buffer, a number like \"i32:5\" or \"f32:0.5\", or local memory like \"local:4096\"")
-        })
+        let wrong = |why: String| {
+            self.error(arg.span(), format!("`{text}` is not an argument: {why}"))
+                .hint("the name of a buffer, \"i32:5\", \"f32:1,2,3,4\", \"struct:i32:1;f32:2\", \"hex:00ff\" or \"local:4096\"")
+        };
+        match (args::parse(text).map_err(wrong)?, slot) {
+            (Argument::Local(bytes), _) => Ok(Value::Plain(Arg::Local(bytes))),
+            (Argument::Value(v), Some(slot)) => args::fit(v, slot).map(Value::Plain).map_err(wrong),
+            (Argument::Value(v), None) => Ok(Value::Plain(Arg::Value(v.bytes))),
+            (Argument::Buffer(_), _) => Err(wrong("buffers have a name and a table, [buffers.NAME]".into())),
+        }
     }
 }

@@ -7,15 +7,18 @@ use super::plan::{Flag, Kernel, Op, Plan, Value};
 use super::schema::{BufferTable, CompileTable, ExpectTable, LaunchFile};
 use super::stage::{Launches, Stage, Step, Verdict};
 use crate::JobSpec;
+use crate::args::is_data_file;
 use crate::array::Array;
 use crate::fills::{FILLS, fill_buffer, reseed};
+use crate::job::afford;
 use crate::object::{self, CompileOptions, ObjectFile};
 use crate::views::{Buffer, Element};
-use miette::{Diagnostic, IntoDiagnostic, Report, WrapErr, miette};
+use miette::{Diagnostic, Report, miette};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 use wb_device::{Arg, Device, DeviceError, Dispatch};
+use wb_files::Kind;
 use wb_hw::Machine;
 use wb_isa::SourceFile;
 
@@ -35,9 +38,7 @@ pub struct Session {
 impl Session {
     /// Reads the file, its program and its data. `spec` may change the machine.
     pub fn open(path: &Path, spec: &JobSpec) -> Result<Session, Report> {
-        let text = std::fs::read_to_string(path)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot read {}", path.display()))?;
+        let text = wb_files::read_text(path, Kind::Description)?;
         let text = SourceFile::new(path.display().to_string(), text);
         let file = LaunchFile::parse(&text)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -159,8 +160,7 @@ impl Session {
         let from = source.from.unwrap_or(&zero);
         let text = from.get_ref();
         let path = self.folder.join(text);
-        let extension = Path::new(text).extension().and_then(|e| e.to_str());
-        if matches!(extension, Some("npy" | "bin" | "raw" | "dat")) {
+        if is_data_file(text) {
             let array = Array::read(&path, element).map_err(|e| {
                 self.error(from.span(), format!("{e:#}")).hint("paths start at the folder of the launch file")
             })?;
@@ -306,6 +306,10 @@ impl Launches for Session {
     }
 
     /// Writes what `[[output]]` names; returns buffers and files.
+    fn outputs(&self) -> Vec<PathBuf> {
+        self.file.output.iter().map(|o| self.folder.join(&o.get_ref().file)).collect()
+    }
+
     fn write_outputs(&self) -> Result<Vec<(String, PathBuf)>, Report> {
         let mut written = Vec::new();
         for output in &self.file.output {
@@ -367,5 +371,7 @@ fn machine(file: &LaunchFile, folder: &Path, spec: &JobSpec) -> Result<Machine, 
     };
     let sets =
         file.set.iter().chain(&spec.sets).map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
-    Ok(wb_hw::load(&named)?.with_overrides(&sets)?)
+    let machine = wb_hw::load(&named)?.with_overrides(&sets)?;
+    afford(&machine, machine.limits.memory)?;
+    Ok(machine)
 }

@@ -3,7 +3,7 @@
 
 use super::compare::Difference;
 use crate::array::{Array, is_npy};
-use crate::views::Buffer;
+use crate::views::{Buffer, Extent};
 use miette::{Report, miette};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -60,10 +60,9 @@ impl Stage {
     pub fn buffer(&self, what: &str) -> Result<Buffer, Report> {
         let names = || self.buffers.iter().map(|b| b.name.as_str()).collect::<Vec<_>>().join(" ");
         Buffer::select(what, |name| {
-            self.buffers
-                .iter()
-                .find(|b| b.name == name)
-                .cloned()
+            let found = self.buffers.iter().find(|b| b.name == name).cloned();
+            found
+                .map(|b| (b, Extent::Exact))
                 .ok_or_else(|| miette!(help = format!("buffers: {}", names()), "there is no buffer `{name}`"))
         })
     }
@@ -100,6 +99,11 @@ pub trait Launches {
 
     /// Compares results with what is expected, at the end.
     fn verdicts(&self) -> Result<Vec<Verdict>, Report>;
+
+    /// Files that [`Launches::write_outputs`] writes.
+    fn outputs(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// Writes what is to be kept; returns buffers and files.
     fn write_outputs(&self) -> Result<Vec<(String, PathBuf)>, Report> {

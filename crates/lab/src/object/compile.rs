@@ -130,6 +130,10 @@ impl Compiler {
 
     /// Compiles a file. The compiler's own messages go to standard error.
     pub fn compile(&self, source: &Path, output: &Path, options: &CompileOptions) -> Result<(), Report> {
+        wb_files::write_by(output, |part| self.compile_to(source, part, options))
+    }
+
+    fn compile_to(&self, source: &Path, output: &Path, options: &CompileOptions) -> Result<(), Report> {
         let words = self.command(source, output, options)?;
         let done = Command::new(&words[0])
             .args(&words[1..])
@@ -154,7 +158,7 @@ impl Compiler {
         let folder = tempfile::tempdir().into_diagnostic().wrap_err("no folder for the code object")?;
         let output = folder.path().join("object.co");
         self.compile(source, &output, options)?;
-        std::fs::read(&output).into_diagnostic().wrap_err("cannot read what the compiler wrote")
+        Ok(wb_files::read(&output, wb_files::Kind::Program)?)
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
+use wb_files::Kind;
 use wb_isa::gcn3::{self, DecodeError, Inst};
 
 /// What to list.
@@ -170,5 +171,6 @@ impl Sources<'_> {
 
 fn read(name: &str, object: &Path) -> Option<String> {
     let beside = object.parent().map(|folder| folder.join(name));
-    std::fs::read_to_string(name).ok().or_else(|| std::fs::read_to_string(beside?).ok())
+    let text = |path: &Path| wb_files::read_text(path, Kind::Source).ok();
+    text(Path::new(name)).or_else(|| text(&beside?))
 }

@@ -10,8 +10,9 @@ pub use listing::{ListingOptions, listing};
 pub use split::{SplitSpec, code, mark, mark_report};
 
 use crate::job::AsmErrors;
-use miette::{IntoDiagnostic, Report, WrapErr, miette};
+use miette::{Report, miette};
 use std::path::Path;
+use wb_files::Kind;
 use wb_isa::{SourceFile, gcn3};
 use wb_program::RiscvImage;
 use wb_program::codeobject::{CodeObject, from_assembly};
@@ -58,9 +59,11 @@ fn is_gcn3_assembly(bytes: &[u8]) -> bool {
 /// The bytes of a file; sources are compiled.
 pub fn read(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Report> {
     if is_source(path) && path.exists() {
+        // The compiler reads it, but only what we would read.
+        wb_files::open(path, Kind::Source)?;
         return Compiler::find()?.object(path, options);
     }
-    std::fs::read(path).into_diagnostic().wrap_err_with(|| format!("cannot read {}", path.display()))
+    Ok(wb_files::read(path, Kind::Program)?)
 }
 
 impl ObjectFile {

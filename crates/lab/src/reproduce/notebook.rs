@@ -2,7 +2,7 @@
 
 use super::parquet;
 use super::verdict::Value;
-use miette::{IntoDiagnostic, Report, WrapErr};
+use miette::Report;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use wb_report::{Chart, History, PictureOptions, ReportError, Timetable};
@@ -48,9 +48,7 @@ impl Notebook {
 
     pub(super) fn write(&mut self, suffix: &str, content: impl AsRef<[u8]>) -> Result<(), Report> {
         let path = self.file(suffix);
-        std::fs::write(&path, content)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write {}", path.display()))
+        Ok(wb_files::write(&path, content)?)
     }
 
     /// A table as CSV and, beside it, as Parquet.

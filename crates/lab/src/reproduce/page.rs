@@ -60,9 +60,7 @@ pub fn page(findings: &[Finding], about: &About, dir: &Path) -> Result<PathBuf, 
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot make the folder {}", dir.display()))?;
     let path = dir.join("index.html");
-    std::fs::write(&path, text(findings, about, dir))
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", path.display()))?;
+    wb_files::write(&path, text(findings, about, dir))?;
     Ok(path)
 }
 

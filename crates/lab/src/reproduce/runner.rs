@@ -5,7 +5,7 @@ use super::page::{About, page};
 use super::suite::{Case, Cases, Placement, Scale};
 use super::verdict::Verdict;
 use super::{Experiment, Finding, Notebook, Work, find, make_folder};
-use miette::{IntoDiagnostic, Report, WrapErr};
+use miette::{IntoDiagnostic, Report};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -254,9 +254,7 @@ fn finish(e: &'static Experiment, plan: &Plan, cases: &Cases, stamp: &str) -> Re
     let path = kept_file(e, plan);
     let text =
         serde_json::to_string_pretty(&Kept { stamp: full_stamp(stamp, plan), finding: finding.clone() });
-    std::fs::write(&path, text.into_diagnostic()?)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", path.display()))?;
+    wb_files::write(&path, text.into_diagnostic()?)?;
     Ok(finding)
 }
 
@@ -270,7 +268,7 @@ fn full_stamp(stamp: &str, plan: &Plan) -> String {
 
 /// The finding of an earlier run of this program, if its files are still there.
 fn read(e: &Experiment, plan: &Plan, stamp: &str) -> Option<Finding> {
-    let text = std::fs::read_to_string(kept_file(e, plan)).ok()?;
+    let text = wb_files::read_text(&kept_file(e, plan), wb_files::Kind::Kept).ok()?;
     let kept: Kept = serde_json::from_str(&text).ok()?;
     let here = |f: &PathBuf| f.starts_with(&plan.dir) && f.exists();
     let same = kept.stamp == full_stamp(stamp, plan) && kept.finding.name == e.name;

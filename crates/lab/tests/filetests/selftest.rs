@@ -25,7 +25,7 @@ const CASES: [(&str, &str, &str); 14] = [
         "; test run\n; check cycles = 2\n ret\n",
         "wrong.guppy timed: check cycles = 2\n  found 1",
     ),
-    ("memory.guppy", "; test run\n; check u0 = 2\n ret\n", "there is no view or label `u0`"),
+    ("memory.guppy", "; test run\n; check u0 = 2\n ret\n", "there is no buffer, view or label `u0`"),
     ("fails.guppy", "; test run\n; check cycles = 1\n pop_mask\n", "pop_mask with nothing on the mask stack"),
     ("works.guppy", "; test error\n ret\n", "works.guppy: untimed: runs without an error"),
     ("block.guppy", "; test asm\n ret\n\n; expect:\n; [asm]\n; abc\n", "-abc\n"),

@@ -212,13 +212,23 @@ fn irreducible<I: Isa>(program: &Program<I>, code: &BTreeSet<usize>) -> Result<(
     let forward = |b: usize| cfg.blocks[b].succs.iter().copied().filter(move |&s| !cfg.dominates(s, b));
     // Blocks without a forward successor that is left cannot be on a cycle.
     let mut left: BTreeSet<usize> = code.clone();
-    loop {
-        let gone: Vec<usize> =
-            left.iter().copied().filter(|&b| !forward(b).any(|s| left.contains(&s))).collect();
-        if gone.is_empty() {
-            break;
+    let mut preds: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut degree: BTreeMap<usize, usize> = code.iter().map(|&b| (b, 0)).collect();
+    for &b in code {
+        for s in forward(b).filter(|s| code.contains(s)) {
+            preds.entry(s).or_default().push(b);
+            *degree.entry(b).or_default() += 1;
         }
-        gone.iter().for_each(|b| _ = left.remove(b));
+    }
+    let mut gone: Vec<usize> = degree.iter().filter(|d| *d.1 == 0).map(|d| *d.0).collect();
+    while let Some(b) = gone.pop() {
+        left.remove(&b);
+        for p in preds.get(&b).into_iter().flatten() {
+            if let Some(n) = degree.get_mut(p) {
+                *n -= 1;
+                gone.extend((*n == 0).then_some(*p));
+            }
+        }
     }
     // A block that comes back to itself is on a cycle; its cycle is what it reaches and is reached from.
     let reach = |from: usize| {

@@ -47,9 +47,7 @@ pub fn loops<I: Isa>(program: &Program<I>, calls: &Calls) -> Vec<LoopView> {
 fn view<I: Isa>(program: &Program<I>, index: usize, l: &Loop) -> LoopView {
     let cfg = &program.cfg;
     let header = cfg.blocks[l.header].first;
-    let around: Vec<&Loop> =
-        cfg.loops.iter().filter(|o| o.header != l.header && o.blocks.contains(&l.header)).collect();
-    let parent = around.iter().min_by_key(|o| o.blocks.len()).map(|o| cfg.blocks[o.header].first);
+    let parent = cfg.outer[index].map(|o| cfg.blocks[cfg.loops[o].header].first);
     let latches: BTreeSet<Pc> = l
         .blocks
         .iter()
@@ -62,7 +60,7 @@ fn view<I: Isa>(program: &Program<I>, index: usize, l: &Loop) -> LoopView {
         header,
         addr: program.linked(header),
         source: line.map(|(file, line)| (file.to_owned(), line)),
-        depth: around.len() as u32 + 1,
+        depth: cfg.around(l.header).count() as u32,
         parent,
         latches: latches.into_iter().collect(),
     }

@@ -35,6 +35,11 @@ pub struct DeviceMemory {
     pub hostcalls: Option<Box<HostCalls>>,
 }
 
+/// Whether the host could give that much memory. Taking it without asking ends the program where it cannot.
+pub fn affordable(bytes: u64) -> bool {
+    usize::try_from(bytes).is_ok_and(|n| Vec::<u8>::new().try_reserve_exact(n).is_ok())
+}
+
 /// Mapped memory is used from a multiple of this on.
 pub const MAPPED_ALIGN: u64 = 1 << 16;
 

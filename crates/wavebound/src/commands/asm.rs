@@ -6,6 +6,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wb_files::Kind;
 use wb_isa::harp::{self, Arch};
 use wb_isa::{SourceFile, guppy};
 use wb_lab::object::{self, CompileOptions, ListingOptions, ObjectFile};
@@ -50,10 +51,6 @@ pub struct DisasmArgs {
     source: bool,
 }
 
-fn read(path: &Path) -> miette::Result<Vec<u8>> {
-    std::fs::read(path).into_diagnostic().wrap_err_with(|| format!("cannot read {}", path.display()))
-}
-
 fn source(path: &Path, bytes: &[u8]) -> miette::Result<SourceFile> {
     let text =
         std::str::from_utf8(bytes).into_diagnostic().wrap_err("not an object file and not UTF-8 text")?;
@@ -71,7 +68,7 @@ fn arch(text: &str) -> miette::Result<Arch> {
 }
 
 pub fn assemble(args: AsmArgs) -> CommandResult {
-    let bytes = read(&args.file)?;
+    let bytes = wb_files::read(&args.file, Kind::Program)?;
     let file = source(&args.file, &bytes)?;
     let (object, extension, what) = match isa(&args.file, &bytes, args.isa.as_deref())?.as_str() {
         "harp" => {
@@ -100,9 +97,7 @@ pub fn assemble(args: AsmArgs) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let output = args.output.unwrap_or_else(|| args.file.with_extension(extension));
-    std::fs::write(&output, &object)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", output.display()))?;
+    wb_files::write(&output, &object)?;
     print_line(&format!("{}: {what}, {} bytes", output.display(), object.len()));
     Ok(ExitCode::SUCCESS)
 }

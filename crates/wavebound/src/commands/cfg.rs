@@ -2,7 +2,7 @@
 
 use super::{CommandResult, print};
 use clap::{Args, ValueEnum};
-use miette::{IntoDiagnostic, WrapErr};
+use miette::IntoDiagnostic;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wb_lab::AnyProgram;
@@ -38,10 +38,10 @@ pub enum Format {
 pub fn main(args: CfgArgs) -> CommandResult {
     let name = args.file.display().to_string();
     let graph = match cfg::load(&args.file, &args.kernel)?.program {
-        AnyProgram::Harp(p) => cfg::graph(&p, &name),
-        AnyProgram::Guppy(p) => cfg::graph(&p, &name),
-        AnyProgram::Vortex(p) => cfg::graph(&p, &name),
-        AnyProgram::Gcn3(p) => cfg::graph(&p, &name),
+        AnyProgram::Harp(p) => cfg::graph(&p, &name)?,
+        AnyProgram::Guppy(p) => cfg::graph(&p, &name)?,
+        AnyProgram::Vortex(p) => cfg::graph(&p, &name)?,
+        AnyProgram::Gcn3(p) => cfg::graph(&p, &name)?,
     };
     let extension = args.output.as_ref().and_then(|o| o.extension()).and_then(|e| e.to_str());
     let format = args.format.unwrap_or(match extension {
@@ -53,9 +53,7 @@ pub fn main(args: CfgArgs) -> CommandResult {
     let text = render(&graph, format)?;
     match &args.output {
         None => print(&text),
-        Some(path) => std::fs::write(path, text)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write {}", path.display()))?,
+        Some(path) => wb_files::write(path, text)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,10 +5,11 @@ use super::target::{How, Target};
 use super::wcet;
 use super::{CommandResult, print_json, print_line};
 use clap::Args;
-use miette::{IntoDiagnostic, Report, WrapErr};
+use miette::Report;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use wb_files::Kind;
 use wb_lab::bound::{Against, Runs, Verified, verify};
 use wb_lab::launch::WorkloadSpec;
 
@@ -69,9 +70,7 @@ pub fn main(args: CheckArgs) -> CommandResult {
     let mut all = Vec::new();
     for path in &args.files {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot read {file}"))?;
+        let text = wb_files::read_text(path, Kind::Certificate)?;
         all.push(match wb_check::check(&text) {
             Ok(report) => checked(file, &report, &target)?,
             Err(e) => CheckedJson { file, error: Some(e.to_string()), ..CheckedJson::default() },

@@ -4,10 +4,11 @@
 use super::target::{Size, size};
 use super::{CommandResult, print, print_json, print_line};
 use clap::Args;
-use miette::{IntoDiagnostic, Report, WrapErr};
+use miette::Report;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wb_files::Kind;
 use wb_isa::Isa;
 use wb_lab::cfg::{self, flow_report};
 use wb_lab::{AnyProgram, Job, JobSpec};
@@ -134,17 +135,13 @@ fn write<I: Isa>(args: &FactsArgs, program: &Program<I>, proved: Vec<LoopFact>) 
     let text = facts::template(program, &proved);
     match &args.output {
         None => print(&text),
-        Some(path) => std::fs::write(path, text)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write {}", path.display()))?,
+        Some(path) => wb_files::write(path, text)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn read<I: Isa>(path: &Path, program: &Program<I>) -> Result<FlowFacts, Report> {
-    let text = std::fs::read_to_string(path)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot read {}", path.display()))?;
+    let text = wb_files::read_text(path, Kind::Description)?;
     Ok(FlowFacts::parse(&text, &path.display().to_string(), program).map_err(|e| *e)?)
 }
 

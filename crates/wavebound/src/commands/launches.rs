@@ -1,11 +1,12 @@
 //! `wavebound run` with a launch file or a workload: every launch, then what was expected and what to keep.
 
-use super::record::TraceSummary;
+use super::record::{Record, TraceSummary};
 use super::run::{self, Registers, RunArgs, Totals};
 use super::{CommandResult, print_json, print_line};
 use miette::miette;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wb_lab::launch::{Launches, Verdict};
 use wb_sim::Outcome;
@@ -57,6 +58,10 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
     for (name, _) in &outputs {
         session.stage().buffer(name)?;
     }
+    let own = session.outputs();
+    let paths: Vec<&Path> = own.iter().chain(outputs.iter().map(|o| &o.1)).map(PathBuf::as_path).collect();
+    args.record.check(true, &paths)?;
+    let mut problems = Vec::new();
     let (mut totals, mut stats, mut launches) = (Totals::default(), None::<Stats>, Vec::new());
     while let Some(step) = session.next_step()? {
         let (outcome, record) = args
@@ -83,6 +88,7 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
             ));
             run::print_registers(&outcome);
             run::print_files(&record);
+            problems.extend(record.problems);
             continue;
         }
         launches.push(LaunchJson {
@@ -94,13 +100,19 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
             registers: run::registers(&outcome),
             trace: record.trace,
         });
+        problems.extend(record.problems);
     }
     let verdicts = session.verdicts()?;
-    let mut written: BTreeMap<String, String> =
-        session.write_outputs()?.into_iter().map(|(n, p)| (n, p.display().to_string())).collect();
+    let mut written: BTreeMap<String, String> = BTreeMap::new();
+    match session.write_outputs() {
+        Ok(files) => written.extend(files.into_iter().map(|(n, p)| (n, p.display().to_string()))),
+        Err(e) => problems.push(e),
+    }
     for (name, path) in outputs {
-        session.stage().save(name, &path)?;
-        written.insert(name.to_owned(), path.display().to_string());
+        match session.stage().save(name, &path) {
+            Ok(()) => _ = written.insert(name.to_owned(), path.display().to_string()),
+            Err(e) => problems.push(e),
+        }
     }
     let mut memory = BTreeMap::new();
     for buffer in &shown {
@@ -129,6 +141,7 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
             print_line(&format!("{}: {} elements as expected", v.buffer, v.elements));
         }
     }
+    Record::complete(problems)?;
     let mut failures = verdicts.iter().filter_map(failure);
     match failures.next() {
         None => Ok(ExitCode::SUCCESS),

@@ -27,17 +27,36 @@ pub mod workloads;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// What a command returns: an exit code, or an error to show.
 pub type CommandResult = miette::Result<ExitCode>;
 
-/// Prints to standard output; a reader that has gone away (`| head`) ends the program quietly.
+/// Why standard output took no more.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Prints to standard output; a reader that has gone away (`| head`) ends the program quietly. Any other error is kept for
+/// the end ([`lost`]), so that files are still written.
 pub fn print(text: &str) {
-    let mut out = io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    if written.is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
-        std::process::exit(0);
+    if LOST.get().is_some() {
+        return;
     }
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => {}
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(e) => _ = LOST.set(wb_files::words(&e)),
+    }
+}
+
+/// What kept standard output from being written, if anything did.
+pub fn lost() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
+}
+
+/// A line on standard error. Unlike `eprintln!` it does not panic where nobody can read it.
+pub fn tell(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 pub fn print_line(text: &str) {

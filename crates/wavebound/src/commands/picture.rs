@@ -4,11 +4,11 @@ use super::target::{Progress, Target};
 use super::{CommandResult, print_line};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wb_files::Kind;
 use wb_lab::launch::is_launch_file;
 use wb_report::{History, PictureOptions};
 use wb_sim::RunOptions;
@@ -66,16 +66,17 @@ pub fn main(args: PictureArgs) -> CommandResult {
             "`picture` draws a program or a trace, not a workload"
         ));
     }
+    wb_report::check_name(&args.output)?;
     if is_trace(path) {
-        let file = File::open(path).into_diagnostic()?;
+        let file = wb_files::open(path, Kind::Trace)?;
         let reader = TraceReader::open(BufReader::new(file)).into_diagnostic()?;
         let replayed = replay_to_the_cut(reader, &mut [&mut history])
             .into_diagnostic()
             .wrap_err_with(|| format!("in {}", path.display()))?;
         if let Some(cut) = replayed.cut {
             let (events, cycles) = (replayed.events, replayed.cycles);
-            eprintln!("wavebound: warning: {}: {cut}", path.display());
-            eprintln!("wavebound: warning: drawn up to there: {events} events, {cycles} cycles");
+            super::tell(&format!("wavebound: warning: {}: {cut}", path.display()));
+            super::tell(&format!("wavebound: warning: drawn up to there: {events} events, {cycles} cycles"));
         }
     } else if is_launch_file(path) {
         return Err(miette!(
@@ -84,6 +85,7 @@ pub fn main(args: PictureArgs) -> CommandResult {
         ));
     } else {
         let job = args.target.job()?;
+        wb_files::check_output(&args.output)?;
         let progress = Progress::new();
         let mut report = |cycles, instructions| {
             progress.show(cycles, instructions);
@@ -98,7 +100,8 @@ pub fn main(args: PictureArgs) -> CommandResult {
 
 fn is_trace(path: &Path) -> bool {
     let mut magic = [0; 7];
-    File::open(path).and_then(|mut f| f.read_exact(&mut magic)).is_ok() && &magic == b"WBTRACE"
+    let file = wb_files::open(path, Kind::Trace);
+    file.is_ok_and(|mut f| f.read_exact(&mut magic).is_ok()) && &magic == b"WBTRACE"
 }
 
 /// Draws a history with the command line's options.

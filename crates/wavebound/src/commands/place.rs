@@ -6,7 +6,7 @@ use super::target::{MachineArgs, Size, size};
 use super::wcet::{AnalysisArgs, with_progress};
 use super::{CommandResult, print_json, print_line};
 use clap::Args;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::miette;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -148,9 +148,7 @@ fn write(launch: &Launch, places: &[Place], output: Option<&Path>) -> miette::Re
     let request = Request { kernel: launch.kernel.to_owned(), wanted: Wanted::At(at), style: launch.style };
     let marked = object::mark(&launch.program.name, &launch.program.bytes, &request)?;
     let path = output.map_or_else(|| launch.program.output.clone(), Path::to_path_buf);
-    std::fs::write(&path, &marked.bytes)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", path.display()))?;
+    wb_files::write(&path, &marked.bytes)?;
     Ok(Some(path.display().to_string()))
 }
 

@@ -6,12 +6,12 @@ use super::print_line;
 use super::run::print_stats;
 use super::target::Progress;
 use clap::Args;
-use miette::{IntoDiagnostic, Report, WrapErr};
+use miette::{Report, miette};
 use serde::Serialize;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use wb_files::Output;
 use wb_lab::schedule;
 use wb_report::{History, timetable};
 use wb_sim::{Outcome, RunOptions};
@@ -76,6 +76,15 @@ pub struct Record {
     pub stats: Option<Stats>,
     pub trace: Option<TraceSummary>,
     pub picture: Option<PathBuf>,
+    /// Files that could not be written, although the run went well.
+    pub problems: Vec<Report>,
+}
+
+impl Record {
+    /// After everything is shown: the first file that could not be written.
+    pub fn complete(problems: Vec<Report>) -> miette::Result<()> {
+        problems.into_iter().next().map_or(Ok(()), Err)
+    }
 }
 
 /// `run.wbt` of launch 2 is `run-2.wbt`.
@@ -106,7 +115,7 @@ impl RecordArgs {
         let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
         let (trace_path, picture_path) = (file(&self.trace), file(&self.picture));
         let mut statistics = (!self.no_stats).then(Statistics::new);
-        let mut trace = trace_path.as_deref().map(|p| create(p).map(TraceWriter::new)).transpose()?;
+        let mut trace = trace_path.as_deref().map(Output::create).transpose()?.map(TraceWriter::new);
         let mut log = file(&self.log).map(|p| log_target(&p).map(PdomLog::new)).transpose()?;
         let mut history = picture_path.is_some().then(History::new);
         let watch = Watch::new()?;
@@ -133,11 +142,25 @@ impl RecordArgs {
             let silent = observers.is_empty();
             go(options, if silent { None } else { Some(&mut observers) })
         };
+        // Neither a file that cannot be written nor a run that fails takes the other with it.
+        let mut problems = Vec::new();
+        let unwritten =
+            |what: &str, e: &io::Error| miette!("cannot write the {what}: {}", wb_files::words(e));
         if let Some(log) = log {
-            log.finish().into_diagnostic().wrap_err("cannot write the log")?;
+            let kept = match log.finish() {
+                Ok(LogTarget::File(file)) => file.finish().map_err(Report::from),
+                Ok(LogTarget::Standard(_)) => Ok(()),
+                Err(e) => Err(unwritten("log", &e)),
+            };
+            problems.extend(kept.err());
         }
-        let end =
-            trace.map(|t| t.finish().into_diagnostic().wrap_err("cannot write the trace")).transpose()?;
+        let end = trace.and_then(|t| {
+            let kept = match t.finish_into() {
+                Ok((end, file)) => file.finish().map(|()| end).map_err(Report::from),
+                Err(e) => Err(unwritten("trace", &e)),
+            };
+            kept.map_err(|e| problems.push(e)).ok()
+        });
         if let (Err(_), Some(interrupted)) = (&outcome, watch.interrupted()) {
             self.so_far(
                 statistics.as_ref(),
@@ -145,21 +168,37 @@ impl RecordArgs {
                 &end,
                 trace_path,
             )?;
+            problems.iter().for_each(|p| tell(&format!("{p:?}")));
             return Err(interrupted.into());
         }
         let outcome = outcome?;
         if let (Some(history), Some(path)) = (&history, &picture_path) {
-            picture::draw(history, &DrawArgs::default(), path)?;
+            problems.extend(picture::draw(history, &DrawArgs::default(), path).err());
         }
         if let Some(path) = file(&self.schedule) {
-            timetable(&schedule::timetable(&outcome.decisions), &path)?;
+            problems
+                .extend(timetable(&schedule::timetable(&outcome.decisions), &path).err().map(Report::from));
         }
         let trace = end.zip(trace_path).map(|(end, path)| TraceSummary {
             file: path.display().to_string(),
             events: end.events,
             hash: format!("{:016x}", end.hash),
         });
-        Ok((outcome, Record { stats: statistics.map(|s| s.stats()), trace, picture: picture_path }))
+        let stats = statistics.map(|s| s.stats());
+        Ok((outcome, Record { stats, trace, picture: picture_path, problems }))
+    }
+
+    /// Whether all files can be written, with others the command writes: asked before a run. `several`: launches may follow
+    /// each other, and each has its own files.
+    pub fn check(&self, several: bool, others: &[&Path]) -> miette::Result<()> {
+        let number = several.then_some(1);
+        let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
+        let log = file(&self.log).filter(|p| p != Path::new("-"));
+        let drawn: Vec<PathBuf> = [file(&self.picture), file(&self.schedule)].into_iter().flatten().collect();
+        drawn.iter().try_for_each(|p| wb_report::check_name(p))?;
+        let own: Vec<PathBuf> = drawn.into_iter().chain(file(&self.trace)).chain(log).collect();
+        wb_files::check_outputs(own.iter().map(PathBuf::as_path).chain(others.iter().copied()))?;
+        Ok(())
     }
 
     /// What is known of a run that was interrupted.
@@ -183,15 +222,31 @@ impl RecordArgs {
     }
 }
 
-fn create(path: &Path) -> miette::Result<BufWriter<File>> {
-    let file =
-        File::create(path).into_diagnostic().wrap_err_with(|| format!("cannot create {}", path.display()))?;
-    Ok(BufWriter::new(file))
+/// Where the log goes.
+enum LogTarget {
+    Standard(io::Stdout),
+    File(Box<Output>),
 }
 
-fn log_target(path: &Path) -> miette::Result<Box<dyn Write>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(std::io::stdout()));
+impl Write for LogTarget {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            LogTarget::Standard(out) => out.write(bytes),
+            LogTarget::File(out) => out.write(bytes),
+        }
     }
-    Ok(Box::new(create(path)?))
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            LogTarget::Standard(out) => out.flush(),
+            LogTarget::File(out) => out.flush(),
+        }
+    }
+}
+
+fn log_target(path: &Path) -> miette::Result<LogTarget> {
+    if path == Path::new("-") {
+        return Ok(LogTarget::Standard(io::stdout()));
+    }
+    Ok(LogTarget::File(Box::new(Output::create(path)?)))
 }

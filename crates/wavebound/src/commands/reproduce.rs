@@ -83,7 +83,7 @@ pub fn main(args: ReproduceArgs) -> CommandResult {
         print_line(&format!("page: {}", made.page.display()));
     }
     if !broken.is_empty() {
-        eprintln!("no reason is known why these differ: {}", broken.join(", "));
+        super::tell(&format!("no reason is known why these differ: {}", broken.join(", ")));
         return Ok(ExitCode::FAILURE);
     }
     Ok(match (shape.is_empty(), differs.is_empty()) {
@@ -110,11 +110,14 @@ impl Progress {
     fn show(&self, news: &News, jobs: usize) {
         let bar = self.bar.get_or_init(|| {
             if news.kept > 0 {
-                eprintln!("{} pieces of work are there from an earlier run (--fresh: all again)", news.kept);
+                super::tell(&format!(
+                    "{} pieces of work are there from an earlier run (--fresh: all again)",
+                    news.kept
+                ));
             }
             if news.seconds_left > SHORT {
                 let time = span(news.seconds_left);
-                eprintln!("{} pieces of work, {jobs} at once: about {time}", news.of);
+                super::tell(&format!("{} pieces of work, {jobs} at once: about {time}", news.of));
             }
             bar(news.of)
         });
@@ -127,7 +130,12 @@ impl Progress {
                 let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
                 if last.get_or_insert_with(Instant::now).elapsed() > EVERY {
                     *last = Some(Instant::now());
-                    eprintln!("{} of {} done, about {} left", news.done, news.of, span(news.seconds_left));
+                    super::tell(&format!(
+                        "{} of {} done, about {} left",
+                        news.done,
+                        news.of,
+                        span(news.seconds_left)
+                    ));
                 }
             }
         }

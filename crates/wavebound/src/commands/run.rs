@@ -8,10 +8,12 @@ use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wb_lab::Job;
 use wb_lab::array::Array;
 use wb_lab::schedule::Measured;
+use wb_lab::views::Buffer;
 use wb_sim::Outcome;
 use wb_trace::{NO_PC, Stats};
 
@@ -94,24 +96,32 @@ pub fn main(args: RunArgs) -> CommandResult {
     let shown = args.show.iter().map(|s| job.find_buffer(s)).collect::<Result<Vec<_>, _>>()?;
     let outputs = args.outputs()?;
     let saved = outputs.iter().map(|(name, _)| job.find_buffer(name)).collect::<Result<Vec<_>, _>>()?;
+    let paths: Vec<&Path> = outputs.iter().map(|o| o.1.as_path()).collect();
+    args.record.check(false, &paths)?;
+    readable(&job, shown.iter().chain(&saved))?;
     let kernel = if args.record.watches() { job.kernel_pc(&args.target.kernel)? } else { NO_PC };
     let (outcome, record) = args.record.run(None, kernel, |options, observer| job.run(options, observer))?;
     let mut memory = BTreeMap::new();
     for buffer in &shown {
         memory.insert(buffer.name.clone(), job.values(buffer, &outcome)?);
     }
-    for (buffer, (_, path)) in saved.iter().zip(&outputs) {
-        let bytes = outcome.memory.read(buffer.addr, buffer.bytes).into_diagnostic()?.to_vec();
-        let shape = vec![buffer.bytes / buffer.element.bytes()];
-        Array { element: buffer.element, shape, bytes }.write(path)?;
-    }
+    let save = || {
+        for (buffer, (_, path)) in saved.iter().zip(&outputs) {
+            let bytes = outcome.memory.read(buffer.addr, buffer.bytes).into_diagnostic()?.to_vec();
+            let shape = vec![buffer.bytes / buffer.element.bytes()];
+            Array { element: buffer.element, shape, bytes }.write(path)?;
+        }
+        Ok::<(), miette::Report>(())
+    };
     if args.json {
         let registers = registers(&outcome);
         let console = String::from_utf8_lossy(&outcome.console).into_owned();
-        let Record { stats, trace, .. } = record;
+        let Record { stats, trace, problems, .. } = record;
         let totals = Totals::from(&outcome);
         let oracle = Measured::of(&outcome);
         print_json(&RunJson { version: 1, totals, stats, memory, registers, console, trace, oracle })?;
+        Record::complete(problems)?;
+        save()?;
         return Ok(ExitCode::SUCCESS);
     }
     if !outcome.console.is_empty() {
@@ -136,10 +146,28 @@ pub fn main(args: RunArgs) -> CommandResult {
     print_memory(&memory);
     print_registers(&outcome);
     print_files(&record);
-    for (name, path) in outputs {
+    Record::complete(record.problems)?;
+    save()?;
+    for (name, path) in &outputs {
         print_line(&format!("{name}: {}", path.display()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be shown lies in memory, which is known before the run.
+fn readable<'a>(job: &Job, buffers: impl Iterator<Item = &'a Buffer>) -> miette::Result<()> {
+    let mut buffers = buffers.peekable();
+    if buffers.peek().is_none() {
+        return Ok(());
+    }
+    let memory = job.memory()?;
+    for b in buffers {
+        memory.read(b.addr, b.bytes).map_err(|fault| {
+            let count = b.bytes / b.element.bytes();
+            miette!(help = "ask for fewer elements: NAME:COUNT", "{count} elements of {}: {fault}", b.name)
+        })?;
+    }
+    Ok(())
 }
 
 pub fn registers(outcome: &Outcome) -> Registers {

@@ -4,7 +4,7 @@ use super::place::{self, Launch, PlacingArgs};
 use super::workloads::WorkloadArgs;
 use super::{CommandResult, print_json, print_line};
 use clap::{Args, ValueEnum};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::miette;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -132,16 +132,14 @@ pub fn main(args: SplitArgs) -> CommandResult {
     let request = Request { kernel: args.kernel.clone(), wanted, style: args.style.into() };
     let marked = object::mark(&name, bytes, &request)?;
     let output = args.output.clone().unwrap_or_else(|| program.output.clone());
-    std::fs::write(&output, &marked.bytes)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", output.display()))?;
+    wb_files::write(&output, &marked.bytes)?;
     let output = output.display().to_string();
     if args.json {
         let json = SplitJson { version: 1, file: name, output, marked: marked.branches, notes: marked.notes };
         return print_json(&json).map(|()| ExitCode::SUCCESS);
     }
     for note in &marked.notes {
-        eprintln!("note: {note}");
+        super::tell(&format!("note: {note}"));
     }
     let count = marked.branches.len();
     let s = if count == 1 { "" } else { "es" };

@@ -5,7 +5,6 @@ use super::run::{Totals, print_files, print_stats};
 use super::target::MachineArgs;
 use super::{CommandResult, print, print_json, print_line};
 use clap::Args;
-use miette::{IntoDiagnostic, WrapErr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wb_lab::synthetic::{MarkWith, Marks, Synthetic};
@@ -88,9 +87,7 @@ pub fn main(args: SyntheticArgs) -> CommandResult {
     };
     bench.check()?;
     if let Some(path) = &args.output {
-        std::fs::write(path, bench.source())
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write {}", path.display()))?;
+        wb_files::write(path, bench.source())?;
     }
     if !args.run {
         if args.output.is_none() {

@@ -36,6 +36,7 @@ impl Size {
 pub fn size(text: &str) -> Result<Size, String> {
     let parts: Result<Vec<u32>, _> = text.split(['x', ',']).map(str::parse).collect();
     match parts.as_deref() {
+        Ok(all) if all.contains(&0) => Err("a size is at least 1 in every dimension".into()),
         Ok([x]) => Ok(Size([*x, 1, 1])),
         Ok([x, y]) => Ok(Size([*x, *y, 1])),
         Ok([x, y, z]) => Ok(Size([*x, *y, *z])),
@@ -123,7 +124,7 @@ impl MachineArgs {
                 None => "--mechanism pws and --mechanism thesis read marks".to_owned(),
             };
             SAID.call_once(|| {
-                eprintln!("wavebound: warning: mechanism {mechanism} ignores the marks: {advice}")
+                super::tell(&format!("wavebound: warning: mechanism {mechanism} ignores the marks: {advice}"))
             });
         }
         style
@@ -176,7 +177,8 @@ pub struct How {
     /// Kernel of a GCN3 code object (may be left out when there is one); Vortex: function that --oracle watches (task)
     #[arg(long, default_value = "")]
     pub kernel: String,
-    /// Kernel arguments in order: buf:f32:1024:iota, i32:5, f32:0.5, local:4096
+    /// Kernel arguments in order: buf:f32:1024:iota, buf:f32:data.npy, i32:5, f32:1,2,3,4 (float4), "struct:i32:5;f32:0.5"
+    /// (members), hex:0a0b0c0d, local:4096
     #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
     pub args: Vec<String>,
     /// Local memory beyond what the kernel asks for, in bytes (HIP's third launch parameter)

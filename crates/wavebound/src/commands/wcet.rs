@@ -4,12 +4,13 @@ use super::target::Target;
 use super::{CommandResult, print, print_json, print_line};
 use clap::Args;
 use indicatif::ProgressBar;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::miette;
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use wb_files::Kind;
 use wb_lab::bound::{
     self, Files, KernelBound, KernelPoints, Options, Runs, TimesTable, TraceFile, TraceWriter, beside,
 };
@@ -129,9 +130,7 @@ impl AnalysisArgs {
 
 /// Name and text of a file.
 fn read(path: &PathBuf) -> miette::Result<(String, String)> {
-    let text = std::fs::read_to_string(path)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot read {}", path.display()))?;
+    let text = wb_files::read_text(path, Kind::Description)?;
     Ok((path.display().to_string(), text))
 }
 
@@ -259,31 +258,18 @@ pub fn main(args: WcetArgs) -> CommandResult {
         return template(&runs, path);
     }
     options.more_inputs = more_inputs(&args.target, args.runs);
+    let files = [&args.html, &args.lp, &args.certificate, &args.times.write_trace];
+    wb_files::check_outputs(files.into_iter().flatten().map(PathBuf::as_path))?;
+    args.deadline.as_deref().map(|d| cycles(d, 1)).transpose()?;
     let kernels = kernels(&args.times, &runs, &options)?;
     let mut warnings: Vec<&str> = kernels.iter().flat_map(|k| &k.warnings).map(String::as_str).collect();
     warnings.dedup();
-    warnings.iter().for_each(|w| eprintln!("wavebound: warning: {w}"));
+    warnings.iter().for_each(|w| super::tell(&format!("wavebound: warning: {w}")));
     let bound: u64 = kernels.iter().map(|k| k.bound).sum();
     let observed = kernels.iter().map(|k| k.observed).sum();
     let mhz = kernels.first().map_or(1, |k| k.clock_mhz.max(1));
     let deadline = args.deadline.as_deref().map(|d| cycles(d, mhz)).transpose()?;
     let met = deadline.map(|d| bound <= d);
-    if let Some(path) = &args.certificate {
-        for k in &kernels {
-            let path = if kernels.len() == 1 { path.clone() } else { beside(path, &k.kernel) };
-            write(&path, &k.certificate)?;
-        }
-    }
-    if let Some(path) = &args.lp {
-        for k in &kernels {
-            let path = if kernels.len() == 1 { path.clone() } else { beside(path, &k.kernel) };
-            write(&path, &k.lp)?;
-        }
-    }
-    if let Some(path) = &args.html {
-        let command = bound::shown_command(std::env::args().skip(1));
-        write(path, &bound::html(&kernels, &bound::About { command, deadline }))?;
-    }
     let microseconds = bound as f64 / f64::from(mhz);
     if args.json {
         let kernels = kernels.as_slice();
@@ -310,6 +296,22 @@ pub fn main(args: WcetArgs) -> CommandResult {
             let word = if met { "met" } else { "MISSED" };
             print_line(&format!("deadline {deadline} cycles: {word}"));
         }
+    }
+    if let Some(path) = &args.certificate {
+        for k in &kernels {
+            let path = if kernels.len() == 1 { path.clone() } else { beside(path, &k.kernel) };
+            write(&path, &k.certificate)?;
+        }
+    }
+    if let Some(path) = &args.lp {
+        for k in &kernels {
+            let path = if kernels.len() == 1 { path.clone() } else { beside(path, &k.kernel) };
+            write(&path, &k.lp)?;
+        }
+    }
+    if let Some(path) = &args.html {
+        let command = bound::shown_command(std::env::args().skip(1));
+        write(path, &bound::html(&kernels, &bound::About { command, deadline }))?;
     }
     Ok(if met == Some(false) { ExitCode::from(LATE) } else { ExitCode::SUCCESS })
 }
@@ -344,7 +346,7 @@ fn template(runs: &Runs, path: &Path) -> CommandResult {
 }
 
 pub fn write(path: &Path, text: &str) -> miette::Result<()> {
-    std::fs::write(path, text).into_diagnostic().wrap_err_with(|| format!("cannot write {}", path.display()))
+    Ok(wb_files::write(path, text)?)
 }
 
 /// Cycles, or a time at the machine's clock.

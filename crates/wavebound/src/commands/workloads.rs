@@ -2,7 +2,7 @@
 
 use super::{CommandResult, print, print_json, print_line};
 use clap::{Args, Subcommand, ValueEnum};
-use miette::{IntoDiagnostic, WrapErr};
+use miette::IntoDiagnostic;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -121,8 +121,7 @@ fn export(name: &str, folder: &std::path::Path, size: &str) -> miette::Result<()
     std::fs::create_dir_all(folder).into_diagnostic()?;
     for (name, bytes) in files {
         let path = folder.join(name);
-        let cannot = || format!("cannot write {}", path.display());
-        std::fs::write(&path, bytes).into_diagnostic().wrap_err_with(cannot)?;
+        wb_files::write(&path, bytes)?;
         print_line(&path.display().to_string());
     }
     Ok(())

@@ -6,14 +6,13 @@ use super::Target;
 use super::cursor::{Cursor, Parse};
 use super::instruction::instruction;
 use super::kernel::KernelHeader;
+use crate::diag::MAX_ERRORS;
 use crate::diag::nearest;
 use crate::gcn3::encode::encode;
 use crate::{AsmError, SourceFile};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// After so many errors the rest is probably noise.
-const MAX_ERRORS: usize = 50;
 const S_NOP: u32 = 0xbf80_0000;
 /// Directives that change nothing here.
 const IGNORED: [&str; 19] = [
@@ -327,6 +326,9 @@ impl Assembler<'_> {
             }
         }
         for (at, target) in std::mem::take(&mut self.references) {
+            if self.errors.len() >= MAX_ERRORS {
+                break;
+            }
             if let Err(error) = self.patch(at, &target) {
                 self.errors.push(error);
             }

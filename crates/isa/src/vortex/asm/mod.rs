@@ -12,13 +12,12 @@ use self::lexer::{Tok, Token, statements};
 use self::statement::{Fix, instructions};
 use super::TEXT;
 use super::inst::Inst;
+use crate::diag::MAX_ERRORS;
 use crate::diag::nearest;
 use crate::{AsmError, SourceFile};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// After so many errors the rest is probably noise.
-const MAX_ERRORS: usize = 50;
 /// Bytes of a section.
 const MAX_SECTION: usize = 64 << 20;
 /// Data starts on a line of its own.
@@ -110,7 +109,10 @@ pub fn assemble(file: &SourceFile) -> Result<Image, Vec<AsmError>> {
 
 impl Assembler<'_> {
     fn statement(&mut self, tokens: &[Token], line: u32) {
-        if let Err(error) = self.try_statement(tokens, line) {
+        // A line can hold any number of them.
+        if self.errors.len() < MAX_ERRORS
+            && let Err(error) = self.try_statement(tokens, line)
+        {
             self.errors.push(*error);
         }
     }
@@ -240,6 +242,9 @@ impl Assembler<'_> {
 
     fn finish(mut self) -> Result<Image, Vec<AsmError>> {
         for open in std::mem::take(&mut self.open) {
+            if self.errors.len() >= MAX_ERRORS {
+                break;
+            }
             if let Err(error) = self.fill(&open) {
                 self.errors.push(*error);
             }

@@ -49,13 +49,15 @@ impl Cases {
     pub fn open(path: &Path, stamp: &str, fresh: bool) -> Result<Cases, Report> {
         let mut cases = Cases::default();
         let old = if fresh { Vec::new() } else { read(path, stamp) };
-        let file = OpenOptions::new().create(true).write(true).truncate(true).open(path);
-        let mut file = file.into_diagnostic().wrap_err_with(|| format!("cannot write {}", path.display()))?;
-        append(&mut file, &Head { stamp: stamp.to_owned() })?;
+        // The old lines in a new file that takes the place of the old one: whoever is stopped here loses nothing.
+        let mut text = line_of(&Head { stamp: stamp.to_owned() })?;
         for line in old {
-            append(&mut file, &line)?;
+            text += &line_of(&line)?;
             cases.slot(&line.case).get_or_init(|| Ok(line.measured));
         }
+        wb_files::write(path, text)?;
+        let file = OpenOptions::new().append(true).open(path);
+        let file = file.into_diagnostic().wrap_err_with(|| format!("cannot write {}", path.display()))?;
         cases.log = Some(Mutex::new(file));
         Ok(cases)
     }
@@ -87,13 +89,16 @@ impl Cases {
 }
 
 fn append(file: &mut File, line: &impl Serialize) -> Result<(), Report> {
-    let text = serde_json::to_string(line).into_diagnostic()?;
-    writeln!(file, "{text}").into_diagnostic().wrap_err("cannot write the log of the runs")
+    file.write_all(line_of(line)?.as_bytes()).into_diagnostic().wrap_err("cannot write the log of the runs")
+}
+
+fn line_of(line: &impl Serialize) -> Result<String, Report> {
+    Ok(serde_json::to_string(line).into_diagnostic()? + "\n")
 }
 
 /// Lines of an old log; a last line that was cut off is left out.
 fn read(path: &Path, stamp: &str) -> Vec<Line> {
-    let Ok(file) = File::open(path) else { return Vec::new() };
+    let Ok(file) = wb_files::open(path, wb_files::Kind::Kept) else { return Vec::new() };
     let mut lines = BufReader::new(file).lines().map_while(Result::ok);
     let head = lines.next().and_then(|l| serde_json::from_str::<Head>(&l).ok());
     if head.is_none_or(|h| h.stamp != stamp) {

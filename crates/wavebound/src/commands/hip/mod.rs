@@ -183,7 +183,7 @@ pub fn main(args: HipArgs) -> CommandResult {
         (Some(code), _) => ExitCode::from(code as u8),
         // As shells do.
         (None, Some(signal)) => {
-            eprintln!("wavebound: the program was ended by signal {signal}");
+            super::super::tell(&format!("wavebound: the program was ended by signal {signal}"));
             ExitCode::from(128 + signal as u8)
         }
         _ => ExitCode::FAILURE,

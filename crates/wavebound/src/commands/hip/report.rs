@@ -2,7 +2,7 @@
 
 use super::{HipArgs, Start, Told};
 use crate::commands::print;
-use miette::{IntoDiagnostic, WrapErr};
+use miette::IntoDiagnostic;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -89,16 +89,14 @@ fn sum<'a>(launches: impl Iterator<Item = &'a LaunchRecord>, lanes: u32) -> Sum 
 pub(super) fn report(args: &HipArgs, told: &Told, status: ExitStatus) -> miette::Result<()> {
     let text = if args.json { json(told, status)? } else { table(args, told) };
     match &args.report {
-        Some(path) => std::fs::write(path, text)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write {}", path.display()))?,
+        Some(path) => wb_files::write(path, text)?,
         None => print(&text),
     }
     if told.start.is_none() {
-        eprintln!(
+        super::super::tell(&format!(
             "wavebound: the program did not use our {}: is it a HIP program, linked dynamically, without an rpath of its own?",
             wb_hip::SONAME
-        );
+        ));
     }
     Ok(())
 }
