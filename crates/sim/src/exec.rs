@@ -72,6 +72,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             parked: 0,
             at_barrier: 0,
             barrier: (0, 0),
+            team: (start.waves_in_group > 1).then_some((start.group.into(), start.waves_in_group.into())),
             holder: 0,
             state: D::State::default(),
             live,
