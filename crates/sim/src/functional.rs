@@ -294,8 +294,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
             return false;
         }
         let (id, count) = r.wave.barrier;
-        let Arrival { arrived, needed, mut released } =
-            self.barriers[r.place.core].arrive(id, count, slot);
+        let Arrival { arrived, needed, mut released } = self.barriers[r.place.core].arrive(id, count, slot);
         let k = r.wave.at_barrier.trailing_zeros() as usize;
         let path = r.wave.paths[k].path;
         self.emit(slot, &r.wave, k, path.from, path.mask, Kind::Barrier { id, arrived, needed });
