@@ -25,6 +25,7 @@ done
 hip=(-x hip -fuse-cuid=none --cuda-device-only --offload-arch=gfx803 -nogpuinc "${libs[@]}" "${common[@]}" -O2)
 clang-19 "${hip[@]}" --no-gpu-bundle-output abi/axpy.hip -o "$out/abi/axpy.co"
 clang-19 "${hip[@]}" abi/axpy.hip -o "$out/abi/axpy.bundle"
+clang-19 "${hip[@]}" --no-gpu-bundle-output abi/variables.hip -o "$out/abi/variables.co"
 
 # Code object versions 2 and 3: the last clang that writes them is 16. lld keeps the version it is given.
 for version in 2 3; do

@@ -10,7 +10,7 @@
 
 ; expect:
 ; [error]
-;   × load of 4 bytes at address 0x10: nothing is below 0x10000: a null pointer?
+;   × load of 4 bytes at address 0x10: nothing is below 0x10000: a null pointer? (lane 0)
 ;   │   kernel k, wave 0, lanes 1111111111111111111111111111111111111111111111111111111111111111, pc
 ;   │ 0x1008: filetests/errors/gcn3-null.s:8: flat_load_dword v3, v[1:2]
 ;    ╭─[filetests/errors/gcn3-null.s:8:3]

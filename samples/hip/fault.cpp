@@ -1,4 +1,4 @@
-// A kernel that goes wrong, in the way its argument says: null, wild, trap, endless. The program does not survive it.
+// A kernel that goes wrong, in the way its argument says: null, wild, beyond, freed, refused, … The program does not survive it.
 #include "check.h"
 #include <cstring>
 
@@ -17,6 +17,21 @@ int main(int argc, char** argv) {
     if (!std::strcmp(how, "wild")) wild<<<1, 64>>>(data, 1L << 40);
     if (!std::strcmp(how, "trap")) trap<<<1, 64>>>();
     if (!std::strcmp(how, "endless")) endless<<<1, 64>>>(data);
+    if (!std::strcmp(how, "beyond")) wild<<<1, 64>>>(data, 1000000);
+    if (!std::strcmp(how, "neighbour")) {
+        int* next;
+        CHECK(hipMalloc(&next, 1024));
+        wild<<<1, 64>>>(data, 256 - 32);
+    }
+    if (!std::strcmp(how, "freed")) {
+        CHECK(hipFree(data));
+        wild<<<1, 64>>>(data, 0);
+    }
+    if (!std::strcmp(how, "refused")) {
+        int* much = nullptr;
+        (void)hipMalloc(&much, size_t(1) << 42);
+        wild<<<1, 64>>>(much, 0);
+    }
     if (!std::strcmp(how, "missing")) (void)hipDeviceGetByPCIBusId(nullptr, nullptr);
     CHECK(hipDeviceSynchronize());
     std::printf("fault: still here\n");

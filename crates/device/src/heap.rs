@@ -1,18 +1,36 @@
 //! Which ranges of device memory are in use: a first-fit allocator whose free blocks grow together again. Lowest
-//! address first, so that the same calls always give the same addresses.
+//! address first, so that the same calls always give the same addresses. Behind every block there is a gap that belongs to
+//! nobody, so that running over the end of a buffer does not silently hit the next one.
 
 use std::collections::BTreeMap;
 
 /// Every block starts at a multiple of this, as HIP promises of `hipMalloc`.
 pub const ALIGN: u64 = 256;
 
+/// Bytes behind every block that nobody gets while there is room elsewhere. A multiple of what a way of any usual cache
+/// holds: lines keep their sets, so times are those of blocks without gaps.
+pub const GAP: u64 = 1 << 16;
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// As asked for, and as taken from what is free.
+    bytes: u64,
+    span: u64,
+}
+
+impl Block {
+    fn rounded(self) -> u64 {
+        self.bytes.max(1).next_multiple_of(ALIGN)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Heap {
     /// First address → bytes; neighbours are one block.
     free: BTreeMap<u64, u64>,
-    /// First address → bytes as asked for.
-    used: BTreeMap<u64, u64>,
-    /// Bytes taken, rounded up.
+    /// By first address.
+    used: BTreeMap<u64, Block>,
+    /// Bytes of all blocks, rounded up, without gaps.
     taken: u64,
     first: u64,
     end: u64,
@@ -30,21 +48,23 @@ impl Heap {
     /// A block of at least `bytes` bytes; none if no gap is large enough.
     pub fn alloc(&mut self, bytes: u64) -> Option<u64> {
         let size = bytes.max(1).checked_next_multiple_of(ALIGN)?;
-        let (&at, &gap) = self.free.iter().find(|(_, gap)| **gap >= size)?;
+        let room = |span: u64| self.free.iter().find(|(_, gap)| **gap >= span).map(|(a, g)| (*a, *g, span));
+        // A device that is nearly full does without gaps.
+        let (at, gap, span) = size.checked_add(GAP).and_then(room).or_else(|| room(size))?;
         self.free.remove(&at);
-        if gap > size {
-            self.free.insert(at + size, gap - size);
+        if gap > span {
+            self.free.insert(at + span, gap - span);
         }
-        self.used.insert(at, bytes);
+        self.used.insert(at, Block { bytes, span });
         self.taken += size;
         Some(at)
     }
 
     /// Gives a block back; false if none starts there.
     pub fn free(&mut self, at: u64) -> bool {
-        let Some(bytes) = self.used.remove(&at) else { return false };
-        let mut size = bytes.max(1).next_multiple_of(ALIGN);
-        self.taken -= size;
+        let Some(block) = self.used.remove(&at) else { return false };
+        let mut size = block.span;
+        self.taken -= block.rounded();
         let mut from = at;
         if let Some((&before, &gap)) = self.free.range(..at).next_back()
             && before + gap == at
@@ -61,7 +81,7 @@ impl Heap {
 
     /// The block that holds an address: first address and bytes asked for.
     pub fn block(&self, addr: u64) -> Option<(u64, u64)> {
-        let (&at, &bytes) = self.used.range(..=addr).next_back()?;
+        let (&at, &Block { bytes, .. }) = self.used.range(..=addr).next_back()?;
         (addr - at < bytes.max(1)).then_some((at, bytes))
     }
 
@@ -83,7 +103,12 @@ impl Heap {
         }
     }
 
-    /// Blocks in use.
+    /// First address and bytes of each block in use; those of no bytes have one.
+    pub fn blocks_in_use(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.used.iter().map(|(at, block)| (*at, block.bytes.max(1)))
+    }
+
+    /// How many blocks are in use.
     pub fn blocks(&self) -> usize {
         self.used.len()
     }
@@ -111,6 +136,19 @@ mod tests {
         assert_eq!((heap.available(), heap.used_end(), heap.blocks()), (10 * 256, 1024, 0));
         assert_eq!(heap.alloc(10 * 256), Some(1024), "one block again");
         assert_eq!(heap.alloc(1), None);
+    }
+
+    #[test]
+    fn blocks_have_gaps_between_them_while_there_is_room() {
+        let mut heap = Heap::new(0, 4 * GAP);
+        let [a, b, c] = [300, 1, GAP].map(|n| heap.alloc(n).expect("room"));
+        assert_eq!((a, b), (0, 512 + GAP));
+        assert_eq!(c, b + 256 + GAP, "the last one fits without a gap only");
+        assert_eq!(heap.available(), 4 * GAP - 512 - 256 - GAP);
+        assert!(heap.free(b));
+        assert_eq!(heap.alloc(256), Some(b), "a hole takes what was there, with its gap");
+        assert!(heap.free(a) && heap.free(b) && heap.free(c));
+        assert_eq!((heap.available(), heap.alloc(4 * GAP)), (4 * GAP, Some(0)));
     }
 
     #[test]

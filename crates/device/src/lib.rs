@@ -59,13 +59,15 @@ impl Device {
     pub fn new(machine: Machine) -> Self {
         let mut memory = DeviceMemory::new(machine.limits.memory);
         memory.forbid_below(FIRST);
+        memory.close();
         let heap = Heap::new(FIRST, memory.size());
         Device { memory, machine, heap, hostcall: 0, programs: BTreeMap::new() }
     }
 
     /// A device whose addresses are the host's: pointers to its memory work in the program that uses it.
     pub fn mapped(machine: Machine) -> Self {
-        let memory = DeviceMemory::mapped(machine.limits.memory);
+        let mut memory = DeviceMemory::mapped(machine.limits.memory);
+        memory.close();
         let heap = Heap::new(memory.first_line(), memory.origin() + memory.size());
         Device { memory, machine, heap, hostcall: 0, programs: BTreeMap::new() }
     }
@@ -90,11 +92,18 @@ impl Device {
     /// Reserves `bytes` bytes; memory that was never used before is zero.
     pub fn alloc(&mut self, bytes: u64) -> Result<u64, DeviceError> {
         let size = self.heap.total();
-        self.heap.alloc(bytes).ok_or(DeviceError::OutOfMemory { bytes, size })
+        let addr = self.heap.alloc(bytes).ok_or(DeviceError::OutOfMemory { bytes, size })?;
+        self.memory.open(addr, bytes.max(1));
+        Ok(addr)
     }
 
     /// Gives back what starts at `addr`; false if nothing does.
     pub fn free(&mut self, addr: u64) -> bool {
+        if let Some((at, bytes)) = self.heap.block(addr)
+            && at == addr
+        {
+            self.memory.close_again(at, bytes.max(1));
+        }
         self.heap.free(addr)
     }
 
@@ -133,7 +142,7 @@ impl Device {
     /// Takes a code object off the device.
     pub fn unload(&mut self, module: &Module) {
         self.programs.retain(|(base, _), _| *base != module.base);
-        self.heap.free(module.block);
+        self.free(module.block);
     }
 
     /// Runs a kernel to its end; its effects stay in device memory, also those of a run that fails.
@@ -175,7 +184,7 @@ impl Device {
     /// Takes back what [`Device::prepare`] reserved; the launch can be run again on a copy of the memory.
     pub fn keep(&mut self, mut prepared: Prepared) -> Prepared {
         for addr in prepared.reserved.drain(..) {
-            self.heap.free(addr);
+            self.free(addr);
         }
         prepared
     }
@@ -183,7 +192,7 @@ impl Device {
     /// Takes back what [`Device::prepare`] reserved, and keeps the decoded program for the next launch.
     pub fn finish(&mut self, prepared: Prepared) {
         for addr in prepared.reserved {
-            self.heap.free(addr);
+            self.free(addr);
         }
         self.programs.insert(prepared.key, prepared.program);
     }

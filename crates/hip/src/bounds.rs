@@ -1,13 +1,15 @@
 //! Bounds of the kernels a program launched, when it ends: launches were kept with the memory they found.
 
+use crate::launches::Recording;
 use crate::records::Record;
 use crate::runtime::{Runtime, describe};
 use miette::Report;
+use std::collections::BTreeMap;
 use wb_lab::bound::{self, Launched, ProgramRef, Replay, Runs, data_hash};
 use wb_lab::launch::Go;
 
 /// Launches that were kept.
-struct Kept(Vec<crate::launches::Recording>);
+struct Kept(Vec<Recording>);
 
 impl Replay for Kept {
     fn each(&self, look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), Report>) -> Result<(), Report> {
@@ -32,32 +34,29 @@ impl Replay for Kept {
 }
 
 impl Runtime {
-    /// Bounds every kernel that was launched and tells the command.
+    /// Bounds every kernel that was launched, each on its own, and tells the command.
     pub fn bound_all(&mut self) {
         let Some(wcet) = self.options.wcet.clone() else { return };
-        let recordings = std::mem::take(&mut self.recordings);
-        let mut names: Vec<String> = recordings.iter().map(|r| r.kernel.clone()).collect();
-        names.sort();
-        names.dedup();
-        let all = wcet.options().and_then(|options| {
-            bound::analyse(&Runs::Replay(Box::new(Kept(recordings))), &options, &mut |_, _| {})
-        });
-        match all {
-            Ok(kernels) => {
-                for k in kernels {
-                    let report = serde_json::to_value(&k).unwrap_or_default();
-                    let record = Record::Bound {
-                        kernel: k.kernel.clone(),
-                        text: k.text(false),
-                        report: Box::new(report),
-                    };
-                    self.record(&record);
+        let mut kernels: BTreeMap<String, Vec<Recording>> = BTreeMap::new();
+        for r in std::mem::take(&mut self.recordings) {
+            kernels.entry(r.kernel.clone()).or_default().push(r);
+        }
+        let process = self.process;
+        for (kernel, recordings) in kernels {
+            let runs = Runs::Replay(Box::new(Kept(recordings)));
+            let bounds = wcet.options().and_then(|options| bound::analyse(&runs, &options, &mut |_, _| {}));
+            match bounds {
+                Ok(bounds) => {
+                    for k in bounds {
+                        let report = Box::new(serde_json::to_value(&k).unwrap_or_default());
+                        let (kernel, text) = (k.kernel.clone(), k.text(false));
+                        self.record(&Record::Bound { process, kernel, text, report });
+                    }
                 }
-            }
-            Err(report) => {
-                let text = format!("no bounds of {}: {}", names.join(", "), describe(&report));
-                eprintln!("wavebound: {text}");
-                self.record(&Record::Error { text });
+                Err(report) => {
+                    let text = describe(&report);
+                    self.record(&Record::NoBound { process, kernel, text });
+                }
             }
         }
     }

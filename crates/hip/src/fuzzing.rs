@@ -1,5 +1,8 @@
 //! Fuzz entry points: what comes from outside may be refused, never crash us (docs/fuzzing.md).
 
+use crate::errors::Failure;
+use crate::options::Options;
+use crate::runtime::Runtime;
 use crate::{fatbin, printf, records};
 use std::sync::LazyLock;
 use wb_device::{Arg, Device, Dispatch, explicit};
@@ -38,8 +41,38 @@ pub fn fat_binary(data: &[u8]) {
         }
         let _ = records::short_name(&kernel.name);
     }
+    let variables: Vec<String> = module.object.variables.iter().map(|v| v.0.clone()).collect();
     device.unload(&module);
     assert_eq!(device.heap().available(), free, "all memory comes back");
+    copy_variables(bytes, &variables);
+}
+
+/// Copies the variables of a code object out and in, as `hipMemcpyFromSymbol` and `hipMemcpyToSymbol` do.
+/// Returns how many could be copied.
+fn copy_variables(object: Vec<u8>, names: &[String]) -> usize {
+    let sets = ["cores=1", "limits.memory=1048576"].map(str::to_owned).to_vec();
+    let Ok(mut rt) = Runtime::with(Options { sets, ..Options::default() }) else { return 0 };
+    let mut copied = 0;
+    let source = rt.register_binary("fuzz", Ok(object));
+    for (number, name) in names.iter().take(16).enumerate() {
+        let shadow = number as u64 + 1;
+        // A size that only the host knows is used where the file gives none.
+        rt.register_variable(source, shadow, name, 1 << (number * 4));
+        match crate::ffi::round_trip(&mut rt, shadow) {
+            Ok(()) => copied += 1,
+            Err(Failure::Fatal(text)) => assert!(!text.contains("behind the end"), "{name}: {text}"),
+            Err(Failure::Code(_)) => {}
+        }
+    }
+    copied
+}
+
+/// How many variables of a code object hosts can copy to and from.
+pub fn copied_variables(data: &[u8]) -> usize {
+    let Ok(bytes) = fatbin::code_object(data) else { return 0 };
+    let Ok(object) = CodeObject::parse(&bytes) else { return 0 };
+    let names: Vec<String> = object.variables.iter().map(|v| v.0.clone()).collect();
+    copy_variables(bytes, &names)
 }
 
 /// Words of a kernel's printf, and a line of a memory map.

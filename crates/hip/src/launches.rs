@@ -39,7 +39,6 @@ pub struct Recording {
     pub prepared: Prepared,
     pub args: Vec<KernelArg>,
     origin: u64,
-    size: u64,
     image: Vec<u8>,
 }
 
@@ -54,18 +53,20 @@ impl Recording {
         options: RunOptions,
         observer: Option<&mut dyn Observer>,
     ) -> Result<RunOutcome, Report> {
-        let mut memory = DeviceMemory::placed(self.origin, self.size);
+        // All that the launch could touch is in the image.
+        let mut memory = DeviceMemory::placed(self.origin, self.image.len() as u64);
         memory.write(self.origin, &self.image).into_diagnostic()?;
         let (program, machine) = (&self.prepared.program, &self.prepared.machine);
         Ok(program.run(machine, self.prepared.launch, memory, options, observer).map_err(|e| *e)?)
     }
 }
 
-/// `run.wbt` of launch 2 is `run-2.wbt`.
-fn numbered(path: &Path, number: usize) -> PathBuf {
+/// `run.wbt` of launch 2 is `run-2.wbt`; of the run's third process it is `run-p3-2.wbt`.
+fn numbered(path: &Path, process: u32, number: usize) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
-    path.with_file_name(format!("{stem}-{number}{extension}"))
+    let process = if process > 1 { format!("-p{process}") } else { String::new() };
+    path.with_file_name(format!("{stem}{process}-{number}{extension}"))
 }
 
 impl Runtime {
@@ -89,11 +90,15 @@ impl Runtime {
         }
         let (outcome, counts) = match result {
             Ok(done) => done,
-            Err(report) => return fatal(format!("launch {number}: {}", describe(&report))),
+            Err(report) => {
+                let note = self.memory.refusal(self.device.heap().total());
+                return fatal(format!("launch {number}: {}{note}", describe(&report)));
+            }
         };
         self.launched = number;
         self.now += outcome.cycles;
         let record = LaunchRecord {
+            process: self.process,
             number,
             kernel: kernel.name.clone(),
             grid: spec.grid,
@@ -157,7 +162,7 @@ impl Runtime {
         prepared: &Prepared,
     ) -> Result<(RunOutcome, Option<crate::Counts>), Report> {
         let options = &self.options;
-        let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
+        let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, self.process, number));
         let (trace_path, picture_path) = (file(&options.trace), file(&options.picture));
         let mut counter = (!options.no_stats).then(Counter::default);
         let mut trace = trace_path.as_deref().map(OutputFile::create).transpose()?.map(TraceWriter::new);
@@ -204,7 +209,6 @@ impl Runtime {
             kernel: kernel.name.clone(),
             file: module.name.clone(),
             args: kernel.args.clone(),
-            size: self.device.memory().size(),
             prepared: self.device.keep(prepared),
             origin,
             image,

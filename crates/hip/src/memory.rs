@@ -30,12 +30,23 @@ pub struct Memory {
     pub registered: BTreeMap<u64, Registered>,
     /// Largest part in use at once.
     pub most: u64,
+    /// Bytes that the program asked for last and did not get.
+    refused: Option<u64>,
 }
 
 impl Memory {
     /// First addresses of what the program allocated; managed variables stay.
     pub fn allocations(&self) -> Vec<u64> {
         self.kinds.keys().copied().collect()
+    }
+
+    /// What to say at a fault if the program did not get all the memory it asked for, and went on.
+    pub fn refusal(&self, total: u64) -> String {
+        let Some(bytes) = self.refused else { return String::new() };
+        format!(
+            "\n  an allocation of {bytes} bytes failed before (hipErrorOutOfMemory; the device has {total} bytes), and the \
+             program went on\n  help: give the device more: --set limits.memory=…"
+        )
     }
 }
 
@@ -55,7 +66,10 @@ impl Runtime {
                 self.memory.most = self.memory.most.max(heap.total() - heap.available());
                 Ok(addr)
             }
-            Err(DeviceError::OutOfMemory { .. }) => Err(Code::OUT_OF_MEMORY.into()),
+            Err(DeviceError::OutOfMemory { .. }) => {
+                self.memory.refused = Some(bytes);
+                Err(Code::OUT_OF_MEMORY.into())
+            }
             Err(_) => Err(Code::INVALID_VALUE.into()),
         }
     }

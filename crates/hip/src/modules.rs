@@ -171,7 +171,10 @@ impl Runtime {
     pub fn symbol(&mut self, shadow: u64) -> Outcome<(u64, u64)> {
         let v = self.modules.variables.get(&shadow).cloned().ok_or(Code::INVALID_SYMBOL)?;
         let (addr, bytes) = self.variable_in(v.source, &v.name)?.ok_or(Code::INVALID_SYMBOL)?;
-        Ok((addr, if bytes == 0 { v.bytes } else { bytes }))
+        let bytes = if bytes == 0 { v.bytes } else { bytes };
+        // A size that the file does not give comes from the host's half of the program.
+        self.check(addr, bytes, true)?;
+        Ok((addr, bytes))
     }
 
     /// A kernel by the address of its stub, or by handle.

@@ -13,8 +13,10 @@ use wb_wcet::measure::Unmeasured;
 /// The environment variable: JSON of [`Options`].
 pub const ENVIRONMENT: &str = "WAVEBOUND_HIP";
 
-/// Device memory if the machine is not told otherwise: 4 GiB, of which only what is touched costs anything.
-const MEMORY: u64 = 4 << 30;
+/// Device memory if nobody says otherwise: 16 GiB, of which only what is touched costs anything. A host that refuses to
+/// promise so much gets half of it, and half again, down to [`LEAST_MEMORY`].
+const MEMORY: u64 = 16 << 30;
+pub const LEAST_MEMORY: u64 = 1 << 30;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -39,8 +41,8 @@ pub struct Options {
     pub wcet: Option<Wcet>,
     /// Where records of launches go.
     pub records: Option<PathBuf>,
-    /// A folder to remove once the library is loaded.
-    pub folder: Option<PathBuf>,
+    /// Process id of the command: the program it started ends with it.
+    pub command: Option<u32>,
 }
 
 /// What the analysis may assume (as `wavebound wcet`).
@@ -65,10 +67,15 @@ impl Options {
         }
     }
 
+    /// Whether the size of device memory is ours to choose.
+    pub fn any_memory(&self) -> bool {
+        !self.sets.iter().any(|s| s.trim_start().starts_with("limits.memory"))
+    }
+
     pub fn machine(&self) -> Result<Machine, Report> {
         let name = if self.machine.is_empty() { "gcn3" } else { &self.machine };
         let mut sets = self.sets.iter().map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
-        if !self.sets.iter().any(|s| s.trim_start().starts_with("limits.memory")) {
+        if self.any_memory() {
             sets.push(wb_hw::parse_set(&format!("limits.memory={MEMORY}"))?);
         }
         let machine = wb_hw::load(name)?.with_overrides(&sets)?;

@@ -7,8 +7,12 @@ use wb_program::codeobject::names;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Record {
-    /// The library is loaded and has a machine.
+    /// A process has loaded the library and has a machine; or it was forked from one that has. Processes are numbered by
+    /// the order of these lines, from 1.
     Start {
+        pid: u32,
+        /// Tells apart programs that follow each other in one process.
+        token: u64,
         machine: String,
         mechanism: String,
         lanes: u32,
@@ -18,9 +22,16 @@ pub enum Record {
     Launch(LaunchRecord),
     /// A kernel that was bounded: the text of its report and its JSON (docs/json.md).
     Bound {
+        process: u32,
         kernel: String,
         text: String,
         report: Box<serde_json::Value>,
+    },
+    /// A kernel that was launched and could not be bounded.
+    NoBound {
+        process: u32,
+        kernel: String,
+        text: String,
     },
     /// Why the library ended the program, or could not do what was asked.
     Error {
@@ -32,6 +43,8 @@ pub enum Record {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LaunchRecord {
+    /// Process of the run, from 1, and launch of the process, from 1.
+    pub process: u32,
     pub number: usize,
     /// As the code object calls it.
     pub kernel: String,

@@ -1,17 +1,19 @@
 //! The state behind all calls: one simulated device, what the program registered, made and opened. Calls of several
-//! host threads come one after the other.
+//! host threads come one after the other. Each process of a run has its own; a forked child goes on with a copy.
 
 use crate::errors::{Failure, Outcome};
 use crate::launches::Recording;
 use crate::memory::Memory;
 use crate::modules::Modules;
-use crate::options::Options;
+use crate::options::{LEAST_MEMORY, Options};
 use crate::records::Record;
 use crate::streams::Streams;
 use crate::textures::Textures;
 use miette::{IntoDiagnostic, Report};
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 use wb_device::Device;
 use wb_sim::HostCalls;
 
@@ -28,6 +30,9 @@ pub struct Runtime {
     pub launched: usize,
     /// Launches to be bounded at the end.
     pub recordings: Vec<Recording>,
+    /// The process that announced itself to the command, and its number in the run.
+    pid: u32,
+    pub process: u32,
     records: Option<File>,
 }
 
@@ -42,17 +47,22 @@ pub fn describe(report: &Report) -> String {
 
 impl Runtime {
     pub fn new() -> Result<Runtime, Report> {
-        let options = Options::from_environment()?;
-        let records =
-            options.records.as_ref().and_then(|path| OpenOptions::new().append(true).open(path).ok());
-        if let Some(folder) = &options.folder {
-            // Everything in it is open by now; so nothing stays behind, however the program ends.
-            let _ = std::fs::remove_dir_all(folder);
-        }
-        let machine = options.machine()?;
+        Runtime::with(Options::from_environment()?)
+    }
+
+    pub fn with(options: Options) -> Result<Runtime, Report> {
+        let mut machine = options.machine()?;
         machine.validate()?;
+        let promised = |size: u64| {
+            let size = usize::try_from(size).unwrap_or(usize::MAX);
+            Vec::<u8>::new().try_reserve_exact(size).is_ok()
+        };
+        while options.any_memory() && machine.limits.memory > LEAST_MEMORY && !promised(machine.limits.memory)
+        {
+            machine.limits.memory /= 2;
+        }
         let size = machine.limits.memory;
-        if Vec::<u8>::new().try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX)).is_err() {
+        if !promised(size) {
             return Err(miette::miette!(
                 help = "give the device less: --set limits.memory=268435456",
                 "the host has no {size} bytes for device memory"
@@ -70,18 +80,57 @@ impl Runtime {
             now: 0,
             launched: 0,
             recordings: Vec::new(),
-            records,
+            pid: std::process::id(),
+            process: 1,
+            records: None,
         };
-        let machine = &runtime.device.machine;
+        runtime.announce();
+        Ok(runtime)
+    }
+
+    /// Whether this process is the one that announced itself: a forked child is not.
+    pub fn is_at_home(&self) -> bool {
+        self.pid == std::process::id()
+    }
+
+    /// Called before all work: a forked child goes on with a copy of everything, and counts its launches apart.
+    pub fn come_home(&mut self) {
+        if !self.is_at_home() {
+            self.pid = std::process::id();
+            self.launched = 0;
+            self.recordings.clear();
+            self.announce();
+        }
+    }
+
+    /// Tells the command that another process of the run has come, and finds out its number: that of its line.
+    fn announce(&mut self) {
+        let open = |path: &PathBuf| OpenOptions::new().read(true).append(true).open(path).ok();
+        self.records = self.options.records.as_ref().and_then(open);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (pid, token) = (self.pid, since.as_nanos() as u64);
+        let machine = &self.device.machine;
         let start = Record::Start {
+            pid,
+            token,
             machine: machine.name.clone(),
             mechanism: machine.divergence.mechanism.clone(),
             lanes: machine.core.lanes,
             clock_mhz: machine.clock_mhz,
-            timed: !runtime.options.untimed,
+            timed: !self.options.untimed,
         };
-        runtime.record(&start);
-        Ok(runtime)
+        self.record(&start);
+        let Some(file) = &self.records else { return };
+        let starts =
+            BufReader::new(file).lines().map_while(Result::ok).filter_map(|line| match serde_json::from_str(
+                &line,
+            ) {
+                Ok(Record::Start { pid, token, .. }) => Some((pid, token)),
+                _ => None,
+            });
+        if let Some(at) = starts.into_iter().position(|s| s == (pid, token)) {
+            self.process = at as u32 + 1;
+        }
     }
 
     /// Tells the command, if it listens.

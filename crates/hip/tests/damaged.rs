@@ -9,6 +9,12 @@ fn bundle() -> Vec<u8> {
     std::fs::read(path).expect("fixture")
 }
 
+/// A code object with variables that hosts copy to and from.
+fn variables() -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/gcn3/abi/variables.co");
+    std::fs::read(path).expect("fixture")
+}
+
 /// A small random number generator.
 struct Random(u64);
 
@@ -50,5 +56,56 @@ fn messages_of_any_words_are_survived() {
         let letters = b"%sdfxp*.-0123 hllzc\n\0\0\xff\x80";
         let bytes: Vec<u8> = (0..len).map(|_| letters[random.below(letters.len())]).collect();
         fuzzing::message(&bytes);
+    }
+}
+
+/// `.dynsym` of a code object: where each entry starts in the file.
+fn dynamic_symbols(file: &[u8]) -> Vec<usize> {
+    let word = |at: usize, n: usize| {
+        file[at..at + n].iter().rev().fold(0u64, |value, b| value << 8 | u64::from(*b)) as usize
+    };
+    let (headers, size, count) = (word(40, 8), word(58, 2), word(60, 2));
+    let section = (0..count).map(|i| headers + i * size).find(|&h| word(h + 4, 4) == 11).expect(".dynsym");
+    (0..word(section + 32, 8) / 24).map(|i| word(section + 24, 8) + i * 24).collect()
+}
+
+/// Every byte of where a variable is and how large: copies to and from it stay on the device.
+#[test]
+fn variables_that_lie_elsewhere_are_refused() {
+    let whole = variables();
+    fuzzing::fat_binary(&whole);
+    assert_eq!(
+        fuzzing::copied_variables(&whole),
+        6,
+        "table, second, counter, factor, the descriptor, __hip_cuid_"
+    );
+    let symbols = dynamic_symbols(&whole);
+    assert_eq!(symbols.len(), 8);
+    for entry in symbols {
+        // st_value and st_size.
+        for at in entry + 8..entry + 24 {
+            for value in [0, 1, 0x10, 0x7f, 0x80, 0xff, whole[at] ^ 1, whole[at] ^ 0x80] {
+                let mut bytes = whole.clone();
+                bytes[at] = value;
+                fuzzing::fat_binary(&bytes);
+            }
+        }
+        let mut bytes = whole.clone();
+        bytes[entry + 16..entry + 24].fill(0);
+        fuzzing::fat_binary(&bytes);
+    }
+}
+
+#[test]
+fn damage_of_variables_is_survived() {
+    let whole = variables();
+    let mut random = Random(11);
+    for _ in 0..500 {
+        let mut bytes = whole.clone();
+        for _ in 0..1 + random.below(4) {
+            let at = random.below(bytes.len());
+            bytes[at] = [0, 0xff, 0x7f, 0x80, bytes[at] ^ 1 << random.below(8)][random.below(5)];
+        }
+        fuzzing::fat_binary(&bytes);
     }
 }

@@ -211,6 +211,9 @@ impl Trap {
             Trap::Memory(fault) if fault.why.starts_with("not aligned") => {
                 format!("an access of {0} bytes needs an address that is a multiple of {0}: check the offset, or the type the pointer was cast from", fault.bytes)
             }
+            Trap::Memory(fault) if fault.why.starts_with("outside every buffer") => {
+                "check the index against the size of the buffer".into()
+            }
             Trap::Memory(_) => "check the address computation; device memory can be enlarged with --set limits.memory=…".into(),
             Trap::Divergent => "put split/join around the branch, or run with --mechanism simt-stack, where lanes may disagree".into(),
             Trap::Interrupt { .. } => "install a handler with skep and enable interrupts with ei, or end the program with halt".into(),

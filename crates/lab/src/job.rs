@@ -301,7 +301,9 @@ impl Job {
         buffers: Vec<Buffer>,
     ) -> Result<Job, Report> {
         let prepared = device.prepare(module, dispatch)?;
-        let image = device.read(0, device.used())?.to_vec();
+        let blocks = device.heap().blocks_in_use();
+        let init = blocks.map(|(addr, bytes)| Ok((addr, device.read(addr, bytes)?.to_vec())));
+        let init = init.collect::<Result<Vec<_>, Report>>()?;
         Ok(Job {
             file: module.name.clone(),
             program: AnyProgram::Gcn3(prepared.program),
@@ -310,7 +312,7 @@ impl Job {
             buffers,
             kernarg: prepared.kernarg,
             args: module.kernel(&dispatch.kernel)?.args.clone(),
-            init: vec![(0, image)],
+            init,
             positions: Vec::new(),
         })
     }
@@ -344,6 +346,8 @@ impl Job {
         };
         if matches!(self.program, AnyProgram::Gcn3(_)) {
             memory.forbid_below(wb_device::FIRST);
+            memory.close();
+            self.init.iter().for_each(|(addr, bytes)| memory.open(*addr, bytes.len() as u64));
         }
         for (addr, bytes) in &self.init {
             memory.write(*addr, bytes).map_err(|fault| {

@@ -73,6 +73,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             parked: 0,
             at_barrier: 0,
             barrier: (0, 0),
+            team: (start.waves_in_group > 1).then_some((start.group.into(), start.waves_in_group.into())),
             holder: 0,
             state: D::State::default(),
             live,
@@ -121,8 +122,13 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         path.from = pc;
         let flow = match self.program.isa.exec(inst, &at, regs, bus) {
             Ok(flow) => flow,
-            Err(trap) => {
+            Err(mut trap) => {
                 let path = *path;
+                if let Trap::Memory(fault) = &mut trap
+                    && let Some(lane) = self.program.isa.lane_at(inst, regs, at.mask, fault.addr)
+                {
+                    fault.why += &format!(" (lane {lane})");
+                }
                 return Err(self.fault(wave.id, &path, trap));
             }
         };

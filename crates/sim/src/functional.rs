@@ -1,7 +1,7 @@
 //! The untimed run: same semantics, no pipeline. Waves take turns in launch order, a fixed number of
 //! instructions each, so that waves that wait for each other through memory make progress.
 
-use crate::barrier::Barriers;
+use crate::barrier::{Arrival, Barriers};
 use crate::divergence::{Divergence, Notes};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Exec, Moment};
@@ -209,9 +209,17 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
                 Effect::Barrier { id, count } => {
                     r.wave.at_barrier |= 1 << r.path;
                     r.wave.barrier = (id, count);
-                    self.arrive(slot, &mut r);
+                    if self.arrive(slot, &mut r) {
+                        self.slots[slot as usize] = Some(r);
+                        return Ok(());
+                    }
                 }
-                Effect::Away => self.arrive(slot, &mut r),
+                Effect::Away => {
+                    if self.arrive(slot, &mut r) {
+                        self.slots[slot as usize] = Some(r);
+                        return Ok(());
+                    }
+                }
                 Effect::Go => {}
             }
         }
@@ -282,24 +290,35 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
         Ok(effect)
     }
 
-    /// The wave arrives at its barrier once all its paths wait, there or for a sibling.
-    fn arrive(&mut self, slot: u32, r: &mut Resident<I, D>) {
+    /// The wave arrives at its barrier once all its paths wait, there or for a sibling. True if that releases everybody
+    /// there, this wave too: then all of them wait for their turns.
+    fn arrive(&mut self, slot: u32, r: &mut Resident<I, D>) -> bool {
         if !r.wave.all_at_barrier() {
-            return;
+            return false;
         }
         let (id, count) = r.wave.barrier;
-        let (arrived, released) = self.barriers[r.place.core].arrive(id, count, slot);
+        let Arrival { arrived, needed, mut released } = self.barriers[r.place.core].arrive(id, count, slot);
         let k = r.wave.at_barrier.trailing_zeros() as usize;
         let path = r.wave.paths[k].path;
-        let kind = Kind::Barrier { id, arrived, needed: count.min(u64::from(u32::MAX)) as u32 };
-        self.emit(slot, &r.wave, k, path.from, path.mask, kind);
-        for s in released.into_iter().flatten() {
-            if s == slot {
+        self.emit(slot, &r.wave, k, path.from, path.mask, Kind::Barrier { id, arrived, needed });
+        if released.is_empty() {
+            return false;
+        }
+        r.wave.at_barrier = 0;
+        let own = r.wave.id;
+        let wave = |&s: &u32| self.slots[s as usize].as_ref().map_or(own, |r| r.wave.id);
+        released.sort_by_key(wave);
+        self.release(&released);
+        true
+    }
+
+    /// Waves go on behind a barrier in the order of their numbers, whoever came last: the timed machine lets them go together.
+    fn release(&mut self, released: &[u32]) {
+        for &s in released {
+            if let Some(r) = &mut self.slots[s as usize] {
                 r.wave.at_barrier = 0;
-            } else if let Some(other) = &mut self.slots[s as usize] {
-                other.wave.at_barrier = 0;
-                self.turns.push_back(s);
             }
+            self.turns.push_back(s);
         }
     }
 
@@ -357,6 +376,11 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
         self.residency.wave_ended(r.place);
         let core = r.place.core;
         self.present[core] &= !1u64.checked_shl(r.number).unwrap_or(0);
+        if let Some((id, count)) = r.wave.team {
+            let mut released = self.barriers[core].ended(id, count);
+            released.sort_by_key(|&s| self.slots[s as usize].as_ref().map(|r| r.wave.id));
+            self.release(&released);
+        }
         match self.left.get_mut(slot as usize) {
             Some(place) => *place = Some(r.wave.into_regs()),
             None => self.spare.push(r.wave.into_regs()),

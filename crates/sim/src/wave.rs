@@ -16,6 +16,8 @@ pub struct Wave<I: Isa, D: Divergence, X> {
     pub at_barrier: u64,
     /// Id and count of the barrier a path waits at.
     pub barrier: (u64, u64),
+    /// Barrier and size of the group, where waves come in groups of several.
+    pub team: Option<(u64, u64)>,
     /// The path that has the lanes' registers.
     pub holder: usize,
     pub state: D::State,

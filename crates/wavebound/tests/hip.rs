@@ -74,6 +74,10 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("graph", &[]),
     ("mapped", &[]),
     ("printf", &[]),
+    ("early", &[]),
+    ("processes", &[]),
+    ("large", &[]),
+    ("bounds", &[]),
 ];
 
 fn all_right(options: &[&str]) {
@@ -144,6 +148,28 @@ fn faults_end_the_program() {
     for (how, options, words) in [
         ("null", &[][..], &["wild", "address 0x0", "fault.cpp:5", "pc 0x"][..]),
         ("wild", &["--untimed"], &["wild", "outside device memory", "fault.cpp:5"]),
+        (
+            "beyond",
+            &[],
+            &[
+                "wild",
+                "outside every buffer (the one before ends ",
+                "(lane 0)",
+                "fault.cpp:5",
+                "check the index",
+            ],
+        ),
+        (
+            "neighbour",
+            &["--untimed"],
+            &["outside every buffer (the one before ends 0 bytes earlier", "(lane 32)", "fault.cpp:5"],
+        ),
+        ("freed", &[], &["outside every buffer", "(lane 0)", "fault.cpp:5"]),
+        (
+            "refused",
+            &[],
+            &["address 0x0", "an allocation of 4398046511104 bytes failed before", "limits.memory="],
+        ),
         ("trap", &[], &["trap", "s_trap 2", "fault.cpp:6"]),
         ("endless", &["--limit", "20000"], &["endless", "not done after 20000 cycles", "fault.cpp:8"]),
         ("missing", &[], &["hipDeviceGetByPCIBusId is not supported"]),
@@ -158,7 +184,154 @@ fn faults_end_the_program() {
     }
 }
 
-/// The folder with the library is gone as soon as the program has loaded it.
+/// A run of `sh -c SCRIPT` in the folder of the samples.
+fn script(options: &[&str], script: &str, temporary: &Path) -> Option<Output> {
+    let folder = samples()?;
+    let output = Command::new(env!("CARGO_BIN_EXE_wavebound"))
+        .arg("hip")
+        .arg("--library")
+        .arg(library())
+        .args(options)
+        .args(["--", "sh", "-c", script])
+        .current_dir(folder)
+        .env("TMPDIR", temporary)
+        .output()
+        .expect("wavebound");
+    Some(output)
+}
+
+/// All processes of a run are served, whoever starts them, and their launches are kept apart.
+#[test]
+fn every_process_of_a_run_is_served() {
+    let folder = tempfile::tempdir().expect("folder");
+    let at = |name: &str| folder.path().join(name).to_str().expect("path").to_owned();
+    let (trace, report) = (at("t.wbt"), at("report.json"));
+    let options = ["--trace", &trace, "--json", "--report", &report];
+    let Some(output) =
+        script(&options, "./vector_add; ./processes; exec ./module module_kernel.co", folder.path())
+    else {
+        return;
+    };
+    let (out, err) = text(&output);
+    assert!(output.status.success(), "{out}\n{err}");
+    for name in ["vector_add", "processes", "module"] {
+        assert!(out.contains(&format!("{name}: ")) && !out.contains("FAILED"), "{out}");
+    }
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(&report).expect("report")).expect("JSON");
+    let launches: Vec<(u64, u64)> = json["launches"]
+        .as_array()
+        .expect("launches")
+        .iter()
+        .map(|l| (l["process"].as_u64().expect("process"), l["number"].as_u64().expect("number")))
+        .collect();
+    // The forked child is the third process; its parent waits for it before it goes on.
+    assert_eq!(launches, [(1, 1), (2, 1), (3, 1), (3, 2), (2, 2), (4, 1), (4, 2)]);
+    assert_eq!(json["processes"], 4);
+    for name in ["t-1", "t-p2-1", "t-p3-1", "t-p3-2", "t-p2-2", "t-p4-1", "t-p4-2"] {
+        let file = folder.path().join(format!("{name}.wbt"));
+        assert!(file.metadata().is_ok_and(|m| m.len() > 100), "{name}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 8, "seven traces and the report");
+    let Some(output) = script(&[], "./vector_add && ./vector_add", folder.path()) else { return };
+    let (out, _) = text(&output);
+    assert!(out.contains("2 launches of 2 processes on gcn3"), "{out}");
+    assert!(out.contains("\n  1.1  add") && out.contains("\n  2.1  add"), "{out}");
+}
+
+/// The library removes nothing, whatever the environment says.
+#[test]
+fn folders_of_others_stay() {
+    let folder = tempfile::tempdir().expect("folder");
+    let precious = folder.path().join("precious");
+    std::fs::create_dir(&precious).expect("folder");
+    std::fs::write(precious.join("file"), "text").expect("file");
+    let options = format!(r#"{{"folder":"{}"}}"#, precious.display());
+    let Some(output) = script(&[], &format!("WAVEBOUND_HIP='{options}' ./vector_add"), folder.path()) else {
+        return;
+    };
+    assert!(precious.join("file").exists(), "{:?}", text(&output));
+    assert!(text(&output).1.contains("unknown field `folder`"), "{:?}", text(&output));
+}
+
+/// Only its owner may enter the folder with the library, and the program runs, whatever the umask.
+#[test]
+fn the_folder_is_private() {
+    let folder = tempfile::tempdir().expect("folder");
+    for umask in ["000", "777", "022"] {
+        let Some(samples) = samples() else { return };
+        let start = format!(
+            "umask {umask}; exec {} hip --library {} -- sh -c 'stat -c %a \"${{LD_LIBRARY_PATH%%:*}}\"; ./vector_add'",
+            env!("CARGO_BIN_EXE_wavebound"),
+            library().display()
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &start]).current_dir(samples).env("TMPDIR", folder.path());
+        let output = command.output().expect("sh");
+        let (out, err) = text(&output);
+        assert!(out.starts_with("700\n") && out.contains("values right"), "umask {umask}: {out}\n{err}");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
+    }
+}
+
+/// However program and command end, the folder goes with them.
+#[test]
+fn killed_runs_leave_nothing_behind() {
+    let folder = tempfile::tempdir().expect("folder");
+    let count = || std::fs::read_dir(folder.path()).expect("folder").count();
+    let Some(output) = script(&[], "./vector_add; kill -9 $$", folder.path()) else { return };
+    assert_eq!(output.status.code(), Some(128 + 9));
+    assert_eq!(count(), 0, "the program was killed");
+    // It waits until its input ends, which is when we let go of it.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wavebound"))
+        .args(["hip", "--library"])
+        .arg(library())
+        .args(["--", "sh", "-c", "echo started; read line"])
+        .env("TMPDIR", folder.path())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("wavebound");
+    let mut started = [0; 8];
+    let out = command.stdout.as_mut().expect("output");
+    std::io::Read::read_exact(out, &mut started).expect("the program starts");
+    assert_eq!(count(), 1, "the folder");
+    command.kill().expect("kill");
+    let input = command.stdin.take();
+    command.wait().expect("wait");
+    for _ in 0..200 {
+        if count() == 0 {
+            drop(input);
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("the command was killed and its folder is still there");
+}
+
+/// A kernel without a bound does not take the others' away, and the exit code tells.
+#[test]
+fn each_kernel_is_bounded_on_its_own() {
+    let file = tempfile::NamedTempFile::new().expect("file");
+    let path = file.path().to_str().expect("path").to_owned();
+    let Some(output) = hip(&["--wcet", "--json", "--report", &path], "bounds", &[]) else { return };
+    let (out, err) = text(&output);
+    assert_eq!(output.status.code(), Some(3), "{out}\n{err}");
+    assert!(out.contains("bounds: 64 values right") && err.contains("no bound of collatz: "), "{out}\n{err}");
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(&path).expect("report")).expect("JSON");
+    assert_eq!(report["exit"], 0, "the program's own");
+    assert_eq!(report["bounds"].as_array().map(Vec::len), Some(1));
+    assert!(report["bounds"][0]["kernel"].as_str().is_some_and(|k| k.contains("scale")));
+    assert_eq!(report["missing"].as_array().map(Vec::len), Some(1));
+    assert_eq!(report["missing"][0]["name"], "collatz");
+    // With limits from the traces all is there.
+    let Some(output) = hip(&["--wcet", "--facts-from-trace"], "bounds", &[]) else { return };
+    assert!(output.status.success(), "{:?}", text(&output));
+    // A process that is killed has bounded nothing.
+    let Some(output) = hip(&["--wcet"], "fault", &["trap"]) else { return };
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// The folder with the library is gone when the command ends.
 #[test]
 fn nothing_is_left_behind() {
     let Some(folder) = samples() else { return };

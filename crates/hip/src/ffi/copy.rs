@@ -435,7 +435,25 @@ fn part(rt: &mut Runtime, symbol: u64, bytes: u64, offset: u64) -> Outcome<u64> 
     if offset.checked_add(bytes).is_none_or(|end| end > size) {
         return Err(Code::INVALID_VALUE.into());
     }
+    // What is written through must be the device's, whoever said where it is.
+    rt.check(addr + offset, bytes, true)?;
     Ok(addr + offset)
+}
+
+/// Copies a variable out and back in, as a program would (fuzzing).
+pub(crate) fn round_trip(rt: &mut Runtime, symbol: u64) -> Outcome {
+    let (_, size) = rt.symbol(symbol)?;
+    let mut room = vec![0u8; usize::try_from(size).map_err(|_| Code::INVALID_VALUE)?];
+    let host = address(room.as_mut_ptr());
+    from_symbol(rt, host, symbol, (size, 0), 2, 0)?;
+    to_symbol(rt, symbol, host, (size, 0), 1, 0)?;
+    if size > 0 {
+        to_symbol(rt, symbol, host, (1, size - 1), 1, 0)?;
+    }
+    match to_symbol(rt, symbol, host, (1, size), 1, 0) {
+        Err(_) => Ok(()),
+        Ok(()) => crate::runtime::fatal("a byte behind the end of a variable was written"),
+    }
 }
 
 fn to_symbol(rt: &mut Runtime, symbol: u64, src: u64, size: (u64, u64), kind: c_int, stream: u64) -> Outcome {

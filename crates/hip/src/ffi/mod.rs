@@ -12,6 +12,8 @@ mod module;
 mod register;
 mod texture;
 
+pub(crate) use copy::round_trip;
+
 use crate::errors::{Code, Failure, Outcome};
 use crate::printf::{Piece, Stream};
 use crate::records::Record;
@@ -34,7 +36,10 @@ fn with<T>(work: impl FnOnce(&mut Runtime) -> Outcome<T>) -> Outcome<T> {
         *runtime = Some(start());
     }
     let result = match runtime.as_mut() {
-        Some(runtime) => work(runtime),
+        Some(runtime) => {
+            runtime.come_home();
+            work(runtime)
+        }
         None => Err(Code(3).into()),
     };
     if let Err(Failure::Fatal(text)) = &result {
@@ -61,24 +66,26 @@ fn call(work: impl FnOnce(&mut Runtime) -> Outcome) -> c_int {
 }
 
 fn start() -> Runtime {
-    // SAFETY: prctl and atexit only take numbers and a function that lives as long as the library.
+    let runtime = match Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(report) => end(None, &describe(&report)),
+    };
+    // SAFETY: these functions only take numbers, and a function that lives as long as the library.
     unsafe {
-        if std::env::var_os(crate::ENVIRONMENT).is_some() {
-            // Whoever ends the command ends the program.
+        if runtime.options.command.is_some_and(|pid| libc::getppid() as u32 == pid) {
+            // Whoever ends the command ends the program. A process further down ends with those it belongs to.
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         }
         libc::atexit(at_exit);
     }
-    match Runtime::new() {
-        Ok(runtime) => runtime,
-        Err(report) => end(None, &describe(&report)),
-    }
+    runtime
 }
 
-/// The program ends by itself: bounds are computed now, and the command learns that all is well.
+/// The program ends by itself: bounds are computed now, and the command learns that all is well. A forked child that
+/// never called us has nothing to tell.
 extern "C" fn at_exit() {
     let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(runtime) = runtime.as_mut() {
+    if let Some(runtime) = runtime.as_mut().filter(|r| r.is_at_home()) {
         runtime.bound_all();
         runtime.record(&Record::End);
     }

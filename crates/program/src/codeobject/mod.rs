@@ -37,6 +37,8 @@ pub enum CodeObjectError {
     Metadata(String),
     #[error("kernel {kernel}: {what}")]
     Kernel { kernel: String, what: String },
+    #[error("variable {name}: its {bytes} bytes at {addr:#x} lie outside the object: the file is damaged")]
+    Variable { name: String, addr: u64, bytes: u64 },
     #[error("the object has no kernels")]
     Empty,
     #[error("cannot write the object: {0}")]
@@ -126,7 +128,12 @@ impl CodeObject {
         let (lines, files) = lines::read(&elf);
         let extents = extents(&elf);
         let relocations = relocations(&elf, &segments)?;
-        let variables = variables(&elf);
+        let variables = variables(&elf, &segments)?;
+        if let Some(k) = kernels.iter().find(|k| !text.contains(&k.entry)) {
+            let what =
+                format!("its code at {:#x} is not in .text ({:#x} to {:#x})", k.entry, text.start, text.end);
+            return Err(CodeObjectError::Kernel { kernel: k.name.clone(), what });
+        }
         Ok(CodeObject {
             kernels,
             segments,
@@ -223,13 +230,23 @@ fn symbols(elf: &ElfFile64<Endianness>) -> Vec<(String, u64)> {
     out
 }
 
-/// Dynamic symbols that are data.
-fn variables(elf: &ElfFile64<Endianness>) -> Vec<(String, u64, u64)> {
+/// Dynamic symbols that are data. Hosts read and write them by address, so each must lie in what is loaded.
+fn variables(
+    elf: &ElfFile64<Endianness>,
+    segments: &[Segment],
+) -> Result<Vec<(String, u64, u64)>, CodeObjectError> {
     let data = elf.dynamic_symbols().filter(|s| s.kind() == object::SymbolKind::Data && s.is_definition());
     let mut out: Vec<_> =
         data.filter_map(|s| Some((s.name().ok()?.to_owned(), s.address(), s.size()))).collect();
     out.sort();
-    out
+    for (name, addr, bytes) in &out {
+        // Nothing at all is somewhere, too.
+        let length = usize::try_from((*bytes).max(1)).unwrap_or(usize::MAX);
+        if at(segments, *addr, length).is_none() {
+            return Err(CodeObjectError::Variable { name: name.clone(), addr: *addr, bytes: *bytes });
+        }
+    }
+    Ok(out)
 }
 
 /// What the loader has to add the base to: R_AMDGPU_RELATIVE64 and R_AMDGPU_ABS64 (LLVM's AMDGPU usage, Relocation Records).

@@ -83,6 +83,11 @@ impl DeviceMemory {
             let first = base.wrapping_add(offset[0].into());
             let shape =
                 if active == u8::MAX && first >= self.floor { shape(offset) } else { Shape::Scattered };
+            let shape = match shape {
+                // Lane by lane, the first one that may not is found.
+                Shape::Run if !self.guard.allows(first, 4 * CHUNK as u32) => Shape::Scattered,
+                shape => shape,
+            };
             match shape {
                 Shape::Run => {
                     let at = first.wrapping_sub(self.origin) as usize;
@@ -129,6 +134,7 @@ impl DeviceMemory {
             if active == u8::MAX
                 && first >= self.text_end.max(self.floor)
                 && shape(offset) == Shape::Run
+                && self.guard.allows(first, 4 * CHUNK as u32)
                 && let Some(bytes) = self.bytes.get_mut(at..at.wrapping_add(4 * CHUNK))
             {
                 for (b, v) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(data) {

@@ -3,6 +3,7 @@
 
 mod cache;
 mod dram;
+mod guard;
 mod hierarchy;
 mod hostcall;
 mod lanes;
@@ -11,6 +12,7 @@ mod windows;
 pub use hierarchy::Hierarchy;
 pub use hostcall::HostCalls;
 
+use self::guard::Guard;
 use self::windows::Windows;
 use crate::console::Console;
 use std::ops::Range;
@@ -26,6 +28,8 @@ pub struct DeviceMemory {
     origin: u64,
     /// Loads and stores of programs below this address fault, so that null pointers show up.
     floor: u64,
+    /// What programs may touch above it.
+    guard: Guard,
     /// Instructions in memory: stores there fault, because decoded code would not follow.
     text: Vec<Range<u64>>,
     text_start: u64,
@@ -49,6 +53,7 @@ impl DeviceMemory {
             bytes: vec![0; size as usize],
             origin: 0,
             floor: 0,
+            guard: Guard::default(),
             text: Vec::new(),
             text_start: 0,
             text_end: 0,
@@ -79,6 +84,21 @@ impl DeviceMemory {
     /// Programs may not touch addresses below `floor`.
     pub fn forbid_below(&mut self, floor: u64) {
         self.floor = floor;
+    }
+
+    /// From now on programs may touch only what the host opens with [`DeviceMemory::open`].
+    pub fn close(&mut self) {
+        self.guard = Guard::new(self.origin, self.size());
+    }
+
+    /// Programs may touch these bytes, up to the next multiple of 256.
+    pub fn open(&mut self, addr: u64, bytes: u64) {
+        self.guard.set(addr, bytes, true);
+    }
+
+    /// Programs may touch these bytes no longer.
+    pub fn close_again(&mut self, addr: u64, bytes: u64) {
+        self.guard.set(addr, bytes, false);
     }
 
     /// Places a program's segments and protects its text.
@@ -122,6 +142,11 @@ impl DeviceMemory {
     fn fault(&self, what: &'static str, addr: u64, bytes: u32) -> MemFault {
         let why = match addr {
             addr if addr < self.floor => format!("nothing is below {:#x}: a null pointer?", self.floor),
+            addr if addr.checked_sub(self.origin).is_some_and(|at| at < self.size())
+                && !self.guard.allows(addr, bytes) =>
+            {
+                self.outside_buffers(addr)
+            }
             _ if !self.windows.is_empty() => format!("memory is at {}", self.windows.describe()),
             _ => {
                 let from = self.floor.max(self.origin);
@@ -130,6 +155,15 @@ impl DeviceMemory {
             }
         };
         MemFault { what, addr, bytes, why }
+    }
+
+    /// Where a wild access went.
+    fn outside_buffers(&self, addr: u64) -> String {
+        let before = |n: u64| format!("the one before ends {n} bytes earlier");
+        let behind = |n: u64| format!("the next one starts {n} bytes later");
+        let (end, start) = self.guard.neighbours(addr);
+        let near: Vec<String> = end.map(before).into_iter().chain(start.map(behind)).collect();
+        format!("outside every buffer ({})", near.join(", "))
     }
 
     /// Host access: copies bytes in.
@@ -166,7 +200,7 @@ impl DeviceMemory {
 
     #[inline(always)]
     fn load_word(&self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
-        if addr < self.floor {
+        if addr < self.floor || !self.guard.allows(addr, bytes) {
             return Err(self.fault("load", addr, bytes));
         }
         let Some(a) = self.place(addr, bytes) else { return Err(self.fault("load", addr, bytes)) };
@@ -193,7 +227,7 @@ impl DeviceMemory {
             let why = "there are instructions; self-modifying code is not supported".to_owned();
             return Err(MemFault { what: "store", addr, bytes, why });
         }
-        if addr < self.floor {
+        if addr < self.floor || !self.guard.allows(addr, bytes) {
             return Err(self.fault("store", addr, bytes));
         }
         let Some(a) = self.place(addr, bytes) else { return Err(self.fault("store", addr, bytes)) };

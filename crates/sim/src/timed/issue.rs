@@ -2,6 +2,7 @@
 
 use super::Timed;
 use super::core::{Resident, Spawning};
+use crate::barrier::Arrival;
 use crate::divergence::Divergence;
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Moment};
@@ -351,24 +352,28 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             return Ok(());
         }
         let (id, count) = wave.barrier;
-        let (arrived, released) = self.cores[c].barriers.arrive(id, count, slot as u32);
+        let Arrival { arrived, needed, released } = self.cores[c].barriers.arrive(id, count, slot as u32);
         if OBS && let Some(r) = self.cores[c].waves[slot].take() {
-            let needed = count.min(u64::from(u32::MAX)) as u32;
             let k = r.wave.at_barrier.trailing_zeros() as usize;
             let event = self.event(c, slot, &r, k, at.0, at.1, Kind::Barrier { id, arrived, needed });
             self.sink.push(event);
             self.cores[c].waves[slot] = Some(r);
         }
-        for slot in released.into_iter().flatten().map(|s| s as usize) {
+        self.release(c, &released, self.now + 1);
+        Ok(())
+    }
+
+    /// Waves that waited at a barrier may issue from cycle `from` on.
+    pub(super) fn release(&mut self, c: usize, released: &[u32], from: u64) {
+        for slot in released.iter().map(|&s| s as usize) {
             let waiting = match &mut self.cores[c].waves[slot] {
                 Some(r) => std::mem::take(&mut r.wave.at_barrier),
                 None => 0,
             };
             for k in bits(waiting) {
-                self.cores[c].unpark(slot, k as usize, self.now + 1);
+                self.cores[c].unpark(slot, k as usize, from);
             }
         }
-        Ok(())
     }
 
     /// The wave waits until it is the only one of its core (Vortex `wspawn`).

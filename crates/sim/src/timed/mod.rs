@@ -206,6 +206,10 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             let event = self.event(core, slot, &r, r.wave.holder, path.pc, path.mask, Kind::WaveEnd);
             self.sink.push(Event { cycle, ..event });
         }
+        if let Some((id, count)) = r.wave.team {
+            let released = self.cores[core].barriers.ended(id, count);
+            self.release(core, &released, cycle.max(self.now));
+        }
         let mut wave = r.wave;
         let board = wave.paths.swap_remove(wave.holder);
         let left = (board.regs, board.own.board);

@@ -2,9 +2,9 @@
 
 use super::interrupt::Watch;
 use super::picture::{self, DrawArgs};
-use super::print_line;
 use super::run::print_stats;
 use super::target::Progress;
+use super::{print_line, tell};
 use clap::Args;
 use miette::{Report, miette};
 use serde::Serialize;

@@ -37,6 +37,13 @@ fn address(regs: &Regs, first: usize, lane: u32) -> u64 {
     u64::from(regs.v.get(first, lane)) | u64::from(regs.v.get(first + 1, lane)) << 32
 }
 
+/// The first lane whose address is `addr` or at most three dwords before it.
+pub(super) fn lane_at(inst: &Inst, regs: &Regs, lanes: Mask, addr: u64) -> Option<u32> {
+    let src = vectors(regs, inst.src[0], 2).ok()?;
+    let near = |lane: &u32, bytes: u64| addr.wrapping_sub(address(regs, src, *lane)) < bytes;
+    bits(lanes).find(|lane| near(lane, 1)).or_else(|| bits(lanes).find(|lane| near(lane, 16)))
+}
+
 #[inline(always)]
 fn load_part<B: Bus>(
     inst: &Inst,

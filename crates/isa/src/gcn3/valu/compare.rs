@@ -4,7 +4,7 @@
 use super::super::operand::Ty;
 use super::super::table::Compare;
 use super::half;
-use super::num::{flush16, half_to_f32};
+use super::num::{flush_half, half_value};
 use super::rows::Cx;
 use crate::Mask;
 
@@ -132,18 +132,15 @@ fn f64_relation<const FLUSH: bool>(relation: Relation, cx: &mut Cx) -> Mask {
 }
 
 fn f16_relation(relation: Relation, cx: &mut Cx) -> Mask {
-    let flush = cx.flush_in64();
-    let f = |v: u32| half_to_f32(if flush { flush16(v as u16) } else { v as u16 });
-    cx.test(!0, |a, b| {
-        let (a, b) = (f(a), f(b));
-        match relation {
-            Relation::Lt => a < b,
-            Relation::Le => a <= b,
-            Relation::Eq => a == b,
-            Relation::Lg => a.partial_cmp(&b).is_some_and(|order| order.is_ne()),
-            _ => !a.is_nan() && !b.is_nan(),
-        }
-    })
+    let keep = if cx.flush_in64() { 0x8000 } else { 0xffff };
+    let f = move |v: u32| half_value(flush_half(v, keep));
+    match relation {
+        Relation::Lt => cx.test(!0, move |a, b| f(a) < f(b)),
+        Relation::Le => cx.test(!0, move |a, b| f(a) <= f(b)),
+        Relation::Eq => cx.test(!0, move |a, b| f(a) == f(b)),
+        Relation::Lg => cx.test(!0, move |a, b| (f(a) < f(b)) | (f(a) > f(b))),
+        _ => cx.test(!0, move |a, b| !f(a).is_nan() & !f(b).is_nan()),
+    }
 }
 
 /// Equal, or less.

@@ -1,7 +1,7 @@
 //! f32 operations and conversions from and to f32.
 
 use super::super::op::Op;
-use super::num::{self, fma32, half_from_f64};
+use super::num::{self, fma32};
 use super::rows::{Cx, QUIET32, flush};
 use super::{div, transcendental};
 
@@ -97,15 +97,18 @@ fn pack(x: f32, at: u32, old: u32) -> u32 {
     old & !(0xff << shift) | u32::from(x as u8) << shift
 }
 
-fn half(x: f32, to_zero: bool, flush: bool) -> u32 {
-    let h = half_from_f64(f64::from_bits(num::f32_to_f64(x.to_bits())), to_zero);
-    u32::from(if flush { num::flush16(h) } else { h })
+/// An f32 as a half; a NaN keeps the top of its payload, quieted.
+#[inline(always)]
+fn half(x: f32, to_zero: bool, keep: u32) -> u32 {
+    let h = if to_zero { num::half_toward_zero(x) } else { num::half_nearest(x) };
+    let nan = x.to_bits() >> 16 & 0x8000 | 0x7e00 | x.to_bits() >> 13 & 0x3ff;
+    if x.is_nan() { nan } else { num::flush_half(h, keep) }
 }
 
 /// Runs an operation; false if it is none of these.
 pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
     let ieee = cx.ieee();
-    let flush_half = cx.flush_out64();
+    let keep_half = if cx.flush_out64() { 0x8000 } else { 0xffff };
     match op {
         Op::VAddF32 => cx.f32(move |[a, b]| a + b),
         Op::VSubF32 => cx.f32(move |[a, b]| a - b),
@@ -179,9 +182,9 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VCvtU32F32 => cx.f32_bits(move |[a]| a as u32),
         Op::VCvtRpiI32F32 => cx.f32_bits(move |[a]| num::floor64(f64::from(a) + 0.5) as i32 as u32),
         Op::VCvtFlrI32F32 => cx.f32_bits(move |[a]| num::floor32(a) as i32 as u32),
-        Op::VCvtF16F32 => cx.f32_bits(move |[a]| half(a, false, flush_half)),
+        Op::VCvtF16F32 => cx.f32_bits(move |[a]| half(a, false, keep_half)),
         Op::VCvtPkrtzF16F32 => {
-            cx.f32_bits(move |[a, b]| half(a, true, flush_half) | half(b, true, flush_half) << 16)
+            cx.f32_bits(move |[a, b]| half(a, true, keep_half) | half(b, true, keep_half) << 16)
         }
         Op::VCvtPknormI16F32 => {
             cx.f32_bits(move |[a, b]| normalized(a, -1.0, 32767.0) | normalized(b, -1.0, 32767.0) << 16);

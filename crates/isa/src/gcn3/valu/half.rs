@@ -1,9 +1,17 @@
 //! 16-bit operations, integer and float. Sources are the low halves, results have a zero high half.
-//! Floats are computed exactly or rounded to odd in f64 and rounded once to half.
+//! Floats are computed in f32, in loops that vectorise: f32 has more than twice the bits of a half and two more, so that
+//! rounding a sum, product, quotient or root again to half is as good as rounding once; a fused sum is rounded to odd
+//! first. What is rounded more than once on its way is computed in f64, lane by lane.
+
+// Loops by index keep the shape the vectoriser wants.
+#![allow(clippy::needless_range_loop)]
 
 use super::super::op::Op;
-use super::num::{self, NAN16, add_odd, flush16, half_from_f64, half_to_f64};
-use super::rows::Cx;
+use super::num::{
+    self, NAN16, add_odd32, flush_half, flush16, half_from_f64, half_nearest, half_to_f64, half_value,
+};
+use super::rows::{Cx, LANES, NONE, Row, Src, each, fetch, rows};
+use super::vector::vector;
 use super::{div, transcendental};
 
 fn is_nan(h: u16) -> bool {
@@ -20,15 +28,64 @@ fn low(v: u32) -> u32 {
     v & 0xffff
 }
 
+/// What remains of a denormal: its sign, or everything.
+#[inline(always)]
+fn keep(flush: bool) -> u32 {
+    if flush { 0x8000 } else { 0xffff }
+}
+
+/// A result that is a NaN, until it is known which one.
+const SOME_NAN: u32 = u32::MAX;
+
 impl Cx<'_> {
     /// f16 arithmetic under MODE; NaN results are the first NaN source, quieted, or the machine's.
-    fn f16<const N: usize>(&mut self, f: impl Fn([f64; N]) -> f64) {
-        let (flush_in, flush_out) = (self.flush_in64(), self.flush_out64());
-        self.f16_with(flush_in, flush_out, f);
+    #[inline(always)]
+    fn f16<const N: usize>(&mut self, f: impl Fn([f32; N]) -> f32) {
+        let (keep_in, keep_out) = (keep(self.flush_in64()), keep(self.flush_out64()));
+        self.arithmetic16(keep_in, keep_out, f);
     }
 
-    fn f16_with<const N: usize>(&mut self, flush_in: bool, flush_out: bool, f: impl Fn([f64; N]) -> f64) {
+    /// f16 arithmetic that never sees or makes denormals.
+    #[inline(always)]
+    fn f16_flushing<const N: usize>(&mut self, f: impl Fn([f32; N]) -> f32) {
+        self.arithmetic16(keep(true), keep(true), f);
+    }
+
+    #[inline(never)]
+    fn arithmetic16<const N: usize>(&mut self, keep_in: u32, keep_out: u32, f: impl Fn([f32; N]) -> f32) {
+        vector(
+            #[inline(always)]
+            move || {
+                let (and, xor) = (self.and, self.xor);
+                rows!(self, N, src);
+                let mut out = [0; LANES];
+                let mut nan = 0;
+                for i in 0..LANES {
+                    let v = f(each(|s| half_value(flush_half(src[s][i] & and[s] ^ xor[s], keep_in))));
+                    let h = flush_half(half_nearest(v), keep_out);
+                    let marked = if v.is_nan() { SOME_NAN } else { h };
+                    nan |= marked;
+                    out[i] = marked;
+                }
+                if nan >> 31 != 0 {
+                    fix_nan16(&mut out, src, and, xor);
+                }
+                self.put(0, &out);
+            },
+        )
+    }
+
+    /// Arithmetic in f64 with the active lanes only, for what does not vectorise.
+    fn f16_heavy<const N: usize>(&mut self, f: impl Fn([f64; N]) -> f64) {
+        let (flush_in, flush_out) = (self.flush_in64(), self.flush_out64());
         self.map_float_heavy(|src: [u32; N]| half_op(src.map(|v| v as u16), flush_in, flush_out, &f).into());
+    }
+
+    /// Values of f16 sources, flushed; a result that is no float.
+    #[inline(always)]
+    fn f16_values<const N: usize>(&mut self, f: impl Fn([f32; N]) -> u32) {
+        let keep = keep(self.flush_in64());
+        self.map_float(move |src: [u32; N]| f(each(|s| half_value(flush_half(src[s], keep)))));
     }
 
     /// Bits of f16 sources, flushed.
@@ -40,7 +97,20 @@ impl Cx<'_> {
     }
 }
 
-fn half_op<const N: usize>(
+/// NaN results: the first NaN source, quieted, else the machine's own NaN.
+#[cold]
+#[inline(never)]
+fn fix_nan16<const N: usize>(out: &mut Row, src: [&Row; N], and: [u32; 3], xor: [u32; 3]) {
+    for i in 0..LANES {
+        if out[i] == SOME_NAN {
+            let found = (0..N).map(|s| (src[s][i] & and[s] ^ xor[s]) as u16).find(|&h| is_nan(h));
+            out[i] = found.map_or(NAN16, |h| h | 0x200).into();
+        }
+    }
+}
+
+/// One lane in f64: the result is rounded once.
+pub(super) fn half_op<const N: usize>(
     src: [u16; N],
     flush_in: bool,
     flush_out: bool,
@@ -56,27 +126,28 @@ fn half_op<const N: usize>(
 }
 
 /// f16 minimum (or maximum with `max`), as of f32: a number wins over a NaN, −0 is below +0.
-fn minimum(a: u16, b: u16, max: bool, ieee: bool) -> u16 {
-    let signalling = |h: u16| is_nan(h) && h & 0x200 == 0;
-    if ieee && signalling(a) {
-        return a | 0x200;
-    }
-    if ieee && signalling(b) {
-        return b | 0x200;
-    }
-    if is_nan(a) {
-        return b;
-    }
-    if is_nan(b) {
-        return a;
-    }
-    let order = |h: u16| if h & 0x8000 != 0 { -i32::from(h & 0x7fff) - 1 } else { i32::from(h) };
-    if (order(a) < order(b)) != max { a } else { b }
+#[inline(always)]
+fn minimum(a: u32, b: u32, max: bool, ieee: bool) -> u32 {
+    let (a, b) = (low(a), low(b));
+    let nan = |h: u32| h & 0x7fff > 0x7c00;
+    let order = |h: u32| {
+        let magnitude = (h & 0x7fff) as i32;
+        if h & 0x8000 != 0 { -magnitude - 1 } else { magnitude }
+    };
+    let r = if (order(a) < order(b)) != max { a } else { b };
+    let r = if nan(b) { a } else { r };
+    let r = if nan(a) { b } else { r };
+    let signalling = |h: u32| ieee & nan(h) & (h & 0x200 == 0);
+    let r = if signalling(b) { b | 0x200 } else { r };
+    if signalling(a) { a | 0x200 } else { r }
 }
 
-/// The product rounded on its own.
-fn mad(a: f64, b: f64, c: f64) -> f64 {
-    half_to_f64(flush16(half_from_f64(a * b, false))) + c
+/// The product rounded on its own, without denormals.
+#[inline(always)]
+fn mad([a, b, c]: [f32; 3]) -> f32 {
+    let p = a * b;
+    let rounded = half_value(flush_half(half_nearest(p), 0x8000));
+    (if p.is_nan() { p } else { rounded }) + c
 }
 
 fn sat(v: i64, low: i64, high: i64) -> u32 {
@@ -111,8 +182,8 @@ pub(super) fn run_int(op: Op, cx: &mut Cx) -> bool {
         Op::VMaxI16 => cx.map(move |[a, b]| low(signed(a).max(signed(b)) as u32)),
         Op::VMinI16 => cx.map(move |[a, b]| low(signed(a).min(signed(b)) as u32)),
         Op::VMadU16 | Op::VMadI16 => cx.map(move |[a, b, c]| low(a.wrapping_mul(b).wrapping_add(c))),
-        Op::VCvtF16U16 => cx.map(move |[a]| half_from_f64(low(a).into(), false).into()),
-        Op::VCvtF16I16 => cx.map(move |[a]| half_from_f64(signed(a).into(), false).into()),
+        Op::VCvtF16U16 => cx.map(move |[a]| half_nearest(low(a) as i32 as f32)),
+        Op::VCvtF16I16 => cx.map(move |[a]| half_nearest(signed(a) as f32)),
         _ => return false,
     }
     true
@@ -126,26 +197,27 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VSubF16 => cx.f16(|[a, b]| a - b),
         Op::VSubrevF16 => cx.f16(|[a, b]| b - a),
         Op::VMulF16 => cx.f16(|[a, b]| a * b),
-        Op::VFmaF16 => cx.f16(|[a, b, c]| add_odd(a * b, c)),
-        Op::VMadF16 | Op::VMadmkF16 | Op::VMadakF16 => cx.f16_with(true, true, |[a, b, c]| mad(a, b, c)),
+        Op::VFmaF16 => cx.f16(|[a, b, c]| add_odd32(a * b, c)),
+        Op::VMadF16 | Op::VMadmkF16 | Op::VMadakF16 => cx.f16_flushing(mad),
         Op::VMacF16 => {
-            cx.mac(move |v| half_op(v.map(|v| v as u16), true, true, |[a, b, c]| mad(a, b, c)).into())
+            cx.src[2] = Src::Row(cx.dst);
+            cx.f16_flushing(mad);
         }
-        Op::VMinF16 => cx.map_float(move |[a, b]| minimum(a as u16, b as u16, false, ieee).into()),
-        Op::VMaxF16 => cx.map_float(move |[a, b]| minimum(a as u16, b as u16, true, ieee).into()),
-        Op::VFloorF16 => cx.f16(|[a]| num::floor64(a)),
-        Op::VCeilF16 => cx.f16(|[a]| num::ceil64(a)),
-        Op::VTruncF16 => cx.f16(|[a]| num::trunc64(a)),
-        Op::VRndneF16 => cx.f16(|[a]| num::rndne64(a)),
+        Op::VMinF16 => cx.map_float(move |[a, b]| minimum(a, b, false, ieee)),
+        Op::VMaxF16 => cx.map_float(move |[a, b]| minimum(a, b, true, ieee)),
+        Op::VFloorF16 => cx.f16(|[a]| num::floor32(a)),
+        Op::VCeilF16 => cx.f16(|[a]| num::ceil32(a)),
+        Op::VTruncF16 => cx.f16(|[a]| num::trunc32(a)),
+        Op::VRndneF16 => cx.f16(|[a]| num::rndne32(a)),
         // Never 1: the largest half below it is the limit.
         Op::VFractF16 => cx.f16(|[a]| {
-            let r = a - num::floor64(a);
+            let r = a - num::floor32(a);
             if r > 2047.0 / 2048.0 { 2047.0 / 2048.0 } else { r }
         }),
-        Op::VFrexpMantF16 => cx.f16(|[a]| num::frexp64(a).0),
+        Op::VFrexpMantF16 => cx.f16_heavy(|[a]| num::frexp64(a).0),
         Op::VFrexpExpI16F16 => cx.f16_bits(|[a]| low(num::frexp64(half_to_f64(a)).1 as u32)),
-        Op::VCvtU16F16 => cx.f16_bits(|[a]| u32::from(half_to_f64(a) as u16)),
-        Op::VCvtI16F16 => cx.f16_bits(|[a]| low(half_to_f64(a) as i16 as u32)),
+        Op::VCvtU16F16 => cx.f16_values(|[a]| u32::from(a as u16)),
+        Op::VCvtI16F16 => cx.f16_values(|[a]| low(a as i16 as u32)),
         Op::VLdexpF16 => {
             let (flush_in, flush_out) = (cx.flush_in64(), cx.flush_out64());
             cx.map_float(move |[a, n]| {
@@ -156,18 +228,18 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
         Op::VDivFixupF16 => cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n).into()),
         Op::VRcpF16 => cx.f16(|[a]| 1.0 / a),
         Op::VSqrtF16 => cx.f16(|[a]| a.sqrt()),
-        Op::VRsqF16 => cx.f16(|[a]| 1.0 / a.sqrt()),
-        Op::VLogF16 => cx.f16(|[a]| transcendental::log2(a)),
-        Op::VExpF16 => cx.f16(|[a]| transcendental::exp2(a)),
-        Op::VSinF16 => cx.f16(|[a]| transcendental::sin(a)),
-        Op::VCosF16 => cx.f16(|[a]| transcendental::cos(a)),
+        Op::VRsqF16 => cx.f16_heavy(|[a]| 1.0 / a.sqrt()),
+        Op::VLogF16 => cx.f16_heavy(|[a]| transcendental::log2(a)),
+        Op::VExpF16 => cx.f16_heavy(|[a]| transcendental::exp2(a)),
+        Op::VSinF16 => cx.f16_heavy(|[a]| transcendental::sin(a)),
+        Op::VCosF16 => cx.f16_heavy(|[a]| transcendental::cos(a)),
         Op::VCvtF32F16 => {
-            let (flush_in, keep) = (cx.flush_in64(), cx.keep_out32());
+            let (keep_in, keep_out) = (keep(cx.flush_in64()), cx.keep_out32());
             cx.map_float(move |[a]| {
-                let a = if flush_in { flush16(a as u16) } else { a as u16 };
-                let a = if is_nan(a) { a | 0x200 } else { a };
-                let out = num::half_to_f32(a).to_bits();
-                if out & 0x7f80_0000 == 0 { out & keep } else { out }
+                let a = flush_half(a, keep_in);
+                let quiet = if a & 0x7fff > 0x7c00 { 0x200 } else { 0 };
+                let out = half_value(a | quiet).to_bits();
+                if out & 0x7f80_0000 == 0 { out & keep_out } else { out }
             });
         }
         _ => return false,

@@ -72,19 +72,67 @@ pub(super) fn ldexp32(x: f32, n: i32) -> f32 {
     (f64::from(x) * exp2i(n.clamp(-400, 400))) as f32
 }
 
-pub(super) fn half_to_f32(h: u16) -> f32 {
-    let sign = u32::from(h & 0x8000) << 16;
-    let (exponent, fraction) = (u32::from(h >> 10 & 31), u32::from(h & 0x3ff));
-    let magnitude = match exponent {
-        0 => (fraction as f32 * (1.0 / 16_777_216.0)).to_bits(),
-        31 => 0x7f80_0000 | fraction << 13,
-        _ => (exponent + 112) << 23 | fraction << 13,
-    };
-    f32::from_bits(sign | magnitude)
+/// Value of the half in the low bits; without branches, so that loops vectorise.
+#[inline(always)]
+pub(super) fn half_value(h: u32) -> f32 {
+    /// Exponents differ by 112; a half's denormals count in units of 2^-24, the last place of numbers from 2^-14 on.
+    const SHIFT: u32 = 112 << 23;
+    const LEAST: u32 = 113 << 23;
+    let (sign, magnitude) = ((h & 0x8000) << 16, (h & 0x7fff) << 13);
+    let special = if magnitude >= 0x7c00 << 13 { SHIFT } else { 0 };
+    let normal = magnitude + SHIFT + special;
+    let denormal = (f32::from_bits(magnitude + LEAST) - f32::from_bits(LEAST)).to_bits();
+    f32::from_bits(sign | if magnitude < 0x400 << 13 { denormal } else { normal })
+}
+
+/// The half nearest to a number, ties to even; a NaN gives infinity. Without branches.
+#[inline(always)]
+pub(super) fn half_nearest(x: f32) -> u32 {
+    let bits = x.to_bits();
+    let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
+    // The last place of numbers from a half on is that of a half's denormals: the sum rounds as they do.
+    let denormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
+    let even = magnitude >> 13 & 1;
+    let normal = magnitude.wrapping_add(0xfff + even).wrapping_sub(112 << 23) >> 13;
+    let normal = if normal > 0x7c00 { 0x7c00 } else { normal };
+    sign | if magnitude < 113 << 23 { denormal } else { normal }
+}
+
+/// The half next to a number on the way to zero; infinity stays, a NaN gives infinity. Without branches.
+#[inline(always)]
+pub(super) fn half_toward_zero(x: f32) -> u32 {
+    let bits = x.to_bits();
+    let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
+    // Whole units of 2^-24; larger numbers do not matter here, but must not be too large for an integer.
+    let small = if magnitude < 113 << 23 { magnitude } else { 0 };
+    let denormal = (f32::from_bits(small) * 16_777_216.0) as i32 as u32;
+    let normal = magnitude.wrapping_sub(112 << 23) >> 13;
+    let normal = if normal > 0x7bff { 0x7bff } else { normal };
+    let normal = if magnitude >= 0x7f80_0000 { 0x7c00 } else { normal };
+    sign | if magnitude < 113 << 23 { denormal } else { normal }
+}
+
+/// Replaces a denormal half by what `keep` leaves of it; nothing stays above.
+#[inline(always)]
+pub(super) fn flush_half(h: u32, keep: u32) -> u32 {
+    let number = if h & 0x7c00 != 0 { 0xffff } else { 0 };
+    h & (number | keep)
+}
+
+/// `p + c` rounded to odd in f32: rounding the result again to at most 22 bits is as good as rounding once.
+#[inline(always)]
+pub(super) fn add_odd32(p: f32, c: f32) -> f32 {
+    let s = p + c;
+    let v = s - p;
+    let error = (p - (s - v)) + (c - v);
+    let bits = s.to_bits();
+    let inexact = (error > 0.0) | (error < 0.0);
+    let step = if (error.to_bits() ^ bits) >> 31 == 0 { 1 } else { u32::MAX };
+    f32::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(step) } else { bits })
 }
 
 pub(super) fn half_to_f64(h: u16) -> f64 {
-    half_to_f32(h).into()
+    half_value(h.into()).into()
 }
 
 pub(super) const NAN16: u16 = 0xfe00;

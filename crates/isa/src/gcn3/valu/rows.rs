@@ -145,7 +145,7 @@ macro_rules! row {
     };
 }
 
-pub(super) use row;
+pub(super) use {row, rows};
 
 impl Cx<'_> {
     #[inline(always)]

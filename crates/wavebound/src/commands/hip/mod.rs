@@ -1,8 +1,10 @@
 //! `wavebound hip`: starts a HIP program with our library in place of the stock one, and tells afterwards what its
 //! launches cost (docs/hip.md).
 
+mod folder;
 mod report;
 
+use self::folder::Folder;
 use super::CommandResult;
 use super::split::StyleArg;
 use super::target::MachineArgs;
@@ -16,8 +18,11 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use wb_hip::{LaunchRecord, Options, Record};
+use wb_hip::{LaunchRecord, Options, Record, short_name};
 use wb_program::marks::Style;
+
+/// Exit code of a run of a program that went well, some of whose kernels have no bound (`--wcet`).
+const NO_BOUND: u8 = 3;
 
 #[derive(Args)]
 pub struct HipArgs {
@@ -76,9 +81,29 @@ pub struct HipArgs {
 #[derive(Default)]
 struct Told {
     start: Option<Start>,
+    /// Processes of the run that used the library.
+    processes: u32,
     launches: Vec<LaunchRecord>,
-    bounds: Vec<(String, String, serde_json::Value)>,
+    bounds: Vec<Bound>,
+    missing: Vec<Missing>,
     errors: Vec<String>,
+}
+
+/// A kernel that was bounded: report as text and JSON.
+struct Bound {
+    process: u32,
+    kernel: String,
+    text: String,
+    report: serde_json::Value,
+}
+
+/// A kernel that was launched and has no bound.
+#[derive(Serialize)]
+struct Missing {
+    process: u32,
+    kernel: String,
+    name: String,
+    why: String,
 }
 
 #[derive(Clone, Serialize)]
@@ -91,7 +116,7 @@ struct Start {
 }
 
 impl HipArgs {
-    fn options(&self, folder: &Path) -> miette::Result<Options> {
+    fn options(&self, folder: &Folder) -> miette::Result<Options> {
         let spec = self.machine.spec();
         let mut sets = spec.sets;
         sets.extend(self.limit.map(|n| format!("limits.cycles={n}")));
@@ -118,8 +143,8 @@ impl HipArgs {
             trace: absolute(&self.trace)?,
             picture: absolute(&self.picture)?,
             wcet: self.wcet.then(|| self.analysis.for_hip()).transpose()?,
-            records: Some(folder.join("records")),
-            folder: Some(folder.to_path_buf()),
+            records: Some(folder.records()),
+            command: Some(std::process::id()),
         };
         // What is wrong with the machine shows before the program starts.
         options.machine()?;
@@ -155,14 +180,9 @@ pub fn main(args: HipArgs) -> CommandResult {
         ));
     }
     let library = library(&args)?;
-    let folder = tempfile::Builder::new().prefix("wavebound-hip-").tempdir().into_diagnostic()?;
-    std::fs::write(folder.path().join(wb_hip::SONAME), wb_hip::SHIM).into_diagnostic()?;
-    // The library may have any name where it lies; programs look for this one.
-    std::os::unix::fs::symlink(&library, folder.path().join(wb_hip::LIBRARY)).into_diagnostic()?;
-    let records = folder.path().join("records");
-    File::create(&records).into_diagnostic()?;
-    let records = File::open(&records).into_diagnostic()?;
-    let options = serde_json::to_string(&args.options(folder.path())?).into_diagnostic()?;
+    let folder = Folder::new(&library)?;
+    let records = File::open(folder.records()).into_diagnostic()?;
+    let options = serde_json::to_string(&args.options(&folder)?).into_diagnostic()?;
 
     let (program, rest) = args.program.split_first().ok_or_else(|| miette!("no program"))?;
     let mut path = OsString::from(folder.path());
@@ -177,9 +197,11 @@ pub fn main(args: HipArgs) -> CommandResult {
         .status()
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot start {}", Path::new(program).display()))?;
-    let told = read(records)?;
+    let told = read(records, args.wcet)?;
     report::report(&args, &told, status)?;
     Ok(match (status.code(), status.signal()) {
+        // All is well with the program, but not every question was answered.
+        (Some(0), _) if !told.missing.is_empty() => ExitCode::from(NO_BOUND),
         (Some(code), _) => ExitCode::from(code as u8),
         // As shells do.
         (None, Some(signal)) => {
@@ -190,20 +212,53 @@ pub fn main(args: HipArgs) -> CommandResult {
     })
 }
 
-fn read(records: File) -> miette::Result<Told> {
+fn read(records: File, wcet: bool) -> miette::Result<Told> {
     let mut told = Told::default();
     for line in BufReader::new(records).lines() {
         let line = line.into_diagnostic()?;
         // A program that was ended may leave half a line.
         match serde_json::from_str(&line) {
-            Ok(Record::Start { machine, mechanism, lanes, clock_mhz, timed }) => {
-                told.start = Some(Start { machine, mechanism, lanes, clock_mhz, timed });
+            Ok(Record::Start { machine, mechanism, lanes, clock_mhz, timed, .. }) => {
+                told.processes += 1;
+                told.start.get_or_insert(Start { machine, mechanism, lanes, clock_mhz, timed });
             }
             Ok(Record::Launch(launch)) => told.launches.push(launch),
-            Ok(Record::Bound { kernel, text, report }) => told.bounds.push((kernel, text, *report)),
+            Ok(Record::Bound { process, kernel, text, report }) => {
+                told.bounds.push(Bound { process, kernel, text, report: *report });
+            }
+            Ok(Record::NoBound { process, kernel, text }) => {
+                told.missing.push(Missing { process, name: short_name(&kernel), kernel, why: text });
+            }
             Ok(Record::Error { text }) => told.errors.push(text),
             Ok(Record::End) | Err(_) => {}
         }
     }
+    if wcet {
+        told.look_for_bounds();
+    }
     Ok(told)
+}
+
+impl Told {
+    /// A process that did not end by itself has bounded nothing: its kernels are missing, too.
+    fn look_for_bounds(&mut self) {
+        let mut launched: Vec<(u32, &String)> =
+            self.launches.iter().map(|l| (l.process, &l.kernel)).collect();
+        launched.sort();
+        launched.dedup();
+        let bounded = |l: &(u32, &String)| self.bounds.iter().any(|b| (b.process, &b.kernel) == *l);
+        let known = |l: &(u32, &String)| self.missing.iter().any(|m| (m.process, &m.kernel) == *l);
+        let lost: Vec<Missing> = launched
+            .into_iter()
+            .filter(|l| !bounded(l) && !known(l))
+            .map(|(process, kernel)| Missing {
+                process,
+                name: short_name(kernel),
+                kernel: kernel.clone(),
+                why: "the process did not end by returning from main or calling exit: bounds are computed there"
+                    .to_owned(),
+            })
+            .collect();
+        self.missing.extend(lost);
+    }
 }

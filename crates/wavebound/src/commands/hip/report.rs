@@ -1,6 +1,6 @@
 //! What `wavebound hip` prints when the program has ended: a row for each launch or kernel, totals, bounds; as text or JSON.
 
-use super::{HipArgs, Start, Told};
+use super::{HipArgs, Missing, Start, Told};
 use crate::commands::print;
 use miette::IntoDiagnostic;
 use serde::Serialize;
@@ -19,14 +19,19 @@ struct HipJson<'a> {
     machine: Option<&'a Start>,
     /// The program's exit code, if it was not ended by a signal.
     exit: Option<i32>,
+    /// Processes that used the library.
+    processes: u32,
     totals: Sum,
     launches: Vec<LaunchJson<'a>>,
     bounds: Vec<&'a serde_json::Value>,
+    /// Kernels without a bound, if bounds were asked for.
+    missing: &'a [Missing],
     errors: &'a [String],
 }
 
 #[derive(Serialize)]
 struct LaunchJson<'a> {
+    process: u32,
     number: usize,
     kernel: &'a str,
     name: String,
@@ -92,6 +97,11 @@ pub(super) fn report(args: &HipArgs, told: &Told, status: ExitStatus) -> miette:
         Some(path) => wb_files::write(path, text)?,
         None => print(&text),
     }
+    if args.report.is_some() || args.json {
+        for missing in &told.missing {
+            eprintln!("wavebound: no bound of {}: {}", missing.name, missing.why);
+        }
+    }
     if told.start.is_none() {
         super::super::tell(&format!(
             "wavebound: the program did not use our {}: is it a HIP program, linked dynamically, without an rpath of its own?",
@@ -107,9 +117,11 @@ fn json(told: &Told, status: ExitStatus) -> miette::Result<String> {
         version: 1,
         machine: told.start.as_ref(),
         exit: status.code(),
+        processes: told.processes,
         totals: sum(told.launches.iter(), lanes),
         launches: told.launches.iter().map(|l| launch_json(l, lanes)).collect(),
-        bounds: told.bounds.iter().map(|b| &b.2).collect(),
+        bounds: told.bounds.iter().map(|b| &b.report).collect(),
+        missing: &told.missing,
         errors: &told.errors,
     };
     Ok(serde_json::to_string_pretty(&report).into_diagnostic()? + "\n")
@@ -117,6 +129,7 @@ fn json(told: &Told, status: ExitStatus) -> miette::Result<String> {
 
 fn launch_json(l: &LaunchRecord, lanes: u32) -> LaunchJson<'_> {
     LaunchJson {
+        process: l.process,
         number: l.number,
         kernel: &l.kernel,
         name: short_name(&l.kernel),
@@ -146,8 +159,9 @@ fn table(args: &HipArgs, told: &Told) -> String {
     let unit = if start.timed { "cycles" } else { "wave-instructions, untimed" };
     let _ = writeln!(
         out,
-        "\n{} launches on {} ({}), {unit}:",
+        "\n{} launches{} on {} ({}), {unit}:",
         told.launches.len(),
+        if told.processes > 1 { format!(" of {} processes", told.processes) } else { String::new() },
         start.machine,
         start.mechanism
     );
@@ -175,15 +189,19 @@ fn table(args: &HipArgs, told: &Told) -> String {
             "times the program itself measured with the host's clock are times of the simulation"
         );
     }
-    for (_, text, _) in &told.bounds {
-        let _ = write!(out, "\n{text}");
+    for bound in &told.bounds {
+        let _ = write!(out, "\n{}", bound.text);
+    }
+    for missing in &told.missing {
+        let _ = writeln!(out, "\nno bound of {}: {}", missing.name, missing.why);
     }
     out
 }
 
 fn by_launch(told: &Told, lanes: u32) -> Vec<Row> {
     let row = |l: &LaunchRecord| Row {
-        first: l.number.to_string(),
+        // With several processes, launch 2 of the third is 3.2.
+        first: if told.processes > 1 { format!("{}.{}", l.process, l.number) } else { l.number.to_string() },
         kernel: short_name(&l.kernel),
         grid: size(l.grid),
         block: size(l.block),

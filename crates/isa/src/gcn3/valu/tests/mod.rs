@@ -6,6 +6,7 @@ mod division;
 mod double;
 mod float;
 mod half;
+mod halves;
 mod int;
 mod modify;
 mod same;
