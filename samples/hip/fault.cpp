@@ -24,8 +24,10 @@ int main(int argc, char** argv) {
         wild<<<1, 64>>>(data, 256 - 32);
     }
     if (!std::strcmp(how, "freed")) {
-        CHECK(hipFree(data));
-        wild<<<1, 64>>>(data, 0);
+        int* much;
+        CHECK(hipMalloc(&much, 1 << 20));
+        CHECK(hipFree(much));
+        wild<<<1, 64>>>(much, 1 << 17);
     }
     if (!std::strcmp(how, "refused")) {
         int* much = nullptr;

@@ -11,7 +11,7 @@ use crate::streams::Streams;
 use crate::textures::Textures;
 use miette::{IntoDiagnostic, Report};
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Seek, Write};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wb_device::Device;
@@ -120,7 +120,10 @@ impl Runtime {
             timed: !self.options.untimed,
         };
         self.record(&start);
-        let Some(file) = &self.records else { return };
+        let Some(mut file) = self.records.as_ref() else { return };
+        if file.rewind().is_err() {
+            return;
+        }
         let starts =
             BufReader::new(file).lines().map_while(Result::ok).filter_map(|line| match serde_json::from_str(
                 &line,

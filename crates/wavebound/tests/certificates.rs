@@ -72,7 +72,7 @@ fn another_program_machine_or_launch_is_refused() {
     says(&[&base[..], MACHINE, &["--mechanism", "pws", "--s", "1"]].concat(), "machine: ");
     let marked = ["--mechanism", "pws", "--s", "1", "--split-at", "0x26c8"];
     says(&[&base[..], &marked].concat(), "code: the checksum");
-    let other: Vec<&str> = NEST.iter().map(|a| if *a == "256" { "512" } else { a }).collect();
+    let other: Vec<&str> = NEST.iter().map(|a| if *a == "256" { "128" } else { a }).collect();
     says(&[&base[..], MACHINE, &other].concat(), "launch: ");
     let seed: Vec<&str> =
         NEST.iter().map(|a| if a.contains("random") { "buf:u32:256:random=9" } else { a }).collect();

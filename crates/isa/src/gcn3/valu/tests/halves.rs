@@ -32,9 +32,9 @@ fn compare(inst: &Inst, mode: u32, inputs: &[[u16; 3]], wanted: impl Fn([u16; 3]
         for some in inputs.chunks(64) {
             let mut r = regs(mode);
             for (lane, input) in some.iter().enumerate() {
-                for i in 0..3 {
+                for (i, h) in input.iter().enumerate() {
                     // What is above a half does not matter.
-                    fill(&mut r, i, lane as u32, u64::from(input[i]) | 0xabcd_0000);
+                    fill(&mut r, i, lane as u32, u64::from(*h) | 0xabcd_0000);
                 }
                 r.v.set(DST.into(), lane as u32, u32::from(input[2]) | 0x1234_0000);
             }
