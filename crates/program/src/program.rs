@@ -82,6 +82,8 @@ pub struct Program<I: Isa> {
     pub kernel: String,
     pub flow: FlowMap,
     pub cfg: Cfg,
+    /// Numbers of the labels in order of pc, made when somebody first asks.
+    named: OnceLock<Vec<usize>>,
     /// Computed when a merge first asks.
     needs: OnceLock<Vec<Needed>>,
 }
@@ -176,6 +178,7 @@ impl<I: Isa> Program<I> {
             kernel: String::new(),
             flow,
             cfg,
+            named: OnceLock::new(),
             needs: OnceLock::new(),
         })
     }
@@ -204,7 +207,13 @@ impl<I: Isa> Program<I> {
 
     /// The label exactly at `pc`.
     pub fn label_at(&self, pc: Pc) -> Option<&str> {
-        self.labels.iter().find(|l| l.1 == pc).map(|l| l.0.as_str())
+        let index = self.named.get_or_init(|| {
+            let mut index: Vec<usize> = (0..self.labels.len()).collect();
+            index.sort_by_key(|&l| self.labels[l].1);
+            index
+        });
+        let first = index.partition_point(|&l| self.labels[l].1 < pc);
+        index.get(first).map(|&l| &self.labels[l]).filter(|l| l.1 == pc).map(|l| l.0.as_str())
     }
 
     pub fn find_label(&self, name: &str) -> Option<Pc> {

@@ -80,6 +80,10 @@ fn deep_nesting_is_analysed_or_refused() {
         let first = graph.lines().next().unwrap_or_default();
         assert!(first.contains(&format!("{} blocks", 2 * n + 1)), "{n}: {first}");
     }
+    let lists = format!(".kernel k\n  s_mov_b32 s0, {}\n", "[".repeat(100_000));
+    assert!(refused(&["asm", "--check", &put(&dir, "lists.s", lists)]).contains("has no list in it"));
+    let terms = format!("_start:\n  li a0, {}1\n", "1+".repeat(100_000));
+    assert!(refused(&["asm", "--check", &put(&dir, "terms.vx", terms)]).contains("more than 100 terms"));
     let mut loops = ".kernel k\n".to_owned();
     loops.extend((0..5000).map(|i| format!("l{i}:\n  s_add_u32 s0, s0, 1\n")));
     loops.extend((0..5000).rev().map(|i| format!("  s_cmp_lt_u32 s0, 10\n  s_cbranch_scc1 l{i}\n")));

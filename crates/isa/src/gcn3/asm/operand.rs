@@ -180,8 +180,16 @@ fn item(c: &mut Cursor) -> Parse<Item> {
 fn register_list(c: &mut Cursor) -> Parse<Item> {
     let start = c.here().start;
     c.expect('[')?;
+    if c.peek() == Some('[') {
+        let here = c.here();
+        return Err(c.error(here, "a list of registers has no list in it", "here"));
+    }
     let mut list = item(c)?;
     while c.eat(',') {
+        if c.peek() == Some('[') {
+            let here = c.here();
+            return Err(c.error(here, "a list of registers has no list in it", "here"));
+        }
         list = match (list, item(c)?) {
             (Item::Scalar { first, dwords }, Item::Scalar { first: next, dwords: 1 })
                 if first.checked_add(dwords) == Some(next) =>

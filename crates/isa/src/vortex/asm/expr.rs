@@ -10,6 +10,8 @@ use std::ops::Range;
 
 /// Parentheses deeper than this are refused rather than overflowing the stack.
 const MAX_DEPTH: u32 = 64;
+/// Terms of a sum or factors of a product.
+const MAX_TERMS: u32 = 100;
 
 #[derive(Clone, Debug)]
 pub(super) enum Expr {
@@ -184,8 +186,10 @@ impl<'a> Cursor<'a> {
 
     fn sum(&mut self, depth: u32) -> Result<Expr, AsmError> {
         let mut left = self.product(depth)?;
+        let mut terms = 0;
         while let Some(Tok::Punct(op @ ('+' | '-' | '|' | '^'))) = self.peek() {
             self.pos += 1;
+            self.one_more(&mut terms)?;
             left = Expr::Binary(*op, Box::new(left), Box::new(self.product(depth)?));
         }
         Ok(left)
@@ -193,14 +197,25 @@ impl<'a> Cursor<'a> {
 
     fn product(&mut self, depth: u32) -> Result<Expr, AsmError> {
         let mut left = self.factor(depth)?;
+        let mut terms = 0;
         loop {
             let op = match self.peek() {
                 Some(Tok::Punct(op @ ('*' | '/' | '&'))) | Some(Tok::Shift(op)) => *op,
                 _ => return Ok(left),
             };
             self.pos += 1;
+            self.one_more(&mut terms)?;
             left = Expr::Binary(op, Box::new(left), Box::new(self.factor(depth)?));
         }
+    }
+
+    /// Every term is a level of the tree, which is walked recursively.
+    fn one_more(&self, terms: &mut u32) -> Result<(), AsmError> {
+        *terms += 1;
+        if *terms > MAX_TERMS {
+            return Err(self.error(&format!("the expression has more than {MAX_TERMS} terms"), "here"));
+        }
+        Ok(())
     }
 
     fn factor(&mut self, depth: u32) -> Result<Expr, AsmError> {
