@@ -89,7 +89,7 @@ fn structure(list: &str) -> Result<Vec<u8>, String> {
 
 fn hex(text: &str) -> Result<Vec<u8>, String> {
     let digits: Vec<u8> = text.bytes().filter(|b| !matches!(b, b'_' | b' ')).collect();
-    if digits.is_empty() || digits.len() % 2 != 0 || digits.len() > 2 * MAX_VALUE {
+    if digits.is_empty() || !digits.len().is_multiple_of(2) || digits.len() > 2 * MAX_VALUE {
         return Err(format!("`{text}` is not two hexadecimal digits for each of 1 to {MAX_VALUE} bytes"));
     }
     let digit = |b: u8| {

@@ -89,11 +89,11 @@ impl Array {
 
     /// Writes `.npy`, or raw bytes to any other name.
     pub fn write(&self, path: &Path) -> Result<(), Report> {
-        Ok(if is_npy(path) {
-            wb_files::write(path, self.to_npy())?
-        } else {
-            wb_files::write(path, &self.bytes)?
-        })
+        match is_npy(path) {
+            true => wb_files::write(path, self.to_npy())?,
+            false => wb_files::write(path, &self.bytes)?,
+        }
+        Ok(())
     }
 }
 

@@ -108,7 +108,7 @@ impl AnalysisArgs {
             Unmeasured::Cost(cycles) => cycles.to_string(),
         };
         Ok(wb_hip::Wcet {
-            facts: self.facts.iter().map(read).collect::<miette::Result<_>>()?,
+            facts: self.facts.iter().map(|path| read(path)).collect::<miette::Result<_>>()?,
             facts_from_trace: self.facts_from_trace,
             unmeasured,
             all_points: self.all_points,
@@ -117,7 +117,7 @@ impl AnalysisArgs {
 
     pub fn options(&self) -> miette::Result<Options> {
         Ok(Options {
-            facts: self.facts.iter().map(read).collect::<miette::Result<_>>()?,
+            facts: self.facts.iter().map(|path| read(path)).collect::<miette::Result<_>>()?,
             facts_from_trace: self.facts_from_trace,
             unmeasured: self.unmeasured,
             all_points: self.all_points,
@@ -129,7 +129,7 @@ impl AnalysisArgs {
 }
 
 /// Name and text of a file.
-fn read(path: &PathBuf) -> miette::Result<(String, String)> {
+fn read(path: &Path) -> miette::Result<(String, String)> {
     let text = wb_files::read_text(path, Kind::Description)?;
     Ok((path.display().to_string(), text))
 }

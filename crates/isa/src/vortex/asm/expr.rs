@@ -213,7 +213,7 @@ impl<'a> Cursor<'a> {
     fn one_more(&self, terms: &mut u32) -> Result<(), AsmError> {
         *terms += 1;
         if *terms > MAX_TERMS {
-            return Err(self.error(&format!("the expression has more than {MAX_TERMS} terms"), "here"));
+            return Err(self.error(format!("the expression has more than {MAX_TERMS} terms"), "here"));
         }
         Ok(())
     }
