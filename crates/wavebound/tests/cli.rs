@@ -299,7 +299,7 @@ fn a_run_that_is_interrupted_tells_what_it_knows() {
         let mut text = String::new();
         std::io::Read::read_to_string(&mut child.stdout.take().expect("piped"), &mut text).expect("text");
         assert_eq!(status.code(), Some(code), "{text}");
-        assert!(text.contains("interrupted; so far:") && text.contains("wave-instructions"), "{text}");
+        assert!(text.contains("interrupted; so far:") && text.contains("wave instructions"), "{text}");
         let picture = dir.join("cut.png").display().to_string();
         let drawn = wavebound(&["picture", &trace.display().to_string(), "-o", &picture, "--to", "200"]);
         assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));

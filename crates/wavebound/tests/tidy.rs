@@ -148,10 +148,11 @@ const OWN_FILES: &[(&str, &str)] = &[
     ("crates/lab/src/reproduce/runner.rs", "current_exe()"),
     ("crates/lab/src/reproduce/suite/mod.rs", "OpenOptions"),
     // Folders made for one run.
-    ("crates/hip/src/runtime.rs", "options.records"),
+    ("crates/hip/src/runtime.rs", "OpenOptions::new().read(true).append(true)"),
     ("crates/lab/src/random/loops/campaign.rs", "&source"),
-    ("crates/wavebound/src/commands/hip/mod.rs", "SONAME"),
-    ("crates/wavebound/src/commands/hip/mod.rs", "&records"),
+    ("crates/wavebound/src/commands/hip/folder.rs", "std::fs::write(&path, bytes)"),
+    ("crates/wavebound/src/commands/hip/folder.rs", "/dev/urandom"),
+    ("crates/wavebound/src/commands/hip/mod.rs", "folder.records()"),
 ];
 
 /// Lines of a source that open files by themselves, without its tests.
