@@ -77,7 +77,7 @@ fn errors_say_what_to_do() {
     assert!(text.contains("lanes of one wave disagree") && text.contains("simt-stack"), "{text}");
     assert!(text.contains("branchy.elf:2"), "a source line: {text}");
     let text = failure(&["run", &branchy, "--arg", "buf:u33:5"]);
-    assert!(text.contains("argument `buf:u33:5`"), "{text}");
+    assert!(text.contains("arg0 `buf:u33:5`: there is no type `u33`"), "{text}");
     let text = failure(&["run", &branchy, "--arg", "buf:u32:5", "--set", "limits.memory=65536"]);
     assert!(text.contains("limits.memory"), "{text}");
     let gcn3 = repository("fixtures/gcn3/basic.O2.co");
