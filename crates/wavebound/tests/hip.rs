@@ -308,6 +308,32 @@ fn killed_runs_leave_nothing_behind() {
     panic!("the command was killed and its folder is still there");
 }
 
+/// What was launched before a signal came is told.
+#[test]
+fn a_signal_ends_the_program_and_its_launches_are_told() {
+    let Some(samples) = samples() else { return };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wavebound"))
+        .args(["hip", "--library"])
+        .arg(library())
+        .args(["--", "sh", "-c", "./vector_add; echo done; exec sleep 60"])
+        .current_dir(samples)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("wavebound");
+    let mut out = std::io::BufReader::new(command.stdout.take().expect("output"));
+    let mut line = String::new();
+    while line.trim() != "done" {
+        line.clear();
+        assert!(std::io::BufRead::read_line(&mut out, &mut line).expect("text") > 0, "the sample runs");
+    }
+    let kill = Command::new("kill").args(["-TERM", &command.id().to_string()]).status();
+    assert!(kill.expect("kill").success());
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut out, &mut rest).expect("text");
+    assert_eq!(command.wait().expect("wait").code(), Some(128 + 15), "{rest}");
+    assert!(rest.contains("add") && rest.contains("cycles"), "{rest}");
+}
+
 /// A kernel without a bound does not take the others' away, and the exit code tells.
 #[test]
 fn each_kernel_is_bounded_on_its_own() {

@@ -18,6 +18,10 @@ pub struct Interrupted {
 }
 
 impl Interrupted {
+    pub fn signal(&self) -> usize {
+        self.signal
+    }
+
     /// As shells have it: 128 and the number of the signal.
     pub fn exit_code(&self) -> u8 {
         128 + self.signal as u8

@@ -6,6 +6,7 @@ mod report;
 
 use self::folder::Folder;
 use super::CommandResult;
+use super::interrupt::Watch;
 use super::split::StyleArg;
 use super::target::MachineArgs;
 use super::wcet::AnalysisArgs;
@@ -17,7 +18,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use wb_hip::{LaunchRecord, Options, Record, short_name};
 use wb_program::marks::Style;
 
@@ -190,13 +193,15 @@ pub fn main(args: HipArgs) -> CommandResult {
         path.push(":");
         path.push(before);
     }
-    let status = Command::new(program)
+    let watch = Watch::new()?;
+    let child = Command::new(program)
         .args(rest)
         .env("LD_LIBRARY_PATH", path)
         .env(wb_hip::ENVIRONMENT, options)
-        .status()
+        .spawn()
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot start {}", Path::new(program).display()))?;
+    let status = wait(child, &watch)?;
     let told = read(records, args.wcet)?;
     report::report(&args, &told, status)?;
     Ok(match (status.code(), status.signal()) {
@@ -209,6 +214,28 @@ pub fn main(args: HipArgs) -> CommandResult {
             ExitCode::from(128 + signal as u8)
         }
         _ => ExitCode::FAILURE,
+    })
+}
+
+/// Waits for the program. A signal that ends a run ends it, and what its launches told is printed as always.
+fn wait(mut child: Child, watch: &Watch) -> miette::Result<ExitStatus> {
+    let (id, over) = (child.id().to_string(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let passing_on = scope.spawn(|| {
+            while !over.load(Ordering::SeqCst) {
+                if let Some(interrupted) = watch.interrupted() {
+                    // At a terminal it has got the signal, too, and is gone by now.
+                    let signal = format!("-{}", interrupted.signal());
+                    let _ = Command::new("kill").args([&signal, &id]).stderr(Stdio::null()).status();
+                    return;
+                }
+                std::thread::park_timeout(Duration::from_millis(50));
+            }
+        });
+        let status = child.wait().into_diagnostic();
+        over.store(true, Ordering::SeqCst);
+        passing_on.thread().unpark();
+        status
     })
 }
 
