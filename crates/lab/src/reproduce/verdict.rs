@@ -89,6 +89,13 @@ pub struct Published<'a> {
     pub want: Want<'a>,
 }
 
+impl<'a> Published<'a> {
+    /// A number that the document prints ([`Want::Printed`]).
+    pub const fn number(quantity: &'a str, number: f64, within: f64, shape: Shape, why: &'a str) -> Self {
+        Published { quantity, says: "", want: Want::Printed { number, within, shape, why } }
+    }
+}
+
 /// A measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {

@@ -33,6 +33,12 @@ const fn at_most(quantity: &'static str, most: f64) -> Published<'static> {
     Published { quantity, says: "", want: Want::AtMost(most) }
 }
 
+const fn around_two(quantity: &'static str) -> Published<'static> {
+    let why = "the document does not say how trip counts are spread; uniform ones here";
+    let want = Want::Printed { number: AROUND, within: 0.25, shape: Shape::AtLeast(1.5), why };
+    Published { quantity, says: "around 2x", want }
+}
+
 pub const RANDOM: &[Published] = &[
     near("random: cost at width 8 over width 1", 1.78),
     near("random: cost at width 16 over width 1", 1.88),
@@ -60,46 +66,10 @@ pub const SORTED: &[Published] = &[
         says: "around 2x",
         want: Want::Near { value: AROUND, within: 0.08 },
     },
-    Published {
-        quantity: "speed-up by sorting at width 8",
-        says: "around 2x",
-        want: Want::Printed {
-            number: 2.0,
-            within: 0.25,
-            shape: Shape::AtLeast(1.5),
-            why: "the document does not say how trip counts are spread; uniform ones here",
-        },
-    },
-    Published {
-        quantity: "speed-up by sorting at width 16",
-        says: "around 2x",
-        want: Want::Printed {
-            number: 2.0,
-            within: 0.25,
-            shape: Shape::AtLeast(1.5),
-            why: "the document does not say how trip counts are spread; uniform ones here",
-        },
-    },
-    Published {
-        quantity: "speed-up by sorting at width 32",
-        says: "around 2x",
-        want: Want::Printed {
-            number: 2.0,
-            within: 0.25,
-            shape: Shape::AtLeast(1.5),
-            why: "the document does not say how trip counts are spread; uniform ones here",
-        },
-    },
-    Published {
-        quantity: "speed-up by sorting at width 64",
-        says: "around 2x",
-        want: Want::Printed {
-            number: 2.0,
-            within: 0.25,
-            shape: Shape::AtLeast(1.5),
-            why: "the document does not say how trip counts are spread; uniform ones here",
-        },
-    },
+    around_two("speed-up by sorting at width 8"),
+    around_two("speed-up by sorting at width 16"),
+    around_two("speed-up by sorting at width 32"),
+    around_two("speed-up by sorting at width 64"),
     Published { quantity: SLOWEST, says: "", want: Want::Text("all") },
     Published { quantity: TRIPS, says: "", want: Want::Text("all") },
 ];
