@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| wb_lab::fuzzing::harp_assembler(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| wb_testgen::fuzzing::harp_assembler(data));

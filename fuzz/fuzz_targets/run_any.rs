@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| wb_lab::fuzzing::run_any(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| wb_testgen::fuzzing::run_any(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| wb_lab::fuzzing::trace_reader(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| wb_testgen::fuzzing::trace_reader(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| wb_lab::fuzzing::vortex::decoder(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| wb_testgen::fuzzing::vortex::decoder(data));

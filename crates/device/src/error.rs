@@ -3,8 +3,8 @@
 use miette::Diagnostic;
 use thiserror::Error;
 use wb_isa::MemFault;
+use wb_objects::codeobject::CodeObjectError;
 use wb_program::LoadError;
-use wb_program::codeobject::CodeObjectError;
 use wb_sim::SimError;
 
 #[derive(Debug, Error, Diagnostic)]

@@ -4,7 +4,7 @@
 use crate::DeviceError;
 use crate::launch::Dispatch;
 use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
-use wb_program::codeobject::{ArgKind, Kernel, KernelArg};
+use wb_objects::codeobject::{ArgKind, Kernel, KernelArg};
 
 /// A kernel argument.
 #[derive(Clone, Debug, PartialEq, Eq)]

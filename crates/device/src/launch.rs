@@ -7,7 +7,8 @@ use wb_hw::{Machine, SplitUnits};
 use wb_isa::gcn3::isa::{Gcn3, Setup};
 use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
 use wb_isa::{FlowKind, Pc};
-use wb_program::{Program, gcn3_program, gcn3_setup};
+use wb_objects::{gcn3_program, gcn3_setup};
+use wb_program::Program;
 use wb_sim::{Groups, Launch};
 
 /// More private memory per work-item is taken for damage.
@@ -159,7 +160,7 @@ impl Device {
 /// The machine for a program: under PWS with `split.units = "reprovisioned"`, the split units beyond the `split`
 /// instructions it can reach become partitions. A kernel that calls what is not known may reach any of them.
 pub fn provision(machine: &Machine, program: &Program<Gcn3>) -> Machine {
-    if machine.split.units != SplitUnits::Reprovisioned || machine.divergence.mechanism != "pws" {
+    if machine.split.units != SplitUnits::Reprovisioned || !machine.divergence.mechanism.info().reprovisions {
         return machine.clone();
     }
     let kind = |pc: &Pc| program.flow.kind[*pc as usize];

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use wb_hw::Machine;
 use wb_isa::SourceFile;
 use wb_isa::gcn3::isa::Gcn3;
+use wb_objects::codeobject::{CodeObject, Kernel};
 use wb_program::Program;
-use wb_program::codeobject::{CodeObject, Kernel};
 use wb_sim::{DeviceMemory, Outcome, RunOptions, Runnable};
 use wb_trace::Observer;
 

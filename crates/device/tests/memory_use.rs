@@ -1,6 +1,7 @@
 //! A large device is cheap: 64 cores and 64 MB of buffers stay below 300 MB of host memory. Alone in its process, because
 //! it reads the process's peak.
 
+#[path = "all/host/mod.rs"]
 mod host;
 
 use host::{fixture, launch, machine, place};

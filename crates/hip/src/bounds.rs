@@ -3,16 +3,19 @@
 use crate::launches::Recording;
 use crate::records::Record;
 use crate::runtime::{Runtime, describe};
-use miette::Report;
 use std::collections::BTreeMap;
-use wb_lab::bound::{self, Launched, ProgramRef, Replay, Runs, data_hash};
-use wb_lab::launch::Go;
+use wb_bound::{BoundError, Launched, Replay, Runs, analyse, data_hash};
+use wb_jobs::ProgramRef;
+use wb_jobs::launch::Go;
 
 /// Launches that were kept.
 struct Kept(Vec<Recording>);
 
 impl Replay for Kept {
-    fn each(&self, look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), Report>) -> Result<(), Report> {
+    fn each(
+        &self,
+        look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), BoundError>,
+    ) -> Result<(), BoundError> {
         for (number, r) in self.0.iter().enumerate() {
             let data = data_hash([r.memory()]);
             let launched = Launched {
@@ -44,7 +47,7 @@ impl Runtime {
         let process = self.process;
         for (kernel, recordings) in kernels {
             let runs = Runs::Replay(Box::new(Kept(recordings)));
-            let bounds = wcet.options().and_then(|options| bound::analyse(&runs, &options, &mut |_, _| {}));
+            let bounds = wcet.options().and_then(|options| Ok(analyse(&runs, &options, &mut |_, _| {})?));
             match bounds {
                 Ok(bounds) => {
                     for k in bounds {

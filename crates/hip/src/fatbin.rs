@@ -23,7 +23,7 @@ pub fn code_object(bytes: &[u8]) -> Result<Vec<u8>, String> {
     if !bytes.starts_with(BUNDLE) {
         return Err("the device code is no offload bundle and no code object".into());
     }
-    let found = wb_program::codeobject::unbundle(bytes);
+    let found = wb_objects::codeobject::unbundle(bytes);
     found.map(<[u8]>::to_vec).map_err(|e| format!("{e}; build with --offload-arch=gfx803"))
 }
 

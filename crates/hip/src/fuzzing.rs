@@ -7,7 +7,7 @@ use crate::{fatbin, printf, records};
 use std::sync::LazyLock;
 use wb_device::{Arg, Device, Dispatch, explicit};
 use wb_hw::Machine;
-use wb_program::codeobject::{ArgKind, CodeObject};
+use wb_objects::codeobject::{ArgKind, CodeObject};
 
 static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
     let mut machine = wb_hw::preset("gcn3").expect("a preset");

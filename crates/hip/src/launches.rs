@@ -7,12 +7,12 @@ use crate::modules::Function;
 use crate::printf;
 use crate::records::{LaunchRecord, Record};
 use crate::runtime::{Runtime, describe, fatal};
-use miette::{IntoDiagnostic, Report, miette};
+use miette::{Report, miette};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wb_device::{Arg, Dispatch, Module, Prepared, explicit};
 use wb_files::Output as OutputFile;
-use wb_program::codeobject::{ArgKind, Kernel, KernelArg};
+use wb_objects::codeobject::{ArgKind, Kernel, KernelArg};
 use wb_report::{History, PictureOptions};
 use wb_sim::{DeviceMemory, Outcome as RunOutcome, RunOptions, Runnable};
 use wb_trace::{Observer, Observers, TraceWriter};
@@ -52,12 +52,12 @@ impl Recording {
         &self,
         options: RunOptions,
         observer: Option<&mut dyn Observer>,
-    ) -> Result<RunOutcome, Report> {
+    ) -> Result<RunOutcome, wb_jobs::JobError> {
         // All that the launch could touch is in the image.
         let mut memory = DeviceMemory::placed(self.origin, self.image.len() as u64);
-        memory.write(self.origin, &self.image).into_diagnostic()?;
+        memory.write(self.origin, &self.image)?;
         let (program, machine) = (&self.prepared.program, &self.prepared.machine);
-        Ok(program.run(machine, self.prepared.launch, memory, options, observer).map_err(|e| *e)?)
+        Ok(program.run(machine, self.prepared.launch, memory, options, observer)?)
     }
 }
 

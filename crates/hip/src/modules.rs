@@ -7,8 +7,8 @@ use crate::memory::Kind;
 use crate::runtime::{Runtime, describe, fatal};
 use std::collections::BTreeMap;
 use wb_device::{Module, explicit};
-use wb_lab::object::ObjectFile;
-use wb_program::codeobject::Kernel;
+use wb_jobs::object::ObjectFile;
+use wb_objects::codeobject::Kernel;
 
 /// Device code, perhaps on the device.
 struct Source {
@@ -93,7 +93,7 @@ impl Runtime {
         };
         let file = match ObjectFile::marked(&name, &bytes, &self.options.split()) {
             Ok(file) => file,
-            Err(report) => return fatal(describe(&report)),
+            Err(e) => return fatal(describe(&e.into())),
         };
         let module = match self.device.place(&name, file.object, file.source) {
             Ok(module) => module,

@@ -5,9 +5,8 @@ use miette::{Report, miette};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use wb_hw::Machine;
-use wb_lab::bound;
-use wb_lab::object::SplitSpec;
-use wb_program::marks::Style;
+use wb_hw::MarkStyle;
+use wb_jobs::object::SplitSpec;
 use wb_wcet::measure::Unmeasured;
 
 /// The environment variable: JSON of [`Options`].
@@ -79,7 +78,7 @@ impl Options {
             sets.push(wb_hw::parse_set(&format!("limits.memory={MEMORY}"))?);
         }
         let machine = wb_hw::load(name)?.with_overrides(&sets)?;
-        if machine.isa != "gcn3" {
+        if machine.isa != wb_hw::InstructionSet::Gcn3 {
             return Err(miette!(
                 help = "presets for HIP programs: gcn3, pws",
                 "machine {} runs {}, HIP programs are gcn3",
@@ -91,19 +90,19 @@ impl Options {
     }
 
     pub fn split(&self) -> SplitSpec {
-        let style = if self.split_mode { Style::Thesis } else { Style::Pws };
+        let style = if self.split_mode { MarkStyle::Thesis } else { MarkStyle::Pws };
         SplitSpec { at: self.split_at.clone(), all: self.split_all, style }
     }
 }
 
 impl Wcet {
-    pub fn options(&self) -> Result<bound::Options, Report> {
+    pub fn options(&self) -> Result<wb_bound::Options, Report> {
         let unmeasured = match self.unmeasured.as_str() {
             "" | "error" => Unmeasured::Error,
             "exclude" => Unmeasured::Exclude,
             n => Unmeasured::Cost(n.parse().map_err(|_| miette!("unmeasured: `{n}` is not a number"))?),
         };
-        Ok(bound::Options {
+        Ok(wb_bound::Options {
             facts: self.facts.clone(),
             facts_from_trace: self.facts_from_trace,
             unmeasured,

@@ -2,7 +2,7 @@
 //! hipDeviceProp_t and hipDeviceAttribute_t), and how many groups fit.
 
 use wb_hw::{Machine, Needs};
-use wb_program::codeobject::Kernel;
+use wb_objects::codeobject::Kernel;
 
 /// Threads of a group, and groups in one dimension.
 pub const MAX_BLOCK: i32 = 1024;

@@ -2,7 +2,7 @@
 
 use crate::counter::Counts;
 use serde::{Deserialize, Serialize};
-use wb_program::codeobject::names;
+use wb_objects::codeobject::names;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -114,7 +114,7 @@ impl Runtime {
             pid,
             token,
             machine: machine.name.clone(),
-            mechanism: machine.divergence.mechanism.clone(),
+            mechanism: machine.divergence.mechanism.name().to_owned(),
             lanes: machine.core.lanes,
             clock_mhz: machine.clock_mhz,
             timed: !self.options.untimed,

@@ -1,6 +1,8 @@
 //! A machine as data: everything the simulator and the analyser need to know about hardware.
 //! Differences between GUPPY, HARP, GCN3 and Vortex are numbers and choices here, not code.
 
+use crate::mechanism::{InstructionSet, Mechanism};
+use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -9,8 +11,7 @@ use std::collections::BTreeMap;
 pub struct Machine {
     pub name: String,
     pub description: String,
-    /// Instruction set: `harp`, `guppy`, `gcn3`, `vortex`.
-    pub isa: String,
+    pub isa: InstructionSet,
     /// Architecture string where the ISA has variants (HARP: `8w32/32`); empty otherwise.
     #[serde(default)]
     pub arch: String,
@@ -66,16 +67,11 @@ impl Machine {
             FrontEndKind::Perfect => 0,
             FrontEndKind::Decoupled => {
                 let ports = u64::from(f.ports.max(1));
-                let turns = match f.policy {
+                let turns = if f.policy.info().strict {
                     // A wave has one turn in as many cycles as there are slots: all that it had fetched is missed.
-                    Policy::RoundRobin => u64::from(f.buffer.max(1)).saturating_mul(seats).div_ceil(ports),
-                    Policy::LooseRoundRobin
-                    | Policy::GreedyThenOldest
-                    | Policy::GreedyThenRoundRobin
-                    | Policy::OldestFirst
-                    | Policy::OwnerDispatch
-                    | Policy::FixedPriority
-                    | Policy::Icount => (seats - 1).div_ceil(ports),
+                    u64::from(f.buffer.max(1)).saturating_mul(seats).div_ceil(ports)
+                } else {
+                    (seats - 1).div_ceil(ports)
                 };
                 self.fetch_cycles().saturating_add(turns) + self.instruction_wait()
             }
@@ -94,6 +90,19 @@ impl Machine {
             let requests = u64::from(cores) * u64::from(issuers) * u64::from(self.frontend.ports.max(1));
             requests.div_ceil(c.ports.into())
         })
+    }
+}
+
+impl Machine {
+    /// Waves can have several paths: the mechanism makes them, and there are contexts for them.
+    pub fn splits(&self) -> bool {
+        self.split.contexts > 0 && self.divergence.mechanism.info().separate_entities
+    }
+
+    /// A path of a wave can go round a loop more often than any of its lanes: paths in different rounds become one.
+    pub fn mixes_rounds(&self) -> bool {
+        let d = &self.divergence;
+        self.splits() && d.mechanism.info().mixes_rounds.contains(&d.reconverge)
     }
 }
 
@@ -186,96 +195,6 @@ fn one() -> u32 {
     1
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Policy {
-    /// Strict: every slot has its turn, whether it can use it or not.
-    #[serde(alias = "rr")]
-    RoundRobin,
-    /// Next slot after the last one that is ready.
-    #[default]
-    #[serde(alias = "lrr")]
-    LooseRoundRobin,
-    /// Same wave while ready, then the oldest.
-    #[serde(alias = "gtlo", alias = "gto")]
-    GreedyThenOldest,
-    /// Same wave while ready, then loose round robin.
-    #[serde(alias = "gtlrr")]
-    GreedyThenRoundRobin,
-    OldestFirst,
-    /// GUPPY: the current wave until it stalls or ends; the switch costs the cycle.
-    OwnerDispatch,
-    /// The ready slot with the smallest number.
-    FixedPriority,
-    /// Fetch only: the wave with the fewest instructions fetched and not issued.
-    Icount,
-}
-
-impl Policy {
-    /// Policy, name, other names, rule.
-    pub const ALL: [(Policy, &'static str, &'static [&'static str], &'static str); 8] = [
-        (Policy::RoundRobin, "round-robin", &["rr"], "every slot has its turn, ready or not"),
-        (Policy::LooseRoundRobin, "loose-round-robin", &["lrr"], "the next ready slot after the last one"),
-        (
-            Policy::GreedyThenOldest,
-            "greedy-then-oldest",
-            &["gtlo", "gto"],
-            "the same wave while ready, then the oldest ready one",
-        ),
-        (
-            Policy::GreedyThenRoundRobin,
-            "greedy-then-round-robin",
-            &["gtlrr"],
-            "the same wave while ready, then the next ready slot",
-        ),
-        (Policy::OldestFirst, "oldest-first", &[], "the ready wave that was launched first"),
-        (
-            Policy::OwnerDispatch,
-            "owner-dispatch",
-            &[],
-            "GUPPY: the current wave until it stalls or ends; switching costs the cycle; issue only",
-        ),
-        (Policy::FixedPriority, "fixed-priority", &[], "the ready slot with the smallest number"),
-        (
-            Policy::Icount,
-            "icount",
-            &[],
-            "the wave with the fewest instructions fetched and not issued; fetch only",
-        ),
-    ];
-
-    /// Policies that issue can use.
-    pub const ISSUE: [Policy; 7] = [
-        Policy::RoundRobin,
-        Policy::LooseRoundRobin,
-        Policy::GreedyThenOldest,
-        Policy::GreedyThenRoundRobin,
-        Policy::OldestFirst,
-        Policy::OwnerDispatch,
-        Policy::FixedPriority,
-    ];
-
-    /// Policies that the fetch of a decoupled front end can use.
-    pub const FETCH: [Policy; 7] = [
-        Policy::RoundRobin,
-        Policy::LooseRoundRobin,
-        Policy::GreedyThenOldest,
-        Policy::GreedyThenRoundRobin,
-        Policy::OldestFirst,
-        Policy::FixedPriority,
-        Policy::Icount,
-    ];
-
-    /// Keeps a wave while it is ready.
-    pub fn is_greedy(self) -> bool {
-        matches!(self, Policy::GreedyThenOldest | Policy::GreedyThenRoundRobin | Policy::OwnerDispatch)
-    }
-
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|p| p.0 == self).map_or("?", |p| p.1)
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Issue {
@@ -288,7 +207,7 @@ pub struct Issue {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Divergence {
-    pub mechanism: String,
+    pub mechanism: Mechanism,
     /// Which side of a divergent plain branch runs first.
     #[serde(default)]
     pub first: FirstSide,

@@ -2,6 +2,8 @@
 //! path and what is allowed there. Tests hold the table to the serde structures in machine.rs.
 
 use crate::error::{HwError, nearest, suggest};
+use crate::mechanism::{InstructionSet, Mechanism};
+use crate::policy::Policy;
 
 /// One key of a machine file.
 #[derive(Clone, Copy, Debug)]
@@ -37,27 +39,13 @@ const fn may(name: &'static str, kind: Kind) -> Field {
 
 use Kind::{Map, Named, Table, Text, Texts, U32, U64, Word};
 
-const POLICY: Kind = Word(&[
-    "round-robin",
-    "loose-round-robin",
-    "greedy-then-oldest",
-    "greedy-then-round-robin",
-    "oldest-first",
-    "owner-dispatch",
-    "fixed-priority",
-    "icount",
-    "rr",
-    "lrr",
-    "gtlo",
-    "gto",
-    "gtlrr",
-]);
+const POLICY: Kind = Word(&Policy::WORDS);
 
 /// Every field of a machine file, in the order of machine.rs.
 pub const SCHEMA: &[Field] = &[
     must("name", Text),
     must("description", Text),
-    must("isa", Text),
+    must("isa", Word(&InstructionSet::NAMES)),
     may("arch", Text),
     may("clock_mhz", U32),
     must("cores", U32),
@@ -98,7 +86,7 @@ const FRONTEND: &[Field] = &[
 ];
 
 const DIVERGENCE: &[Field] = &[
-    must("mechanism", Text),
+    must("mechanism", Word(&Mechanism::NAMES)),
     may("first", Word(&["taken", "not-taken", "larger", "smaller"])),
     may("push_cycles", U32),
     may("pop_cycles", U32),

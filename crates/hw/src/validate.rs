@@ -2,7 +2,8 @@
 //! found and what is allowed; combinations that are merely pointless pass, so that sweeps can cross them.
 
 use crate::error::{HwError, suggest};
-use crate::machine::{Cache, FrontEndKind, Machine, Policy, Scope, SplitUnits, Unit};
+use crate::machine::{Cache, FrontEndKind, Machine, Scope, SplitUnits, Unit};
+use crate::policy::Policy;
 use crate::schema::{entry_path, plain_name};
 use std::fmt::Display;
 
@@ -58,7 +59,6 @@ impl Machine {
 
     fn check_top(&self) -> Check {
         not_empty("name", &self.name)?;
-        not_empty("isa", &self.isa)?;
         range("clock_mhz", self.clock_mhz, 1, 1_000_000)?;
         range("cores", self.cores, 1, 4096)
     }
@@ -119,7 +119,6 @@ impl Machine {
 
     fn check_divergence(&self) -> Check {
         let d = &self.divergence;
-        not_empty("divergence.mechanism", &d.mechanism)?;
         cycles("divergence.push_cycles", d.push_cycles)?;
         cycles("divergence.pop_cycles", d.pop_cycles)?;
         let s = &self.split;

@@ -89,7 +89,7 @@ pub struct Program<I: Isa> {
 }
 
 /// What a loader hands over; [`Program::new`] adds the static facts.
-pub(crate) struct Parts<I: Isa> {
+pub struct Decoded<I: Isa> {
     pub isa: I,
     pub name: String,
     /// Instruction and next pc, per pc.
@@ -115,7 +115,7 @@ fn add_locks<I: Isa>(isa: &I, registers: &[u16], pool: &mut Vec<u16>) {
 }
 
 impl<I: Isa> Program<I> {
-    pub(crate) fn new(parts: Parts<I>) -> Result<Self, TooComplex> {
+    pub fn new(parts: Decoded<I>) -> Result<Self, TooComplex> {
         let n = parts.insts.len();
         let mut ops = Vec::with_capacity(n);
         let mut pool = Vec::new();

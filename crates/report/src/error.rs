@@ -16,6 +16,12 @@ pub enum ReportError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] wb_files::FileError),
+    #[error(
+        "the branches of {name} are nested too deeply: together they hold more than {limit} blocks, each counted once for \
+         every branch around it"
+    )]
+    #[diagnostic(help("divide the kernel, or take branches out of branches"))]
+    Nested { name: String, limit: usize },
     #[error("drawing failed: {0}")]
     Draw(String),
     #[error("the chart \"{title}\" cannot be drawn: {what}")]

@@ -1,12 +1,15 @@
-//! Pictures of runs and charts of experiments, as PNG or SVG from the same drawing code.
+//! What people look at: pictures of runs and charts as PNG or SVG from the same drawing code, control-flow graphs, pages of
+//! bounds and experiments.
 
 mod canvas;
 mod chart;
 mod error;
+pub mod flow;
 pub mod graph;
 mod history;
 mod layout;
 mod markup;
+pub mod pages;
 mod picture;
 mod schedule;
 

@@ -327,7 +327,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         from: Pc,
     ) -> Result<(), Box<SimError>> {
         let Some(regs) = self.program.isa.fork(&wave.paths[k].regs) else {
-            let refusal = Refusal::Unsupported { what: "a split wave", mechanism: D::INFO.name };
+            let refusal = Refusal::Unsupported { what: "a split wave", mechanism: D::MECHANISM };
             return Err(self.refused(wave.id, &wave.paths[k].path, refusal));
         };
         let path = |side: (Pc, Mask), id| {

@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::memory::DeviceMemory;
+use crate::sched::MakePolicy;
 use crate::timed::{Decision, Schedule};
 use std::ops::{ControlFlow, Range};
 use wb_isa::{Mask, Pc, WaveStart, first_lanes};
@@ -151,6 +152,9 @@ pub struct RunOptions<'a> {
     pub decisions: Range<u64>,
     /// Look at every cycle instead of skipping those in which nothing can happen; slower, same result.
     pub every_cycle: bool,
+    /// A scheduling policy of the caller's own instead of the machine's `issue.policy`: makes one for each scheduler. Timed
+    /// runs only.
+    pub issue: Option<&'a MakePolicy<'a>>,
     /// Told about once per million instructions: cycles and wave-instructions so far. Break: the run ends there, with
     /// an error of the kind [`crate::ErrorKind::Stopped`].
     pub progress: Option<&'a mut dyn FnMut(u64, u64) -> ControlFlow<()>>,
@@ -165,6 +169,7 @@ impl Default for RunOptions<'_> {
             watch: None,
             decisions: 0..0,
             every_cycle: false,
+            issue: None,
             progress: None,
         }
     }

@@ -13,12 +13,11 @@ mod memory;
 mod origins;
 mod residency;
 mod run;
-mod sched;
+pub mod sched;
 mod sink;
 mod timed;
 mod wave;
 
-pub use divergence::{MECHANISMS, MechanismInfo, Reconvergence, marks_of};
 pub use error::{ErrorKind, SimError};
 pub use launch::{Groups, Launch, Outcome, RunOptions, WaveRegisters};
 pub use memory::{DeviceMemory, HostCalls, affordable};

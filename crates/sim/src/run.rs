@@ -2,8 +2,7 @@
 //! instantiated here, so that other crates build fast.
 
 use crate::divergence::{
-    Divergence, Dws, ExecMask, Harptool, MECHANISMS, MaskStack, MechanismInfo, Pdom, Pws, SimtStack, Thesis,
-    VortexStack,
+    Divergence, Dws, ExecMask, Harptool, MaskStack, Pdom, Pws, SimtStack, Thesis, VortexStack,
 };
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
@@ -11,7 +10,7 @@ use crate::launch::{Launch, Outcome, RunOptions};
 use crate::memory::DeviceMemory;
 use crate::sink::Sink;
 use crate::{functional, timed};
-use wb_hw::{HwError, Machine, SplitChoice};
+use wb_hw::{HwError, InstructionSet, Machine, Mechanism, SplitChoice};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::guppy::Guppy;
 use wb_isa::harp::Harp;
@@ -44,65 +43,69 @@ struct Request<'m, 'a, 'o> {
 
 /// The mechanisms an ISA runs with; each arm is one instantiation of the simulator.
 trait Pairs: Isa + Sized {
+    const ISA: InstructionSet;
+
     fn run_with_mechanism(program: &Program<Self>, request: Request) -> Result<Outcome, Box<SimError>>;
 }
 
 impl Pairs for Harp {
+    const ISA: InstructionSet = InstructionSet::Harp;
+
     fn run_with_mechanism(program: &Program<Harp>, request: Request) -> Result<Outcome, Box<SimError>> {
         let depth = request.machine.limits.stack_depth as usize;
         let first = request.machine.divergence.first;
-        match request.machine.divergence.mechanism.as_str() {
-            "harptool" => start(program, &Harptool { depth }, request),
-            "pdom" => start(program, &Pdom { depth }, request),
-            "simt-stack" => start(program, &SimtStack { depth, first }, request),
-            other => {
-                Err(Box::new(wrong_mechanism(other, request.machine, "harp")).with_memory(request.memory))
-            }
+        match request.machine.divergence.mechanism {
+            Mechanism::Harptool => start(program, &Harptool { depth }, request),
+            Mechanism::Pdom => start(program, &Pdom { depth }, request),
+            Mechanism::SimtStack => start(program, &SimtStack { depth, first }, request),
+            _ => wrong_mechanism::<Harp>(request),
         }
     }
 }
 
 impl Pairs for Gcn3 {
+    const ISA: InstructionSet = InstructionSet::Gcn3;
+
     fn run_with_mechanism(program: &Program<Gcn3>, request: Request) -> Result<Outcome, Box<SimError>> {
         let d = &request.machine.divergence;
-        match d.mechanism.as_str() {
-            "none" => start(program, &ExecMask, request),
-            "thesis" => {
+        match d.mechanism {
+            Mechanism::ExecMask => start(program, &ExecMask, request),
+            Mechanism::Thesis => {
                 let marked_only = d.choice == SplitChoice::Marked;
                 start(program, &Thesis { marked_only, reconverge: d.reconverge }, request)
             }
-            "pws" => start(program, &Pws, request),
-            "dws" => start(program, &Dws { threshold: d.threshold, reconverge: d.reconverge }, request),
-            other => {
-                Err(Box::new(wrong_mechanism(other, request.machine, "gcn3")).with_memory(request.memory))
+            Mechanism::Pws => start(program, &Pws, request),
+            Mechanism::Dws => {
+                start(program, &Dws { threshold: d.threshold, reconverge: d.reconverge }, request)
             }
+            _ => wrong_mechanism::<Gcn3>(request),
         }
     }
 }
 
 impl Pairs for Guppy {
+    const ISA: InstructionSet = InstructionSet::Guppy;
+
     fn run_with_mechanism(program: &Program<Guppy>, request: Request) -> Result<Outcome, Box<SimError>> {
         let depth = request.machine.limits.stack_depth as usize;
-        match request.machine.divergence.mechanism.as_str() {
-            "mask-stack" => start(program, &MaskStack { depth }, request),
-            other => {
-                Err(Box::new(wrong_mechanism(other, request.machine, "guppy")).with_memory(request.memory))
-            }
+        match request.machine.divergence.mechanism {
+            Mechanism::MaskStack => start(program, &MaskStack { depth }, request),
+            _ => wrong_mechanism::<Guppy>(request),
         }
     }
 }
 
 impl Pairs for Vortex {
+    const ISA: InstructionSet = InstructionSet::Vortex;
+
     fn run_with_mechanism(program: &Program<Vortex>, request: Request) -> Result<Outcome, Box<SimError>> {
         let (lanes, limit) = (request.machine.core.lanes, request.machine.limits.stack_depth);
         let first = request.machine.divergence.first;
-        match request.machine.divergence.mechanism.as_str() {
-            "vortex-v2" => start(program, &VortexStack::<true>::new(lanes, limit), request),
-            "vortex" => start(program, &VortexStack::<false>::new(lanes, limit), request),
-            "simt-stack" => start(program, &SimtStack { depth: limit as usize, first }, request),
-            other => {
-                Err(Box::new(wrong_mechanism(other, request.machine, "vortex")).with_memory(request.memory))
-            }
+        match request.machine.divergence.mechanism {
+            Mechanism::VortexV2 => start(program, &VortexStack::<true>::new(lanes, limit), request),
+            Mechanism::Vortex => start(program, &VortexStack::<false>::new(lanes, limit), request),
+            Mechanism::SimtStack => start(program, &SimtStack { depth: limit as usize, first }, request),
+            _ => wrong_mechanism::<Vortex>(request),
         }
     }
 }
@@ -120,21 +123,21 @@ impl<I: Pairs> Runnable for Program<I> {
     }
 }
 
-fn wrong_mechanism(name: &str, machine: &Machine, isa: &str) -> SimError {
-    if machine.isa != isa {
-        return wrong_isa(machine, isa);
-    }
-    let fit: Vec<&str> = MECHANISMS.iter().filter(|m| m.isas.contains(&isa)).map(|m| m.name).collect();
-    let known = MECHANISMS.iter().any(|m| m.name == name);
-    let message = if known {
-        format!("divergence.mechanism: {name} does not run on {isa}")
+/// Refuses a pair that does not exist; which pairs do is said by [`wb_hw::MechanismInfo::isas`], and a test compares.
+fn wrong_mechanism<I: Pairs>(request: Request) -> Result<Outcome, Box<SimError>> {
+    let machine = request.machine;
+    let error = if machine.isa == I::ISA {
+        let fit: Vec<&str> = Mechanism::of(I::ISA).map(Mechanism::name).collect();
+        let message =
+            format!("divergence.mechanism: {} does not run on {}", machine.divergence.mechanism, I::ISA);
+        SimError::new(ErrorKind::Setup, message).hint(Some(format!("for {}: {}", I::ISA, fit.join(", "))))
     } else {
-        format!("divergence.mechanism: there is no mechanism {name}")
+        wrong_isa(machine, I::ISA)
     };
-    SimError::new(ErrorKind::Setup, message).hint(Some(format!("for {isa}: {}", fit.join(", "))))
+    Err(Box::new(error).with_memory(request.memory))
 }
 
-fn wrong_isa(machine: &Machine, isa: &str) -> SimError {
+fn wrong_isa(machine: &Machine, isa: InstructionSet) -> SimError {
     let message = format!("isa: machine {} runs {}, the program is {isa}", machine.name, machine.isa);
     SimError::new(ErrorKind::Setup, message)
         .hint(Some("choose a machine for the program's ISA with --machine"))
@@ -145,13 +148,13 @@ fn setup(error: HwError) -> SimError {
     SimError::new(ErrorKind::Setup, error.to_string()).hint(help)
 }
 
-fn check<I: Isa>(program: &Program<I>, machine: &Machine, launch: Launch) -> Result<(), Box<SimError>> {
+fn check<I: Pairs>(program: &Program<I>, machine: &Machine, launch: Launch) -> Result<(), Box<SimError>> {
     let bad = |message: String, hint: &str| {
         Err(Box::new(SimError::new(ErrorKind::Setup, message).hint(Some(hint))))
     };
     machine.validate().map_err(setup)?;
-    if machine.isa != program.isa.name() {
-        return Err(Box::new(wrong_isa(machine, program.isa.name())));
+    if machine.isa != I::ISA {
+        return Err(Box::new(wrong_isa(machine, I::ISA)));
     }
     machine.check_classes(program.isa.classes()).map_err(setup)?;
     if machine.core.lanes > MAX_LANES {
@@ -189,7 +192,7 @@ fn check<I: Isa>(program: &Program<I>, machine: &Machine, launch: Launch) -> Res
     Ok(())
 }
 
-fn start<I: Isa, D: Divergence>(
+fn start<I: Pairs, D: Divergence>(
     program: &Program<I>,
     mechanism: &D,
     request: Request,
@@ -203,7 +206,7 @@ fn start<I: Isa, D: Divergence>(
             .hint(Some("give the machine more memory (--set limits.memory=…)"));
         return Err(Box::new(error).with_memory(memory));
     }
-    let contexts = if D::INFO.separate_entities { machine.split.contexts } else { 0 };
+    let contexts = if D::MECHANISM.info().separate_entities { machine.split.contexts } else { 0 };
     let exec = Exec { program, mechanism, lanes: machine.core.lanes, contexts, check: options.check };
     if let Some(observer) = &mut observer {
         let mut info = outline(program, machine, options.timed);
@@ -224,8 +227,7 @@ fn start<I: Isa, D: Divergence>(
 
 /// Split contexts the machine's mechanism uses.
 fn contexts(machine: &Machine) -> u32 {
-    let splits = |m: &&MechanismInfo| m.name == machine.divergence.mechanism && m.separate_entities;
-    if MECHANISMS.iter().any(|m| splits(&m)) { machine.split.contexts } else { 0 }
+    if machine.splits() { machine.split.contexts } else { 0 }
 }
 
 /// What a trace says about its run.
@@ -260,9 +262,9 @@ fn listing<I: Isa>(program: &Program<I>) -> Vec<CodeLine> {
 fn outline<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) -> TraceInfo {
     TraceInfo {
         program: program.name.clone(),
-        isa: machine.isa.clone(),
+        isa: machine.isa.name().to_owned(),
         machine: machine.name.clone(),
-        mechanism: machine.divergence.mechanism.clone(),
+        mechanism: machine.divergence.mechanism.name().to_owned(),
         timed,
         lanes: machine.core.lanes,
         cores: machine.cores,

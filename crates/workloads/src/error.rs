@@ -3,9 +3,9 @@
 use miette::Diagnostic;
 use thiserror::Error;
 use wb_device::DeviceError;
+use wb_objects::codeobject::CodeObjectError;
+use wb_objects::marks::MarkError;
 use wb_program::LoadError;
-use wb_program::codeobject::CodeObjectError;
-use wb_program::marks::MarkError;
 
 #[derive(Debug, Error, Diagnostic)]
 pub enum WorkloadError {

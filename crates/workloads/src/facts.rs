@@ -6,10 +6,10 @@ use crate::run::Limit;
 use crate::{Workload, tagged};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use wb_facts::{calls_of, checksum};
 use wb_isa::gcn3::isa::Gcn3;
-use wb_program::codeobject::CodeObject;
-use wb_program::facts::{calls_of, checksum};
-use wb_program::{gcn3_program, gcn3_setup};
+use wb_objects::codeobject::CodeObject;
+use wb_objects::{gcn3_program, gcn3_setup};
 
 /// Name and text of a facts file for every kernel that has limits.
 pub fn files(

@@ -38,8 +38,9 @@ pub use run::{Arg, BufferId, Launch, Limit, Memory, Player, Run};
 pub use simulate::{OnDevice, Simulation, Verdict, dispatch, place, verdicts};
 
 use std::fmt;
-use wb_program::codeobject::CodeObject;
-use wb_program::marks::{self, Request, Style, Wanted};
+use wb_hw::MarkStyle;
+use wb_objects::codeobject::CodeObject;
+use wb_objects::marks::{self, Request, Wanted};
 
 /// How large the input is. Tiny is for tests; the others are those of THESIS Table 6.1 where it has the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,11 +92,11 @@ pub enum Marks {
     #[default]
     None,
     /// The workload's own choice: lines tagged `split` in its source.
-    Default(Style),
+    Default(MarkStyle),
     /// Every branch that can be marked.
-    All(Style),
+    All(MarkStyle),
     /// Places as `wavebound split --at` takes them.
-    At(Vec<String>, Style),
+    At(Vec<String>, MarkStyle),
 }
 
 /// A workload of the suite.

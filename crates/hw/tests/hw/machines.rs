@@ -41,7 +41,7 @@ fn gcn3() {
 fn pws() {
     let m = machine("pws");
     m.check_classes(&GCN3).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((&*m.name, &*m.divergence.mechanism), ("pws", "pws"));
+    assert_eq!((&*m.name, m.divergence.mechanism), ("pws", wb_hw::Mechanism::Pws));
     assert_eq!((m.split.contexts, m.split.units), (3, SplitUnits::Extra));
     assert_eq!(m.units.iter().filter(|u| u.scope == Scope::Split).count(), 2);
     assert_eq!((unit(&m, "valu").lanes, unit(&m, "split-valu").lanes), (64, 64));

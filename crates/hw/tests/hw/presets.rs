@@ -23,7 +23,7 @@ fn every_preset_is_valid_and_round_trips() {
         let again = Machine::from_toml(&text, p.name).unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(m, again);
         assert_eq!(text, again.to_toml());
-        let classes: &[&str] = match m.isa.as_str() {
+        let classes: &[&str] = match m.isa.name() {
             "harp" => &HARP,
             "guppy" => &GUPPY,
             "vortex" => &VORTEX,
@@ -71,7 +71,7 @@ fn harp_variants() {
 
     let m = preset("harp-pdom").expect("harp-pdom");
     assert_eq!((&*m.arch, m.core.lanes, m.core.waves, m.core.registers), ("4w8/1", 4, 2, 8));
-    assert_eq!(m.divergence.mechanism, "pdom");
+    assert_eq!(m.divergence.mechanism, wb_hw::Mechanism::Pdom);
 
     let m = preset("harp-pipelined").expect("harp-pipelined");
     assert_eq!((m.core.lanes, m.frontend.kind, m.frontend.buffer), (32, FrontEndKind::Decoupled, 2));

@@ -87,7 +87,7 @@ fn every_policy_is_in_the_table() {
         panic!()
     };
     let Kind::Word(words) = issue[0].kind else { panic!() };
-    let names = Policy::ALL.iter().map(|p| p.1);
-    let all: Vec<_> = names.chain(Policy::ALL.iter().flat_map(|p| p.2.iter().copied())).collect();
+    let names = Policy::ALL.iter().map(|p| p.name());
+    let all: Vec<_> = names.chain(Policy::ALL.iter().flat_map(|p| p.info().also.iter().copied())).collect();
     assert_eq!(words, all.as_slice());
 }

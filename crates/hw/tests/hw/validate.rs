@@ -9,7 +9,6 @@ type Break = fn(&mut Machine);
 /// (what to break in `guppy`, field the error names, part of its message)
 const RULES: &[(Break, &str, &str)] = &[
     (|m| m.name.clear(), "name", "empty"),
-    (|m| m.isa = " ".into(), "isa", "empty"),
     (|m| m.clock_mhz = 0, "clock_mhz", "1 to"),
     (|m| m.cores = 0, "cores", "1 to 4096"),
     (|m| m.cores = 4097, "cores", "1 to 4096"),
@@ -37,7 +36,6 @@ const RULES: &[(Break, &str, &str)] = &[
     ),
     (|m| m.issue.width = 0, "issue.width", "1 to"),
     (|m| m.issue.width = 2, "issue.width", "owner-dispatch"),
-    (|m| m.divergence.mechanism.clear(), "divergence.mechanism", "empty"),
     (|m| m.divergence.push_cycles = u32::MAX, "divergence.push_cycles", "0 to"),
     (|m| m.divergence.pop_cycles = u32::MAX, "divergence.pop_cycles", "0 to"),
     (|m| m.split.contexts = 64, "split.contexts", "0 to 63"),

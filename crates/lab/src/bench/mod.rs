@@ -89,7 +89,7 @@ pub fn run(
         let job = programs::prepare(program)?;
         for timed in [false, true] {
             let best = best_of(seconds, || programs::run(&job, timed))?;
-            measured(program.name, program.isa, program.machine, timed, best);
+            measured(program.name, program.isa.name(), program.machine, timed, best);
         }
     }
     for kernel in kernels::KERNELS.iter().filter(|k| k.name.contains(filter)) {

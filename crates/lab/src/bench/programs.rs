@@ -1,13 +1,14 @@
 //! Benches of HARP and GUPPY: embedded assembly programs with a loop.
 
 use super::{Run, Work, timed_run};
-use crate::job::{Job, JobSpec};
 use miette::Report;
+use wb_hw::InstructionSet;
+use wb_jobs::{Job, JobSpec};
 use wb_sim::RunOptions;
 
 pub(super) struct Program {
     pub name: &'static str,
-    pub isa: &'static str,
+    pub isa: InstructionSet,
     pub machine: &'static str,
     text: &'static str,
     sets: &'static [&'static str],
@@ -22,7 +23,7 @@ const HARP: &[&str] = &["core.lanes=32", "limits.cycles=1000000000", "limits.mem
 pub(super) const PROGRAMS: &[Program] = &[
     Program {
         name: "guppy-alu",
-        isa: "guppy",
+        isa: InstructionSet::Guppy,
         machine: "guppy",
         text: include_str!("../../programs/bench-alu.guppy"),
         sets: GUPPY,
@@ -31,7 +32,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     },
     Program {
         name: "guppy-diverge",
-        isa: "guppy",
+        isa: InstructionSet::Guppy,
         machine: "guppy-fig1",
         text: include_str!("../../programs/bench-diverge.guppy"),
         sets: GUPPY,
@@ -40,7 +41,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     },
     Program {
         name: "guppy-memory",
-        isa: "guppy",
+        isa: InstructionSet::Guppy,
         machine: "guppy",
         text: include_str!("../../programs/bench-memory.guppy"),
         sets: GUPPY,
@@ -49,7 +50,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     },
     Program {
         name: "harp-alu",
-        isa: "harp",
+        isa: InstructionSet::Harp,
         machine: "harp",
         text: include_str!("../../programs/bench-alu.harp"),
         sets: HARP,
@@ -58,7 +59,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     },
     Program {
         name: "harp-diverge",
-        isa: "harp",
+        isa: InstructionSet::Harp,
         machine: "harp",
         text: include_str!("../../programs/bench-diverge.harp"),
         sets: HARP,
@@ -67,7 +68,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     },
     Program {
         name: "harp-pipelined",
-        isa: "harp",
+        isa: InstructionSet::Harp,
         machine: "harp-pipelined",
         text: include_str!("../../programs/bench-alu.harp"),
         sets: HARP,
@@ -79,19 +80,19 @@ pub(super) const PROGRAMS: &[Program] = &[
 /// The program assembled, ready to be run again and again.
 pub(super) fn prepare(bench: &Program) -> Result<Job, Report> {
     let spec = JobSpec {
-        isa: bench.isa.into(),
+        isa: Some(bench.isa),
         machine: bench.machine.into(),
         sets: bench.sets.iter().map(|&s| s.into()).collect(),
         views: bench.views.iter().map(|&s| s.into()).collect(),
         grid: 32 * 4,
         ..JobSpec::default()
     };
-    let machine = Job::machine(&spec)?;
+    let machine = spec.machine()?;
     let text = bench
         .text
         .replace("ITERATIONS", &bench.iterations.to_string())
         .replace("WAVES", &machine.core.waves.to_string());
-    Job::from_source(bench.name, &text, &spec)
+    Ok(Job::from_source(bench.name, &text, &spec)?)
 }
 
 pub(super) fn run(job: &Job, timed: bool) -> Result<Run, Report> {

@@ -1,9 +1,9 @@
 //! Benches of Vortex: kernels of fixtures/vortex on the machine of SWAS, 32 waves of 32 lanes.
 
 use super::{Run, Work, timed_run};
-use crate::job::{Job, JobSpec};
 use crate::kernels::{Kernel, sgemm, swas, trials};
 use miette::Report;
+use wb_jobs::{Job, JobSpec};
 use wb_sim::RunOptions;
 
 pub(super) const MACHINE: &str = "vortex-swas";

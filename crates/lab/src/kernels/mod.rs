@@ -3,8 +3,8 @@
 
 mod reference;
 
-use crate::job::{Job, JobSpec};
 use miette::{Report, miette};
+use wb_jobs::{Job, JobSpec};
 use wb_sim::Outcome;
 
 type Reference = fn(&Inputs) -> Vec<(usize, Vec<u8>)>;
@@ -196,8 +196,9 @@ pub fn trials() -> Vec<Kernel> {
 
 impl Kernel {
     pub fn job(&self, spec: &JobSpec) -> Result<Job, Report> {
-        let spec = JobSpec { isa: "vortex".into(), args: self.args.clone(), ..spec.clone() };
-        Job::from_bytes(&format!("{}.elf", self.name), self.elf, &spec)
+        let spec =
+            JobSpec { isa: Some(wb_hw::InstructionSet::Vortex), args: self.args.clone(), ..spec.clone() };
+        Ok(Job::from_bytes(&format!("{}.elf", self.name), self.elf, &spec)?)
     }
 
     /// Compares what a run left in memory with the reference, bit for bit.

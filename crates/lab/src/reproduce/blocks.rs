@@ -3,9 +3,9 @@
 
 use super::notebook::{Notebook, Recorder, columns};
 use super::verdict::{Published, Want};
-use crate::job::{Job, JobSpec};
 use miette::Report;
 use std::fmt::Write;
+use wb_jobs::{Job, JobSpec};
 use wb_report::{Axis, Chart, History, bars};
 use wb_sim::RunOptions;
 use wb_trace::Observers;
@@ -120,7 +120,7 @@ fn run(nb: &mut Notebook, mechanism: &str) -> Result<Recorder, Report> {
     }
     let size = [4, 1, 1];
     let spec = JobSpec {
-        isa: "gcn3".into(),
+        isa: Some(wb_hw::InstructionSet::Gcn3),
         machine: "pws".into(),
         sets,
         grid3: size,

@@ -3,10 +3,10 @@
 
 use super::notebook::{Notebook, columns, yes};
 use super::verdict::{Published, Shape, Want};
-use crate::bound::{KernelBound, Options, Runs, analyse};
-use crate::job::JobSpec;
 use crate::synthetic::{MarkWith, Marks, Synthetic};
 use miette::{Report, miette};
+use wb_bound::{KernelBound, Options, Runs, analyse};
+use wb_jobs::JobSpec;
 use wb_report::{Axis, Chart, bars, lines};
 
 const CONTEXTS: [u32; 3] = [1, 3, 7];

@@ -2,8 +2,8 @@
 
 use super::notebook::{Notebook, Recorder, bits, changes, columns};
 use super::verdict::{Published, Want};
-use crate::job::{Job, JobSpec};
 use miette::Report;
+use wb_jobs::{Job, JobSpec};
 use wb_report::History;
 use wb_sim::RunOptions;
 use wb_trace::{Mask, Observers};
@@ -66,8 +66,13 @@ pub fn halves(nb: &mut Notebook) -> Result<(), Report> {
 /// Runs an example, writes its history, and returns the masks in the order they held.
 fn measure(nb: &mut Notebook, title: &str, text: &str) -> Result<Vec<Mask>, Report> {
     let sets = vec!["core.waves=1".into()];
-    let spec =
-        JobSpec { isa: "guppy".into(), machine: "guppy".into(), sets, grid: LANES, ..JobSpec::default() };
+    let spec = JobSpec {
+        isa: Some(wb_hw::InstructionSet::Guppy),
+        machine: "guppy".into(),
+        sets,
+        grid: LANES,
+        ..JobSpec::default()
+    };
     let job = Job::from_source(title, text, &spec)?;
     let (mut record, mut history) = (Recorder::default(), History::new());
     let mut both = Observers(vec![&mut record, &mut history]);

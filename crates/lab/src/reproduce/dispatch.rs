@@ -3,8 +3,8 @@
 
 use super::notebook::{Notebook, Recorder, changes, columns};
 use super::verdict::{Published, Want};
-use crate::job::{Job, JobSpec};
 use miette::{Report, miette};
+use wb_jobs::{Job, JobSpec};
 use wb_report::{Busy, History};
 use wb_sim::{Outcome, RunOptions};
 use wb_trace::{Kind, Observers};
@@ -75,7 +75,7 @@ fn shorter(steps: usize) -> String {
 
 fn run(machine: &str, text: &str) -> Result<(Recorder, History, Outcome), Report> {
     let spec = JobSpec {
-        isa: "guppy".into(),
+        isa: Some(wb_hw::InstructionSet::Guppy),
         machine: machine.into(),
         grid: WAVES * 32,
         views: ["t0=buf:f32:128:iota", "t1=tex:64x64:checker", "u0=buf:f32:128"].map(String::from).into(),

@@ -2,8 +2,8 @@
 
 use super::notebook::{Notebook, Recorder, columns};
 use super::verdict::{Published, Want};
-use crate::job::{Job, JobSpec};
 use miette::{Report, miette};
+use wb_jobs::{Job, JobSpec};
 use wb_report::History;
 use wb_sim::RunOptions;
 use wb_trace::{Kind, Mask, Observers};
@@ -63,8 +63,13 @@ fn record(
         "frontend.kind=perfect".into(),
     ];
     let size = [LANES, 1, 1];
-    let spec =
-        JobSpec { isa: "gcn3".into(), sets: sets.into(), grid3: size, group3: size, ..JobSpec::default() };
+    let spec = JobSpec {
+        isa: Some(wb_hw::InstructionSet::Gcn3),
+        sets: sets.into(),
+        grid3: size,
+        group3: size,
+        ..JobSpec::default()
+    };
     let job = Job::from_source(name, text, &spec)?;
     let (mut record, mut history) = (Recorder::default(), History::new());
     let mut all = Observers(vec![&mut record, &mut history]);

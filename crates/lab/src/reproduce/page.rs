@@ -3,11 +3,11 @@
 
 use super::finding::{Finding, Row};
 use super::verdict::Verdict;
-use crate::html;
 use miette::{IntoDiagnostic, Report, WrapErr, miette};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use wb_report::escape;
+use wb_report::pages as html;
 
 /// What the page says besides the findings.
 #[derive(Clone, Debug, Default)]

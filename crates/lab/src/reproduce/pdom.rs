@@ -3,8 +3,8 @@
 
 use super::notebook::{Notebook, Recorder, bits, changes, columns};
 use super::verdict::{Published, Want};
-use crate::job::{Job, JobSpec};
 use miette::{IntoDiagnostic, Report};
+use wb_jobs::{Job, JobSpec};
 use wb_report::History;
 use wb_sim::RunOptions;
 use wb_trace::{Event, Kind, Mask, MaskCause, Observers, PdomLog};
@@ -69,7 +69,7 @@ struct RuleRun {
 
 fn start(nb: &mut Notebook, name: &str, text: &str, rule: &'static str) -> Result<RuleRun, Report> {
     let spec = JobSpec {
-        isa: "harp".into(),
+        isa: Some(wb_hw::InstructionSet::Harp),
         machine: "harp-pdom".into(),
         sets: vec![format!("divergence.mechanism={rule}")],
         ..JobSpec::default()

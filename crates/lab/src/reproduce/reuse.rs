@@ -3,9 +3,9 @@
 
 use super::notebook::{Notebook, columns};
 use super::verdict::{Published, Want};
-use crate::job::JobSpec;
 use crate::synthetic::{Marks, Synthetic};
 use miette::Report;
+use wb_jobs::JobSpec;
 use wb_report::{Axis, Chart, lines};
 use wb_sim::RunOptions;
 

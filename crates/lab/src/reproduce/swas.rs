@@ -3,13 +3,13 @@
 
 use super::notebook::{Notebook, columns, geometric_mean, yes};
 use super::verdict::{Published, Shape, Want};
-use crate::job::JobSpec;
 use crate::kernels;
-use crate::schedule::{Choice, Measured, measure, timetable};
 use miette::{Report, miette};
 use std::sync::OnceLock;
 use wb_hw::{FrontEndKind, Policy};
+use wb_jobs::JobSpec;
 use wb_report::{Axis, Chart, Timetable, bars};
+use wb_schedule::{Choice, Measured, measure, timetable};
 use wb_sim::RunOptions;
 
 const THREE: [Policy; 3] = [Policy::LooseRoundRobin, Policy::GreedyThenRoundRobin, Policy::GreedyThenOldest];

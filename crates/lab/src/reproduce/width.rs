@@ -3,9 +3,9 @@
 
 use super::notebook::{Notebook, Recorder, columns};
 use super::verdict::{Published, Shape, Want};
-use crate::fills::splitmix;
-use crate::job::{AnyProgram, Job, JobSpec};
 use miette::{IntoDiagnostic, Report, miette};
+use wb_jobs::data::splitmix;
+use wb_jobs::{AnyProgram, Job, JobSpec};
 use wb_report::{Axis, Chart, bars, lines};
 use wb_sim::{RunOptions, Runnable};
 use wb_trace::Kind;
@@ -88,7 +88,7 @@ fn trips(seed: u64, sorted: bool) -> Vec<u32> {
 /// For each thread the clocks its wave of `width` lanes spends in the loop, and the trips it made.
 fn run(width: usize, trips: &[u32]) -> Result<(Vec<u64>, Vec<u32>), Report> {
     let spec = JobSpec {
-        isa: "guppy".into(),
+        isa: Some(wb_hw::InstructionSet::Guppy),
         machine: "guppy".into(),
         sets: vec![format!("core.lanes={width}"), "core.waves=1".into()],
         grid: THREADS as u32,

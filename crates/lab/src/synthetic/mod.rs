@@ -6,9 +6,9 @@ mod emit;
 mod reference;
 mod work;
 
-use crate::job::{Job, JobSpec};
 use miette::{Report, miette};
 use std::fmt::Write;
+use wb_jobs::{Job, JobSpec};
 use wb_sim::Outcome;
 use work::WORDS;
 
@@ -140,7 +140,7 @@ impl Synthetic {
     pub fn job(&self, spec: &JobSpec) -> Result<Job, Report> {
         self.check()?;
         let spec = JobSpec {
-            isa: "gcn3".into(),
+            isa: Some(wb_hw::InstructionSet::Gcn3),
             kernel: String::new(),
             grid3: [self.items, 1, 1],
             group3: [self.group, 1, 1],
@@ -150,7 +150,7 @@ impl Synthetic {
             ],
             ..spec.clone()
         };
-        Job::from_source("synthetic.s", &self.source(), &spec)
+        Ok(Job::from_source("synthetic.s", &self.source(), &spec)?)
     }
 
     /// Compares what a run left in memory with the reference.

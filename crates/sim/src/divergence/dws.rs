@@ -4,9 +4,7 @@
 //! the latter only if their live scalars agree (design choice, exec-mask machines keep uniform values there).
 
 use super::groups::Groups;
-use super::{
-    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, mask_split, plain, unsupported,
-};
+use super::{Change, Context, Divergence, Mechanism, Refusal, mask_split, plain, unsupported};
 use wb_hw::Reconverge;
 use wb_isa::{Flow, NO_PC, Pc};
 use wb_trace::{Kind, RefusedReason};
@@ -20,18 +18,7 @@ pub struct Dws {
 
 impl Divergence for Dws {
     type State = Groups;
-    const INFO: MechanismInfo = MechanismInfo {
-        name: "dws",
-        summary: "dynamic subdivision at every divergent branch, sharing the units; stack and pc reconvergence",
-        source: "docs/mechanisms.md, PWS section 3",
-        isas: &["gcn3"],
-        separate_entities: true,
-        parallel: false,
-        across_waves: false,
-        reconvergence: Reconvergence::PostDominator,
-        two_level_scheduling: false,
-        marks: None,
-    };
+    const MECHANISM: Mechanism = Mechanism::Dws;
 
     fn step(&self, state: &mut Groups, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
@@ -52,7 +39,7 @@ impl Divergence for Dws {
                 Ok(mask_split(state, active, jump, target, rpc, cx))
             }
             Flow::Exit { lanes } => Ok(super::leave(state, lanes, cx)),
-            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::INFO.name)),
+            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::MECHANISM)),
         }
     }
 

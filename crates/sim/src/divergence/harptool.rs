@@ -1,7 +1,7 @@
 //! HARP's split/join as harptool defines it (docs/harp.md, first join rule): the false side resumes at the
 //! instruction after the split and takes the predicated jump's other way itself.
 
-use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, push, unsupported};
+use super::{Change, Context, Divergence, Mechanism, Refusal, plain, push, unsupported};
 use wb_isa::{Flow, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -27,13 +27,7 @@ pub struct State {
 
 impl Divergence for Harptool {
     type State = State;
-    const INFO: MechanismInfo = MechanismInfo::stack(
-        "harptool",
-        "split/join with a uniform, a fall-through and a side entry",
-        "harptool, docs/harp.md",
-        &["harp"],
-        Reconvergence::Marked,
-    );
+    const MECHANISM: Mechanism = Mechanism::Harptool;
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
@@ -73,7 +67,7 @@ impl Divergence for Harptool {
                 *cx.live = 0;
                 Ok(Change::End)
             }
-            _ => Err(unsupported(flow, Self::INFO.name)),
+            _ => Err(unsupported(flow, Self::MECHANISM)),
         }
     }
 

@@ -2,9 +2,7 @@
 //! "What is coherence/divergence?"). Lanes that `ret` leave every entry; a mask test that empties the mask
 //! with nothing on the stack retires the wave.
 
-use super::{
-    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, exit, plain, push, unsupported,
-};
+use super::{Change, Context, Divergence, Mechanism, Refusal, exit, plain, push, unsupported};
 use wb_isa::{Flow, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -50,13 +48,7 @@ fn pop(state: &mut State, cx: &mut Context) -> Option<Change> {
 
 impl Divergence for MaskStack {
     type State = State;
-    const INFO: MechanismInfo = MechanismInfo::stack(
-        "mask-stack",
-        "explicit stack of execution masks with reconvergence addresses",
-        "GUPPY document, docs/guppy.md",
-        &["guppy"],
-        Reconvergence::Marked,
-    );
+    const MECHANISM: Mechanism = Mechanism::MaskStack;
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
@@ -106,7 +98,7 @@ impl Divergence for MaskStack {
                 Ok(Change::Go { pc: at.next, mask: taken, origin: at.pc, cause: Some(MaskCause::Diverge) })
             }
             Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| pop(state, cx))),
-            _ => Err(unsupported(flow, Self::INFO.name)),
+            _ => Err(unsupported(flow, Self::MECHANISM)),
         }
     }
 

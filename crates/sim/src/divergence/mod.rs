@@ -23,9 +23,9 @@ pub use thesis::Thesis;
 pub use vortex::VortexStack;
 
 use thiserror::Error;
+use wb_hw::{Mechanism, MechanismInfo};
 use wb_isa::{EnterWhy, Flow, Mask, NO_PC, Pc};
 use wb_program::FlowMap;
-use wb_program::marks::Style;
 use wb_trace::{Kind, MaskCause, RefusedReason};
 
 /// The path an instruction just executed on.
@@ -80,7 +80,7 @@ pub enum Refusal {
     #[error("lanes disagree about a control instruction")]
     Divergent,
     #[error("{what} is not something the mechanism {mechanism} understands")]
-    Unsupported { what: &'static str, mechanism: &'static str },
+    Unsupported { what: &'static str, mechanism: Mechanism },
     #[error("the divergence stack is full (limit {0})")]
     Overflow(usize),
     #[error("{0}")]
@@ -118,82 +118,13 @@ impl Notes {
     }
 }
 
-/// How far a mechanism reconverges (THESIS Table 3.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reconvergence {
-    /// Where the program says so.
-    Marked,
-    /// At the immediate post-dominator of every branch.
-    PostDominator,
-}
-
-/// The properties of THESIS Table 3.1, declared by each mechanism, plus what it is and where it runs.
-#[derive(Clone, Copy, Debug)]
-pub struct MechanismInfo {
-    pub name: &'static str,
-    pub summary: &'static str,
-    pub source: &'static str,
-    pub isas: &'static [&'static str],
-    /// Paths are scheduled as entities of their own.
-    pub separate_entities: bool,
-    /// Paths of one wave can run in the same cycle.
-    pub parallel: bool,
-    /// Lanes of different waves are combined.
-    pub across_waves: bool,
-    pub reconvergence: Reconvergence,
-    pub two_level_scheduling: bool,
-    /// Marks of the program that decide which branches split.
-    pub marks: Option<Style>,
-}
-
-impl MechanismInfo {
-    /// A stack: one path of a wave at a time, nothing in parallel (mechanisms 2 to 5).
-    const fn stack(
-        name: &'static str,
-        summary: &'static str,
-        source: &'static str,
-        isas: &'static [&'static str],
-        reconvergence: Reconvergence,
-    ) -> MechanismInfo {
-        MechanismInfo {
-            name,
-            summary,
-            source,
-            isas,
-            separate_entities: false,
-            parallel: false,
-            across_waves: false,
-            reconvergence,
-            two_level_scheduling: false,
-            marks: None,
-        }
-    }
-}
-
-/// The marks that a mechanism reads; none: it ignores all of them.
-pub fn marks_of(mechanism: &str) -> Option<Style> {
-    MECHANISMS.iter().find(|m| m.name == mechanism).and_then(|m| m.marks)
-}
-
-/// Every mechanism of this build, in the order of docs/mechanisms.md.
-pub const MECHANISMS: &[MechanismInfo] = &[
-    ExecMask::INFO,
-    Pdom::INFO,
-    Harptool::INFO,
-    MaskStack::INFO,
-    SimtStack::INFO,
-    VortexStack::<true>::INFO,
-    VortexStack::<false>::INFO,
-    Thesis::INFO,
-    Pws::INFO,
-    Dws::INFO,
-];
-
 /// Which paths a wave has; one implementation per mechanism.
 pub trait Divergence: Send + Sync + 'static {
     /// Stacks and tables of one wave.
     type State: Default + Send + std::fmt::Debug;
-    const INFO: MechanismInfo;
+    const MECHANISM: Mechanism;
+    /// A constant, so that what is asked per instruction costs nothing.
+    const INFO: MechanismInfo = Self::MECHANISM.info();
     /// Lanes may disagree about plain branches.
     const MAY_DIVERGE: bool = false;
     /// Paths that issue in the same cycle in one partition must have disjoint lanes, whatever their waves.
@@ -294,7 +225,7 @@ fn leave(state: &mut groups::Groups, lanes: Mask, cx: &mut Context) -> Change {
     }
 }
 
-fn unsupported(flow: Flow, mechanism: &'static str) -> Refusal {
+fn unsupported(flow: Flow, mechanism: Mechanism) -> Refusal {
     let what = match flow {
         Flow::Split { .. } => "split",
         Flow::Join | Flow::JoinTo { .. } => "join",

@@ -2,7 +2,7 @@
 //! one sibling counter per warp, so that nesting works; a split that guards a loop ("EXIT loop split" when
 //! no lane stays) is told from an if by the control-flow graph (design choice: the document is silent).
 
-use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, push, unsupported};
+use super::{Change, Context, Divergence, Mechanism, Refusal, plain, push, unsupported};
 use wb_isa::{Flow, FlowKind, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -94,13 +94,7 @@ fn join(state: &mut State, cx: &mut Context) -> Result<Change, Refusal> {
 
 impl Divergence for Pdom {
     type State = State;
-    const INFO: MechanismInfo = MechanismInfo::stack(
-        "pdom",
-        "split/join with a post-dominator stack; loops close with an all-false split",
-        "PDOM document, docs/harp.md",
-        &["harp"],
-        Reconvergence::Marked,
-    );
+    const MECHANISM: Mechanism = Mechanism::Pdom;
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
@@ -115,7 +109,7 @@ impl Divergence for Pdom {
                 *cx.live = 0;
                 Ok(Change::End)
             }
-            _ => Err(unsupported(flow, Self::INFO.name)),
+            _ => Err(unsupported(flow, Self::MECHANISM)),
         }
     }
 

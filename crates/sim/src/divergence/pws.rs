@@ -2,9 +2,8 @@
 //! own on a split unit, `merge` brings a path and its child together again. A split that cannot happen (no lanes on
 //! one side, no context left) leaves a mark on the child stack, so that its merge does nothing (design choice).
 
-use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, unsupported};
+use super::{Change, Context, Divergence, Mechanism, Refusal, plain, unsupported};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
-use wb_program::marks::Style;
 use wb_trace::{Kind, RefusedReason};
 
 #[derive(Debug)]
@@ -138,18 +137,7 @@ impl State {
 
 impl Divergence for Pws {
     type State = State;
-    const INFO: MechanismInfo = MechanismInfo {
-        name: "pws",
-        summary: "split and merge instructions, dedicated split units (SpSIMD), static choice of branches",
-        source: "PWS section 4",
-        isas: &["gcn3"],
-        separate_entities: true,
-        parallel: true,
-        across_waves: false,
-        reconvergence: Reconvergence::Marked,
-        two_level_scheduling: false,
-        marks: Some(Style::Pws),
-    };
+    const MECHANISM: Mechanism = Mechanism::Pws;
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
@@ -166,7 +154,7 @@ impl Divergence for Pws {
                     }
                 }
             }
-            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::INFO.name)),
+            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::MECHANISM)),
         }
     }
 

@@ -1,9 +1,7 @@
 //! The SIMT stack on plain branches (docs/mechanisms.md): entries {pc, rpc, mask}; lanes of one branch may
 //! disagree and meet again at its immediate post-dominator. Split, join and pred instructions do nothing here.
 
-use super::{
-    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, exit, plain, push, unsupported,
-};
+use super::{Change, Context, Divergence, Mechanism, Refusal, exit, plain, push, unsupported};
 use wb_hw::FirstSide;
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, MaskCause};
@@ -95,13 +93,7 @@ fn pop(state: &mut State, cx: &mut Context) -> Option<Change> {
 
 impl Divergence for SimtStack {
     type State = State;
-    const INFO: MechanismInfo = MechanismInfo::stack(
-        "simt-stack",
-        "hardware stack on plain branches, reconverging at the static post-dominator",
-        "docs/mechanisms.md",
-        &["harp", "vortex"],
-        Reconvergence::PostDominator,
-    );
+    const MECHANISM: Mechanism = Mechanism::SimtStack;
 
     const MAY_DIVERGE: bool = true;
 
@@ -117,7 +109,7 @@ impl Divergence for SimtStack {
                 Ok(Change::on(at, at.next))
             }
             Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| pop(state, cx))),
-            _ => Err(unsupported(flow, Self::INFO.name)),
+            _ => Err(unsupported(flow, Self::MECHANISM)),
         }
     }
 

@@ -3,12 +3,9 @@
 //! merge (4.3.4); with `reconverge` they wait for each other where the mask before the split is back.
 
 use super::groups::Groups;
-use super::{
-    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, mask_split, plain, unsupported,
-};
+use super::{Change, Context, Divergence, Mechanism, Refusal, mask_split, plain, unsupported};
 use wb_hw::Reconverge;
 use wb_isa::{Flow, NO_PC, Pc};
-use wb_program::marks::Style;
 
 #[derive(Debug)]
 pub struct Thesis {
@@ -19,18 +16,7 @@ pub struct Thesis {
 
 impl Divergence for Thesis {
     type State = Groups;
-    const INFO: MechanismInfo = MechanismInfo {
-        name: "thesis",
-        summary: "branches on a mixed mask split the wave into reserve slots, marked by MODE bit 21 or opportunistic",
-        source: "THESIS chapter 4",
-        isas: &["gcn3"],
-        separate_entities: true,
-        parallel: true,
-        across_waves: false,
-        reconvergence: Reconvergence::Marked,
-        two_level_scheduling: false,
-        marks: Some(Style::Thesis),
-    };
+    const MECHANISM: Mechanism = Mechanism::Thesis;
     const DISJOINT: bool = true;
 
     fn step(&self, state: &mut Groups, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
@@ -42,7 +28,7 @@ impl Divergence for Thesis {
                 Ok(mask_split(state, active, jump, target, rpc, cx))
             }
             Flow::Exit { lanes } => Ok(super::leave(state, lanes, cx)),
-            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::INFO.name)),
+            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::MECHANISM)),
         }
     }
 

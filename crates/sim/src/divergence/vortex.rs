@@ -2,7 +2,7 @@
 //! at most 2·(lanes − 1). `vortex`, newer versions: the smaller side first, one entry, at most lanes − 1. The side that
 //! waits resumes at the instruction after the split and takes the branch's other way itself.
 
-use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, unsupported};
+use super::{Change, Context, Divergence, Mechanism, Refusal, plain, unsupported};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -40,23 +40,7 @@ pub struct State {
 
 impl<const V2: bool> Divergence for VortexStack<V2> {
     type State = State;
-    const INFO: MechanismInfo = if V2 {
-        MechanismInfo::stack(
-            "vortex-v2",
-            "split/join of Vortex 2: larger side first, two entries per divergence",
-            "docs/vortex.md",
-            &["vortex"],
-            Reconvergence::Marked,
-        )
-    } else {
-        MechanismInfo::stack(
-            "vortex",
-            "split/join of newer Vortex versions: smaller side first, one entry",
-            "docs/vortex.md",
-            &["vortex"],
-            Reconvergence::Marked,
-        )
-    };
+    const MECHANISM: Mechanism = if V2 { Mechanism::VortexV2 } else { Mechanism::Vortex };
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
@@ -124,7 +108,7 @@ impl<const V2: bool> Divergence for VortexStack<V2> {
                 *cx.live = 0;
                 Ok(Change::End)
             }
-            _ => Err(unsupported(flow, Self::INFO.name)),
+            _ => Err(unsupported(flow, Self::MECHANISM)),
         }
     }
 

@@ -32,18 +32,20 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    fn is_ready(&self, slot: u32) -> bool {
-        self.ready >> slot & 1 == 1
+    /// Whether the slot could go this cycle.
+    pub fn is_ready(&self, slot: u32) -> bool {
+        slot < 64 && self.ready >> slot & 1 == 1
     }
 
     /// The first ready slot after `slot`, going round.
-    fn next_ready(&self, slot: u32) -> Option<u32> {
+    pub fn next_ready(&self, slot: u32) -> Option<u32> {
         let after = if slot >= 63 { 0 } else { self.ready >> (slot + 1) << (slot + 1) };
         let pick = if after != 0 { after } else { self.ready };
         (pick != 0).then(|| pick.trailing_zeros())
     }
 
-    fn oldest_ready(&self) -> Option<u32> {
+    /// The ready slot whose wave was launched first.
+    pub fn oldest_ready(&self) -> Option<u32> {
         if self.ready.is_power_of_two() {
             return Some(self.ready.trailing_zeros());
         }
@@ -66,6 +68,10 @@ pub trait Policy: Send {
     fn remember(&mut self, _memory: u64) {}
 }
 
+/// Makes a policy of the caller's own, one for each scheduler ([`crate::RunOptions::issue`]).
+pub type MakePolicy<'a> = dyn Fn() -> Box<dyn Policy> + 'a;
+
+/// The list: one line for each policy of [`wb_hw::Policy`].
 pub fn policy(name: PolicyName) -> Box<dyn Policy> {
     match name {
         PolicyName::RoundRobin => Box::new(RoundRobin::default()),

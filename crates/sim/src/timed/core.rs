@@ -9,7 +9,7 @@ use crate::divergence::Divergence;
 use crate::frontend::{Excuse, Fetch, FrontEnd};
 use crate::memory::Hierarchy;
 use crate::residency::GroupPlace;
-use crate::sched::{self, Policy, View};
+use crate::sched::{MakePolicy, Policy, View};
 use crate::wave::Wave;
 use wb_hw::Machine;
 use wb_isa::{Isa, Pc, lanes::bits};
@@ -141,7 +141,7 @@ pub struct Core<I: Isa, D: Divergence> {
 }
 
 impl<I: Isa, D: Divergence> Core<I, D> {
-    pub fn new(machine: &Machine, contexts: u32) -> Self {
+    pub fn new(machine: &Machine, contexts: u32, issue: &MakePolicy) -> Self {
         let partitions = machine.core.partitions as usize;
         let seats = (machine.core.waves / machine.core.partitions) as usize;
         let issuers = partitions * (contexts as usize + 1);
@@ -150,7 +150,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
             waves: (0..machine.core.waves).map(|_| None).collect(),
             issuers: (0..issuers)
                 .map(|_| Issuer {
-                    policy: sched::policy(machine.issue.policy),
+                    policy: issue(),
                     wake: vec![0; seats],
                     unit: vec![0; seats],
                     needs: vec![0; machine.units.len() + 1],
@@ -335,7 +335,8 @@ impl<I: Isa, D: Divergence> Core<I, D> {
             queued: &[],
             slots: self.seats as u32,
         };
-        part.policy.pick(&view)
+        // A policy of the caller's may be wrong: what is not ready does not go.
+        part.policy.pick(&view).filter(|&slot| view.is_ready(slot))
     }
 
     /// One issue port for all contexts of partition `p`: the policy picks among the waves with a ready path;
@@ -352,7 +353,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
             queued: &[],
             slots: self.seats as u32,
         };
-        let local = part.policy.pick(&view)?;
+        let local = part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?;
         let slot = local as usize * self.partitions + p;
         // Within the wave, the next context after the one that issued last.
         let first = usize::from(self.last[slot]) + 1;

@@ -23,6 +23,7 @@ use crate::functional::{budget, deadlock, registers, stopped, waiting};
 use crate::launch::{Launch, Launcher, Outcome, RunOptions};
 use crate::memory::{DeviceMemory, Hierarchy, Lines};
 use crate::residency::{GroupPlace, Residency};
+use crate::sched;
 use crate::sink::Sink;
 use wb_hw::{Dispatch, FrontEndKind, Machine, SplitUnits};
 use wb_isa::lanes::bits;
@@ -87,6 +88,12 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
 ) -> Result<Outcome, Box<SimError>> {
     let isa_classes = exec.program.isa.classes();
     let parallel = D::INFO.parallel && machine.split.units != SplitUnits::Shared;
+    let own = || sched::policy(machine.issue.policy);
+    // Of a policy of the caller's nothing is known: it may keep a wave.
+    let (issue, greedy): (&sched::MakePolicy, bool) = match options.issue {
+        Some(make) => (make, true),
+        None => (&own, machine.issue.policy.info().greedy),
+    };
     let mut run = Timed::<I, D, OBS> {
         exec,
         machine,
@@ -97,7 +104,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
             false => CoIssue::Shared,
         },
         ready: Vec::new(),
-        cores: (0..machine.cores).map(|_| Core::new(machine, exec.contexts)).collect(),
+        cores: (0..machine.cores).map(|_| Core::new(machine, exec.contexts, issue)).collect(),
         hierarchy: Hierarchy::new(machine, memory.first_line()),
         draining: Vec::new(),
         spare: Vec::new(),
@@ -120,7 +127,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         coordinated: machine.frontend.kind == FrontEndKind::Coordinated,
         watch: options.watch.map(|kernel| {
             let issuers = machine.core.partitions as usize * (exec.contexts as usize + 1);
-            Box::new(Watch::new(machine, issuers, kernel, options.decisions.clone()))
+            Box::new(Watch::new(machine, issuers, kernel, options.decisions.clone(), (issue, greedy)))
         }),
         every_cycle: options.every_cycle || options.watch.is_some(),
         keep_registers: options.keep_registers,

@@ -5,7 +5,7 @@
 use super::core::Core;
 use crate::divergence::Divergence;
 use crate::frontend::Breaks;
-use crate::sched::{self, Policy, View};
+use crate::sched::{MakePolicy, Policy, View};
 use std::ops::Range;
 use wb_hw::Machine;
 use wb_isa::lanes::bits;
@@ -136,19 +136,20 @@ pub struct Watch {
 }
 
 impl Watch {
-    pub fn new(machine: &Machine, issuers: usize, kernel: Pc, keep: Range<u64>) -> Self {
-        let pair = |_| Pair {
-            first: sched::policy(machine.issue.policy),
-            second: sched::policy(machine.issue.policy),
-        };
+    pub fn new(
+        machine: &Machine,
+        issuers: usize,
+        kernel: Pc,
+        keep: Range<u64>,
+        (issue, greedy): (&MakePolicy, bool),
+    ) -> Self {
+        let pair = |_| Pair { first: issue(), second: issue() };
         let position = Position { behind: NO_PC, returns: None };
         let schedulers = machine.cores * machine.core.partitions;
         Watch {
             schedule: Schedule { schedulers, ..Schedule::default() },
             pairs: (0..machine.cores).map(|_| (0..issuers).map(pair).collect()).collect(),
-            follow: machine.issue.policy.is_greedy()
-                || machine.issue.width > 1
-                || issuers > machine.core.partitions as usize,
+            follow: greedy || machine.issue.width > 1 || issuers > machine.core.partitions as usize,
             kernel,
             positions: vec![vec![position; machine.core.waves as usize]; machine.cores as usize],
             inside: 0,

@@ -6,8 +6,8 @@ use super::never::Never;
 use super::plan::{END, Plan, START};
 use crate::graph::{Graph, LoopBound, Model, Region};
 use std::collections::{BTreeMap, BTreeSet};
+use wb_facts::LinearFact;
 use wb_isa::Pc;
-use wb_program::facts::LinearFact;
 
 /// What a wave costs, part by part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

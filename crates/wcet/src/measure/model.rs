@@ -6,8 +6,8 @@ use super::plan::{END, Plan, PlanEdge, START};
 use super::times::Times;
 use crate::graph::{Count, Fact, Graph, LoopBound, Model, Region};
 use std::collections::{BTreeMap, BTreeSet};
+use wb_facts::{Counted, LinearFact};
 use wb_isa::{NO_PC, Pc};
-use wb_program::facts::{Counted, LinearFact};
 
 /// What to do about ways that no run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use super::never::Never;
 use super::plan::{Plan, PlanEdge};
 use super::times::Times;
 use std::collections::{BTreeMap, BTreeSet};
+use wb_facts::{Counted, LinearFact};
 use wb_isa::Pc;
-use wb_program::facts::{Counted, LinearFact};
 
 impl Plan {
     /// Steps past a side that no run took, or not to every point behind it, although their branch was reached, and that

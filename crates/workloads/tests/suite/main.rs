@@ -6,7 +6,7 @@ mod pocl;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::time::Instant;
 use wb_hw::Machine;
-use wb_program::marks::Style;
+use wb_hw::MarkStyle;
 use wb_workloads::{Input, Marks, Simulation, Size, Workload};
 
 fn machine(cores: u32, sets: &[String]) -> Result<Machine, Failed> {
@@ -20,9 +20,9 @@ fn mechanisms() -> Vec<(String, Vec<String>, Marks)> {
     let mut out = vec![("none".to_owned(), Vec::new(), Marks::None)];
     for s in [1, 3] {
         for (name, marks) in [
-            ("thesis", Marks::Default(Style::Thesis)),
+            ("thesis", Marks::Default(MarkStyle::Thesis)),
             ("dws", Marks::None),
-            ("pws", Marks::Default(Style::Pws)),
+            ("pws", Marks::Default(MarkStyle::Pws)),
         ] {
             let sets = vec![format!("divergence.mechanism={name}"), format!("split.contexts={s}")];
             out.push((format!("{name} S={s}"), sets, marks));
@@ -98,14 +98,14 @@ fn a_wrong_result_is_noticed(w: &Workload) -> Result<(), Failed> {
 fn is_complete(w: &Workload) -> Result<(), Failed> {
     let mut wrong = Vec::new();
     for place in w.default_marks() {
-        if let Err(e) = w.object(&Marks::At(vec![place], Style::Pws)) {
+        if let Err(e) = w.object(&Marks::At(vec![place], MarkStyle::Pws)) {
             wrong.push(e.to_string());
         }
     }
     if !wrong.is_empty() {
         return Err(format!("{}:\n{}", w.name, wrong.join("\n")).into());
     }
-    for style in [Style::Pws, Style::Thesis] {
+    for style in [MarkStyle::Pws, MarkStyle::Thesis] {
         let marked = w.object(&Marks::Default(style))?;
         if w.default_marks().is_empty() == (marked != w.code) {
             return Err(format!("{}: marks {:?} change nothing", w.name, w.default_marks()).into());

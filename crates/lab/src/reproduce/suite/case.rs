@@ -2,15 +2,15 @@
 //! which cases they need; each is measured once, however many of them look at it.
 
 use super::reason::Overlap;
-use crate::bound::{KernelBound, Options, Runs, Status, analyse};
-use crate::job::JobSpec;
-use crate::launch::{Launches, MarkChoice, Played, WorkloadSpec};
-use crate::object::SplitSpec;
 use miette::{Report, WrapErr, miette};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Instant;
-use wb_program::marks::Style;
+use wb_bound::{KernelBound, Options, Runs, Status, analyse};
+use wb_hw::MarkStyle;
+use wb_jobs::JobSpec;
+use wb_jobs::launch::{Launches, MarkChoice, Played, WorkloadSpec};
+use wb_jobs::object::SplitSpec;
 use wb_sim::{Outcome, RunOptions};
 use wb_trace::Observer;
 use wb_wcet::measure::Unmeasured;
@@ -158,14 +158,16 @@ impl Case {
             Placement::All => {
                 spec.split = SplitSpec { all: true, style: self.style(), ..SplitSpec::default() }
             }
-            Placement::Optimal => spec.split = which.optimal(&spec, self.size.min(Size::Small))?,
+            Placement::Optimal => {
+                spec.split = wb_bound::optimal_splits(&which, &spec, self.size.min(Size::Small))?
+            }
             Placement::Fastest => spec.split = self.fastest(&which, &spec)?,
         }
         Ok((which, spec))
     }
 
-    fn style(&self) -> Style {
-        if self.mechanism == "thesis" { Style::Thesis } else { Style::Pws }
+    fn style(&self) -> MarkStyle {
+        if self.mechanism == "thesis" { MarkStyle::Thesis } else { MarkStyle::Pws }
     }
 
     /// The placement that takes least time at small size; of equal ones that with fewer marks.
@@ -179,7 +181,7 @@ impl Case {
         candidates.extend(own.iter().map(|one| at(vec![one.clone()])));
         candidates.extend([
             at(own),
-            small.optimal(spec, size)?,
+            wb_bound::optimal_splits(&small, spec, size)?,
             SplitSpec { at: Vec::new(), all: true, style },
         ]);
         let mut best: Option<(u64, SplitSpec)> = None;
@@ -259,7 +261,7 @@ fn play(
 fn bound(which: &WorkloadSpec, spec: &JobSpec) -> Result<Bound, Report> {
     let runs = Runs::Workload { which: which.clone(), spec: Box::new(spec.clone()) };
     let with = |unmeasured| {
-        let options = which.options(spec, &Options { unmeasured, ..Options::default() })?;
+        let options = wb_bound::workload_options(which, spec, &Options { unmeasured, ..Options::default() })?;
         analyse(&runs, &options, &mut |_, _| ())
     };
     let (found, left_out) = match with(Unmeasured::Error) {

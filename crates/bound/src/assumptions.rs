@@ -1,0 +1,140 @@
+//! What a bound rests on, in words: every report prints the list.
+
+use crate::analyse::Options;
+use crate::kernel::Kernel;
+use crate::source::Source;
+use wb_facts::{LoopFact, Origin};
+use wb_hw::SplitUnits;
+use wb_wcet::measure::{Measured, Unmeasured};
+
+/// The runs, in words.
+fn behind(source: &Source, runs: u32, inputs: Option<u32>) -> String {
+    let s = |n: u32| if n == 1 { "" } else { "s" };
+    match (source, inputs) {
+        (Source::Runs, Some(n)) => format!("the {n} input{} of {runs} run{}", s(n), s(runs)),
+        _ => "the trace".to_owned(),
+    }
+}
+
+/// `sure`: how many splits are counted on.
+pub fn list(
+    kernel: &Kernel,
+    measured: &Measured,
+    limits: &[LoopFact],
+    options: &Options,
+    source: &Source,
+    (runs, inputs): (u32, Option<u32>),
+    sure: usize,
+) -> Vec<String> {
+    let segments = measured.model.graph.edges.len();
+    let mut list = vec![match source {
+        Source::Table { name, .. } => format!(
+            "a basic block takes no longer than {name} says, with any other waves on the machine, whatever ran before it"
+        ),
+        Source::Runs | Source::Trace { .. } => format!(
+            "the longest measured time of each of {segments} segments is the longest there is (hybrid analysis); --all-points makes segments short. That is:"
+        ),
+    }];
+    match source {
+        Source::Table { .. } => {}
+        Source::Runs | Source::Trace { .. } => list.extend([
+            format!("inputs: no other data make a segment take longer than in {}", behind(source, runs, inputs)),
+            "addresses: no other accesses of a segment touch more cache lines, miss more often or meet more in a bank than in the runs".to_owned(),
+            "co-runners: no other waves beside it, and nothing that ran before it, make a segment take longer than in the runs".to_owned(),
+        ]),
+    }
+    list.push(
+        "a group starts as soon as a core has room for it, and occupies it no longer than its longest wave"
+            .to_owned(),
+    );
+    let mut add = |text: String| list.push(text);
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    if let Source::Trace { alike, .. } = source {
+        add("the trace is of this kernel on this machine, and complete: splits that are counted on happened in it".to_owned());
+        if *alike > 0 {
+            add(format!(
+                "the longest time between two points is that of any way between them: {} of points with ways that the trace cannot tell apart",
+                count(*alike, "pair")
+            ));
+        }
+    }
+    if measured.beside > 0 {
+        let sides = count(measured.beside, "side");
+        let jump = kernel.machine.jump_cycles();
+        add(match (options.free_skips, jump) {
+            (true, _) => format!(
+                "skipping a side of a divergent branch takes no longer than running it (THESIS 5.2.4, false where a jump costs time): {sides} never skipped"
+            ),
+            (false, 0) => format!(
+                "skipping a side of a divergent branch takes no longer than running it, because a taken jump costs nothing on this machine: {sides} never skipped"
+            ),
+            (false, _) => format!(
+                "skipping a side of a divergent branch takes at most {jump} cycles longer than running it, which is charged: the taken jump, until instructions are there again, one request of each other wave first; {sides} never skipped"
+            ),
+        });
+    }
+    let whole = kernel.plan.loops.iter().filter(|l| l.node.is_none()).count();
+    if whole > 0 {
+        add(format!(
+            "a loop that goes round less often takes no longer: {} measured as a whole",
+            count(whole, "loop")
+        ));
+    }
+    let gaps = measured.coverage.gaps.len();
+    match options.unmeasured {
+        Unmeasured::Exclude if gaps > 0 => {
+            add(format!("{} that no run took are never taken", count(gaps, "way")))
+        }
+        Unmeasured::Cost(c) if gaps > 0 => add(format!(
+            "{} that no run took, or that may take such a way, take at most {c} cycles each time",
+            count(measured.accepted, "segment")
+        )),
+        _ => {}
+    }
+    for l in limits {
+        match l.origin {
+            Origin::Observed => add(format!(
+                "the loop at {} goes round at most {} times: observed, not proven",
+                kernel.place(l.header),
+                l.max
+            )),
+            Origin::User | Origin::Ffx => {
+                add(format!(
+                    "the loop at {} goes round at most {} times: said by the facts file",
+                    kernel.place(l.header),
+                    l.max
+                ));
+            }
+            Origin::Proved => {}
+        }
+    }
+    for &(pc, target) in &kernel.plan.calls {
+        let to = target.map_or("a function".to_owned(), |t| format!("the function at pc {t}"));
+        add(format!(
+            "the call at {} of {to} takes no longer than {}{}",
+            kernel.place(pc),
+            if matches!(source, Source::Table { .. }) { "its block is given" } else { "measured" },
+            if kernel.winds(target) { ": its branches and loops are not bounded" } else { "" }
+        ));
+    }
+    let inside = sure
+        - kernel.plan.regions.iter().filter(|r| kernel.splitting.sure.contains(&r.branch)).count().min(sure);
+    if inside > 0 {
+        add(format!(
+            "a wave whose lanes agree takes no longer than one that splits: {} measured as a whole",
+            count(inside, "region")
+        ));
+    }
+    if kernel.machine.splits() {
+        if kernel.splitting.unknown {
+            add("where waves split is not known before the run: no split is counted on".to_owned());
+        }
+        if kernel.machine.split.units == SplitUnits::Shared {
+            add(
+                "paths of a wave share units: their times hold for paths that run beside them as in the runs"
+                    .to_owned(),
+            );
+        }
+    }
+    list
+}

@@ -1,0 +1,326 @@
+//! A kernel while it is analysed: what its program says about places, blocks, marks and loops, kept beyond the launch.
+
+use crate::error::{BoundError, refused};
+use crate::result::{NeverRow, Place};
+use crate::runs::Launched;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use wb_facts as facts;
+use wb_facts::{FlowFacts, Inferred, Known, LoopFact, NeverTaken};
+use wb_hw::{Machine, MarkStyle, Mechanism, Needs, Reconverge, SplitChoice};
+use wb_isa::gcn3::isa::Gcn3;
+use wb_isa::{FlowKind, Isa, Pc};
+use wb_jobs::{ProgramRef, last_part, with_program};
+use wb_objects::marks;
+use wb_program::Program;
+use wb_sim::Launch;
+use wb_wcet::measure::{Never, Plan, Points};
+use wb_wcet::split::Reconvergence;
+use wb_wcet::wave::Splitting;
+
+/// A basic block with its text.
+pub struct BlockText {
+    pub first: Pc,
+    pub last: Pc,
+    pub succs: Vec<usize>,
+    pub pcs: Vec<Pc>,
+}
+
+/// What the analysis needs to know of a program once the launch is over.
+pub struct Kernel {
+    pub name: String,
+    /// Name of the program's file without folders: reports are the same wherever it lies.
+    pub file: String,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The text it was assembled from, if it was.
+    pub text: Option<(String, String)>,
+    pub checksum: String,
+    pub machine: Machine,
+    pub plan: Plan,
+    pub splitting: Splitting,
+    /// Place and text of every instruction of the kernel.
+    pub code: BTreeMap<Pc, (Place, String)>,
+    /// Blocks of the control-flow graph by number; only those the kernel reaches.
+    pub blocks: BTreeMap<usize, BlockText>,
+    /// Loops that are reached, as the program's messages name them.
+    pub facts: FlowFacts,
+    /// Where it begins, and its branches on the mask with where their lanes meet again (`NO_PC`: not known).
+    pub entry: Pc,
+    pub branches: Vec<(Pc, Pc)>,
+    /// Functions it calls that branch: the graph goes past them, so their ways are only what runs took.
+    pub winding: BTreeSet<Pc>,
+    /// Limits that follow from the code and the arguments of every launch so far.
+    pub proved: Option<Vec<LoopFact>>,
+    /// Ways that no wave takes, which follow in the same way.
+    pub never: Vec<NeverTaken>,
+}
+
+impl Kernel {
+    pub fn new(
+        launched: &Launched,
+        points: &Points,
+        facts: Option<(&str, &str)>,
+    ) -> Result<Kernel, BoundError> {
+        let splitting = match launched.program {
+            ProgramRef::Gcn3(p) => splitting(p, launched.machine),
+            ProgramRef::Harp(_) | ProgramRef::Guppy(_) | ProgramRef::Vortex(_) => Splitting::none(),
+        };
+        with_program!(launched.program, p => Kernel::of(p, launched, points, splitting, facts))
+    }
+
+    fn of<I: Isa>(
+        program: &Program<I>,
+        launched: &Launched,
+        points: &Points,
+        splitting: Splitting,
+        facts: Option<(&str, &str)>,
+    ) -> Result<Kernel, BoundError> {
+        facts::analysable(program).map_err(|e| refused!(Program, help = e.hint(), "{e}"))?;
+        let reached = program.cfg.reachable(program.cfg.block_at(program.entry));
+        let kinds = |kind: FlowKind| {
+            let pcs = reached.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow));
+            pcs.into_iter().find(|&pc| program.flow.kind[pc as usize] == kind)
+        };
+        if let Some(pc) = kinds(FlowKind::Spawn) {
+            return Err(refused!(
+                Program,
+                help = "bounds are for launches whose number of waves is known; bound the spawned code as a program of its own",
+                "{}: the program starts waves itself",
+                program.place(pc)
+            ));
+        }
+        if let Some(pc) = kinds(FlowKind::Split).or(kinds(FlowKind::Join)) {
+            return Err(refused!(
+                Program,
+                help = "bounds are for programs that run both sides of a branch themselves: GCN3 and GUPPY",
+                "{}: the hardware decides which side of this branch runs when, which the graph does not show",
+                program.place(pc)
+            ));
+        }
+        let mut plan = Plan::new(program, points, &splitting.sure)?;
+        let calls = facts::calls_of(program);
+        for (pc, target) in &mut plan.calls {
+            *target = target.or_else(|| calls.targets.get(pc).copied());
+        }
+        let mut code = BTreeMap::new();
+        let mut blocks = BTreeMap::new();
+        for &b in &reached {
+            let pcs = program.cfg.pcs(b, &program.flow);
+            for &pc in &pcs {
+                code.insert(pc, (place(program, pc), program.text_at(pc)));
+            }
+            let block = &program.cfg.blocks[b];
+            let succs = block.succs.clone();
+            blocks.insert(b, BlockText { first: block.first, last: block.last, succs, pcs });
+        }
+        let regions = program.flow.regions.iter().map(|r| (r.branch, r.reconverge));
+        let branches = regions.filter(|r| code.contains_key(&r.0)).collect();
+        let facts = match facts {
+            None => FlowFacts::default(),
+            Some((name, text)) => FlowFacts::parse(text, name, program)?,
+        };
+        Ok(Kernel {
+            name: launched.kernel.to_owned(),
+            file: last_part(launched.file).to_owned(),
+            path: PathBuf::from(launched.file),
+            text: program.source.as_ref().map(|s| (last_part(&s.name).to_owned(), s.text.to_string())),
+            checksum: facts::checksum(program, &calls),
+            machine: launched.machine.clone(),
+            plan,
+            splitting,
+            code,
+            blocks,
+            facts,
+            entry: program.entry,
+            branches,
+            winding: winding(program),
+            proved: None,
+            never: Vec::new(),
+        })
+    }
+
+    /// Limits and ways never taken that follow from the code and this launch too.
+    pub fn prove(&mut self, launched: &Launched) {
+        let ProgramRef::Gcn3(program) = launched.program else { return };
+        let known = Known::launch(program, launched.kernarg, launched.args);
+        let Inferred { loops: found, mut never, .. } = facts::infer_gcn3(program, &known);
+        // A path of a wave has some of its lanes: what is known of all of them together need not hold for it.
+        if self.machine.splits() {
+            never.retain(|n| !asks_lanes(program, n.from));
+        }
+        // What holds for every launch is what holds for each.
+        match self.proved {
+            None => self.never = never,
+            Some(_) => self.never.retain(|a| never.iter().any(|b| (a.from, a.to) == (b.from, b.to))),
+        }
+        self.proved = Some(match self.proved.take() {
+            None => found,
+            // What holds for every launch is the larger limit, of loops that have one in all of them.
+            Some(before) => before
+                .into_iter()
+                .filter_map(|a| {
+                    let b = found.iter().find(|b| b.header == a.header)?;
+                    Some(if b.max > a.max { b.clone() } else { a })
+                })
+                .collect(),
+        });
+    }
+
+    /// The steps of the plan that are never taken.
+    pub fn never(&self) -> Never {
+        self.plan.never(self.never.iter().map(|n| (n.from, n.to)))
+    }
+
+    /// The ways out of the kernel's own blocks that are never taken, by address.
+    pub fn never_rows(&self) -> Vec<NeverRow> {
+        let own = self.never.iter().filter(|n| self.code.contains_key(&n.from));
+        let row =
+            |n: &NeverTaken| NeverRow { from: self.place(n.from), to: self.place(n.to), why: n.why.clone() };
+        own.map(row).collect()
+    }
+
+    /// A call goes to code that branches, or nobody knows where.
+    pub fn winds(&self, target: Option<Pc>) -> bool {
+        target.is_none_or(|t| self.winding.contains(&t))
+    }
+
+    pub fn place(&self, pc: Pc) -> Place {
+        self.code.get(&pc).map_or(Place { pc, ..Place::default() }, |c| c.0.clone())
+    }
+}
+
+/// The branch asks lanes, not scalars: EXEC or VCC.
+pub(crate) fn asks_lanes(program: &Program<Gcn3>, branch: Pc) -> bool {
+    matches!(program.flow.kind[branch as usize], FlowKind::MaskBranch { .. })
+        || program.text_at(branch).starts_with("s_cbranch_vcc")
+}
+
+/// Called functions that are not straight code, or call such ones.
+pub(crate) fn winding<I: Isa>(program: &Program<I>) -> BTreeSet<Pc> {
+    let calls = facts::calls_of(program);
+    let blocks = |entry: Pc| program.cfg.reachable(program.cfg.block_at(entry));
+    let branches = |&b: &usize| program.cfg.blocks[b].succs.len() > 1;
+    let entries: BTreeSet<Pc> = calls.targets.values().copied().collect();
+    let mut found: BTreeSet<Pc> =
+        entries.iter().copied().filter(|&e| blocks(e).iter().any(branches)).collect();
+    loop {
+        let inner = |e: Pc| {
+            let pcs = blocks(e).into_iter().flat_map(|b| program.cfg.pcs(b, &program.flow));
+            pcs.filter_map(|pc| calls.targets.get(&pc)).any(|t| found.contains(t))
+        };
+        let more: Vec<Pc> = entries.iter().copied().filter(|&e| !found.contains(&e) && inner(e)).collect();
+        if more.is_empty() {
+            return found;
+        }
+        found.extend(more);
+    }
+}
+
+fn place<I: Isa>(program: &Program<I>, pc: Pc) -> Place {
+    let line = program.source_line(pc);
+    let source = line.map_or(String::new(), |(file, line)| format!("{}:{line}", last_part(file)));
+    Place { pc, addr: program.linked(pc), source }
+}
+
+/// What one group of the launch needs of a core, and how many there are. Waves that are launched one by one are groups
+/// of one.
+pub fn needs(launch: Launch, machine: &Machine) -> (Needs, u64) {
+    match launch {
+        Launch::Groups(g) => {
+            let needs = Needs {
+                waves_per_group: g.waves(machine.core.lanes),
+                vgprs: g.vgprs,
+                sgprs: g.sgprs,
+                lds_bytes: g.lds_bytes,
+            };
+            (needs, g.count.into())
+        }
+        Launch::Grid { threads, .. } => {
+            let waves = threads.div_ceil(machine.core.lanes.max(1)).max(1);
+            (Needs { waves_per_group: 1, ..Needs::default() }, waves.into())
+        }
+        Launch::Boot => (Needs { waves_per_group: 1, ..Needs::default() }, 1),
+        Launch::Cores { count } => (Needs { waves_per_group: 1, ..Needs::default() }, count.into()),
+    }
+}
+
+/// Which splits of a program can be counted on, if there is a context for them. Everything that could take a context
+/// at a place that is not known, or keep one longer than assumed, means that none can.
+fn splitting(program: &Program<Gcn3>, machine: &Machine) -> Splitting {
+    let d = &machine.divergence;
+    let contexts = machine.split.contexts;
+    let nothing = Splitting { contexts, ..Splitting::none() };
+    let unknown = Splitting { unknown: true, ..nothing.clone() };
+    if contexts == 0 || program.flow.spills {
+        return nothing;
+    }
+    let reached: BTreeSet<Pc> = program
+        .cfg
+        .reachable(program.cfg.block_at(program.entry))
+        .into_iter()
+        .flat_map(|b| program.cfg.pcs(b, &program.flow))
+        .collect();
+    let region = |pc: &Pc| program.flow.region(*pc);
+    let calls = |pc: &&Pc| matches!(program.flow.kind[**pc as usize], FlowKind::Call { .. });
+    if reached.iter().any(|pc| calls(&pc)) {
+        return unknown;
+    }
+    match d.mechanism {
+        Mechanism::Pws => {
+            let marked: BTreeSet<Pc> =
+                marks::marked_branches(program, MarkStyle::Pws).intersection(&reached).copied().collect();
+            let of_kind =
+                |kind: FlowKind| reached.iter().filter(|&&pc| program.flow.kind[pc as usize] == kind).count();
+            // As many merges where the lanes meet as splits that meet there, and no others.
+            let mut merges: BTreeMap<Pc, usize> = BTreeMap::new();
+            for r in marked.iter().filter_map(region) {
+                *merges.entry(r.reconverge).or_default() += 1;
+            }
+            let there = |at: Pc| {
+                let next = |pc: &Pc| program.ops.get(*pc as usize).map(|op| op.next);
+                let is = |pc: &Pc| program.flow.kind.get(*pc as usize) == Some(&FlowKind::Merge);
+                std::iter::successors(Some(at), next).take_while(is).count()
+            };
+            let paired = merges.iter().all(|(&at, &n)| there(at) == n);
+            let all = merges.values().sum::<usize>();
+            let structured = marked.iter().filter_map(region).all(|r| r.structured);
+            if !paired
+                || !structured
+                || all != of_kind(FlowKind::Merge)
+                || marked.len() != of_kind(FlowKind::SplitLanes)
+            {
+                return unknown;
+            }
+            Splitting { reconvergence: Reconvergence::AtJoin, sure: marked, ..nothing }
+        }
+        Mechanism::Thesis if d.choice == SplitChoice::Marked && !marks::sets_mode_elsewhere(program) => {
+            let marked: BTreeSet<Pc> =
+                marks::marked_branches(program, MarkStyle::Thesis).intersection(&reached).copied().collect();
+            let plain = marked.iter().filter_map(region).all(|r| r.structured);
+            let reconvergence = match d.reconverge {
+                Reconverge::Default | Reconverge::Never => Reconvergence::Never,
+                Reconverge::RegionEnd => Reconvergence::AtJoin,
+                Reconverge::Anywhere => return unknown,
+            };
+            if !plain {
+                return unknown;
+            }
+            // A split that is refused for what follows never happens: the branch is as if it were not marked.
+            let never = reconvergence == Reconvergence::Never;
+            let sure =
+                marked.into_iter().filter(|pc| !never || region(pc).is_some_and(|r| !r.hazard)).collect();
+            Splitting { reconvergence, sure, ..nothing }
+        }
+        // Where the hardware decides, nothing can be counted on.
+        Mechanism::Thesis
+        | Mechanism::Dws
+        | Mechanism::ExecMask
+        | Mechanism::Pdom
+        | Mechanism::Harptool
+        | Mechanism::MaskStack
+        | Mechanism::SimtStack
+        | Mechanism::VortexV2
+        | Mechanism::Vortex => unknown,
+    }
+}

@@ -1,0 +1,205 @@
+//! The best places to split. What counts is the bound that is printed: every placement is marked, measured and bounded as
+//! any program is. All of them where there are few branches; else those the dynamic programme chooses on the model by
+//! blocks, and from the best of them step by step to a better neighbour until there is none, or the limit is reached.
+
+use crate::analyse::{Progress, analyse, analyse_and_keep};
+use crate::error::{BoundError, refused};
+use crate::explore::{Candidate, Explorer, Failed, Marked, Own, Set, key};
+use crate::result::{KernelBound, Place};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How long to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Placements to measure at most, besides those that the dynamic programme chooses.
+    pub tries: usize,
+}
+
+impl Effort {
+    /// Only what the dynamic programme chooses, all branches, and what the caller adds.
+    pub const GUIDE: Effort = Effort { tries: 0 };
+}
+
+impl Default for Effort {
+    /// All placements of eight branches.
+    fn default() -> Effort {
+        Effort { tries: 256 }
+    }
+}
+
+/// How good the placement is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Proof {
+    /// No placement has a smaller bound: every one was measured and bounded.
+    pub optimal: bool,
+    /// Placements that were measured, and how many there are (of the kernel with most of them; none: 2^64 or more).
+    pub tried: usize,
+    pub placements: Option<u64>,
+    /// No placement with one branch more, one less or one for another has a smaller bound.
+    pub locally_best: bool,
+    /// The same in words.
+    pub why: String,
+    /// Placements without a bound.
+    pub failed: Vec<Failed>,
+}
+
+/// What was found for all kernels of the launches.
+#[derive(Clone, Debug)]
+pub struct Best {
+    pub without: Vec<KernelBound>,
+    /// Empty when nothing can be marked. The best first.
+    pub candidates: Vec<Candidate>,
+    /// The one with the least bound; none if it is not to split at all.
+    pub best: Option<usize>,
+    pub with: Vec<KernelBound>,
+    pub proof: Proof,
+}
+
+/// Finds the best places with up to `contexts` contexts; `also` adds placements of the caller's own.
+pub fn best_places(
+    marked: Marked,
+    also: &dyn Fn(&[KernelBound]) -> Vec<Vec<Place>>,
+    contexts: u32,
+    effort: Effort,
+    progress: Progress,
+) -> Result<Best, BoundError> {
+    let (plain, options) = marked(&[], 0)?;
+    let (without, models) = analyse_and_keep(&plain, &options, progress)?;
+    if without.is_empty() {
+        return Err(refused!(Launch, "nothing is launched"));
+    }
+    let kernels: Vec<Own> = without.iter().map(own).collect();
+    let mut explorer = Explorer {
+        marked,
+        contexts,
+        kernels,
+        candidates: Vec::new(),
+        failed: Vec::new(),
+        tried: 0,
+        limit: effort.tries,
+    };
+    // What the model by blocks suggests, the expected bound beside it.
+    let mut guides: BTreeMap<Set, (u32, Vec<Place>, u64)> = BTreeMap::new();
+    let kinds = [(false, true), (true, true), (false, false), (true, false)];
+    for (s, (by_means, priced)) in (1..=contexts).flat_map(|s| kinds.map(|k| (s, k))) {
+        let (mut places, mut expected) = (Vec::new(), 0u64);
+        for m in &models {
+            let (chosen, placement) = m.best_places(s, by_means, priced)?;
+            places.extend(chosen);
+            expected = expected.saturating_add(placement);
+        }
+        guides.entry(key(&places)).or_insert((s, places, expected));
+    }
+    let all = explorer.kernels.iter().flat_map(|k| k.places.values().cloned()).collect();
+    for places in also(&without).into_iter().chain([all]) {
+        guides.entry(key(&places)).or_insert((contexts, places, 0));
+    }
+    for (s, places, expected) in guides.values() {
+        let sets = by_kernel(&explorer.kernels, places);
+        explorer.try_sets(&sets, Some((*s, *expected)), progress);
+    }
+    // What the guide cost does not count.
+    explorer.limit += explorer.tried;
+    let every = |k: &Own| if k.sets() <= effort.tries as u64 { subsets(k) } else { Vec::new() };
+    let lists: Vec<Vec<Set>> = explorer.kernels.iter().map(every).collect();
+    let mut finished = explorer.try_all(&lists, progress);
+    finished = finished && climb(&mut explorer, progress);
+    // The best of each kernel together.
+    let best: Vec<Set> = explorer.kernels.iter().map(|k| k.best().0.clone()).collect();
+    explorer.try_sets(&best, None, progress);
+    conclude(explorer, without, finished, progress)
+}
+
+fn own(kernel: &KernelBound) -> Own {
+    let markable = kernel.branches.iter().filter(|b| b.markable);
+    Own {
+        name: kernel.kernel.clone(),
+        places: markable.map(|b| (b.branch.pc, b.branch.clone())).collect(),
+        bounds: BTreeMap::from([(Set::new(), Some(kernel.bound))]),
+    }
+}
+
+fn by_kernel(kernels: &[Own], places: &[Place]) -> Vec<Set> {
+    let of = |k: &Own| places.iter().map(|p| p.pc).filter(|pc| k.places.contains_key(pc)).collect();
+    kernels.iter().map(of).collect()
+}
+
+fn subsets(kernel: &Own) -> Vec<Set> {
+    let pcs: Vec<u32> = kernel.places.keys().copied().collect();
+    let chosen = |n: u64| pcs.iter().enumerate().filter(move |(i, _)| n >> i & 1 == 1).map(|(_, &pc)| pc);
+    (0..kernel.sets()).map(|n| chosen(n).collect()).collect()
+}
+
+/// Steps to the best neighbour as long as that is better, in every kernel of which not all sets were tried. True: no
+/// kernel has a better neighbour.
+fn climb(explorer: &mut Explorer, progress: Progress) -> bool {
+    loop {
+        let before: Vec<Set> = explorer.kernels.iter().map(|k| k.best().0.clone()).collect();
+        let around = |(k, best): (&Own, &Set)| if k.complete() { Vec::new() } else { k.neighbours(best) };
+        let lists: Vec<Vec<Set>> = explorer.kernels.iter().zip(&before).map(around).collect();
+        if !explorer.try_all(&lists, progress) {
+            return false;
+        }
+        if explorer.kernels.iter().zip(&before).all(|(k, best)| k.best().0 == best) {
+            return true;
+        }
+    }
+}
+
+fn conclude(
+    explorer: Explorer,
+    without: Vec<KernelBound>,
+    finished: bool,
+    progress: Progress,
+) -> Result<Best, BoundError> {
+    let Explorer { marked, contexts, kernels, mut candidates, failed, tried, .. } = explorer;
+    candidates.sort_by_key(|c| (c.bound, c.places.len(), key(&c.places)));
+    let plain: u64 = without.iter().map(|k| k.bound).sum();
+    let best = candidates.first().filter(|c| c.bound < plain);
+    let bound = best.map_or(plain, |c| c.bound);
+    let (best, with) = match best {
+        None => (None, Vec::new()),
+        Some(candidate) => {
+            let (runs, options) = marked(&candidate.places, contexts)?;
+            (Some(0), analyse(&runs, &options, progress)?)
+        }
+    };
+    let sum = kernels.iter().fold(0u64, |sum, k| sum.saturating_add(k.best().1));
+    let complete = kernels.iter().all(Own::complete);
+    let most = kernels.iter().map(Own::sets).max().unwrap_or(1);
+    let optimal = complete && failed.is_empty() && bound == sum;
+    let of = if most == u64::MAX { "2^64 or more".to_owned() } else { most.to_string() };
+    let why = match (complete, finished) {
+        _ if optimal => format!("proved optimal: every placement was measured and bounded ({tried} runs)"),
+        (true, _) if !failed.is_empty() => format!(
+            "best found: every placement was measured, but {} of them could not be bounded and may be better",
+            failed.len()
+        ),
+        (true, _) => {
+            "best found: kernels change each other's bounds, so the best of each need not be the best"
+                .to_owned()
+        }
+        (false, true) => format!(
+            "best found: {tried} of {of} placements measured; no neighbour (one branch more, one less, one for another) is better{}",
+            excuse(&failed)
+        ),
+        (false, false) => {
+            format!(
+                "best found: {tried} of {of} placements measured, then the limit was reached{}",
+                excuse(&failed)
+            )
+        }
+    };
+    let placements = (most < u64::MAX).then_some(most);
+    let locally_best = optimal || finished && failed.is_empty();
+    let proof = Proof { optimal, tried, placements, locally_best, why, failed };
+    Ok(Best { without, candidates, best, with, proof })
+}
+
+fn excuse(failed: &[Failed]) -> String {
+    match failed.len() {
+        0 => String::new(),
+        n => format!("; {n} could not be bounded"),
+    }
+}

@@ -1,0 +1,250 @@
+//! What an analysis found, as data: the text, JSON and HTML reports all print this.
+
+use crate::shape::Shape;
+use serde::{Serialize, Serializer};
+use wb_isa::Pc;
+
+/// How far a bound can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Loop limits are proven or given; times are the longest that were measured, for the inputs of the runs.
+    Hybrid,
+    /// Loop limits are proven or given; times are what a table says, whatever it says.
+    Given,
+    /// A loop limit was only observed, or ways that no run took are left out.
+    Observed,
+}
+
+/// An instruction and where it comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Place {
+    pub pc: Pc,
+    /// As linked.
+    pub addr: u64,
+    /// `file.cl:12`, empty where unknown.
+    pub source: String,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{:#x}", self.addr)?;
+        if self.source.is_empty() { write!(f, " (pc {})", self.pc) } else { write!(f, " ({})", self.source) }
+    }
+}
+
+/// A loop, its limit and why.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoopRow {
+    pub header: Place,
+    /// Most rounds (back edges) for each entry.
+    pub max: u64,
+    pub origin: &'static str,
+    pub why: String,
+    /// Most rounds that were seen; none if the loop was never entered.
+    pub observed: Option<u64>,
+    /// Its time was measured from entry to exit, not round by round.
+    pub whole: bool,
+}
+
+/// One step of the worst way.
+#[derive(Clone, Debug, Serialize)]
+pub struct StepRow {
+    /// From this point (none: the wave's start) to that one (none: its end).
+    pub from: Option<Place>,
+    pub to: Option<Place>,
+    /// Blocks on the way.
+    pub blocks: Vec<usize>,
+    pub count: u64,
+    /// Longest and mean time that was measured, and how often.
+    pub cycles: u64,
+    pub mean: f64,
+    pub samples: u64,
+    pub total: u64,
+}
+
+/// What a basic block adds to the bound. A measured segment is divided among its blocks by their mean times.
+#[derive(Clone, Debug, Serialize)]
+pub struct BlockRow {
+    pub block: usize,
+    pub first: Place,
+    pub last: Place,
+    pub instructions: u32,
+    pub succs: Vec<usize>,
+    /// On the worst way.
+    pub worst: bool,
+    pub cycles: f64,
+    pub percent: f64,
+    /// Text of its instructions with addresses.
+    pub code: Vec<(Place, String)>,
+}
+
+/// A step from one block to another.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowRow {
+    pub from: usize,
+    pub to: usize,
+    /// Times waves and paths took it in the runs.
+    pub taken: u64,
+    /// On the worst way, and how often at most.
+    pub worst: bool,
+    pub count: u64,
+}
+
+/// A source file and what its lines add to the bound. Only lines near code of the kernel are kept.
+#[derive(Clone, Debug, Serialize)]
+pub struct SourceRow {
+    pub file: String,
+    /// Its text was found beside the program.
+    pub found: bool,
+    pub lines: Vec<SourceLine>,
+}
+
+/// A line of source. The cycles of a block are divided among its instructions equally.
+#[derive(Clone, Debug, Serialize)]
+pub struct SourceLine {
+    pub line: u32,
+    pub text: String,
+    pub instructions: u32,
+    pub cycles: f64,
+    pub percent: f64,
+    pub worst: bool,
+}
+
+/// A divergent branch and what splitting there does to the bound of a wave.
+#[derive(Clone, Debug, Serialize)]
+pub struct BranchRow {
+    pub branch: Place,
+    pub markable: bool,
+    pub marked: bool,
+    /// Sure to split whenever lanes disagree.
+    pub sure: bool,
+    /// Bound of a wave with a segment for every block, with this split and without it. Where the runs did not split
+    /// here, `with` is an estimate.
+    pub with: Option<u64>,
+    pub without: Option<u64>,
+    pub note: String,
+}
+
+/// One launch of the kernel, measured once or several times.
+#[derive(Clone, Debug, Serialize)]
+pub struct LaunchRow {
+    /// Which launch it is; runs of the same one have the same number.
+    #[serde(skip)]
+    pub number: usize,
+    pub groups: u64,
+    pub waves_per_group: u32,
+    pub group_threads: u32,
+    #[serde(skip)]
+    pub seats: wb_wcet::kernel::Seats,
+    /// Groups that run at once, and what limits them.
+    pub at_once: u64,
+    pub limit: String,
+    pub rounds: u64,
+    pub bound: u64,
+    /// Longest run.
+    pub observed: u64,
+    pub runs: u32,
+    /// Geometries and arguments it was launched with, that with the most rounds first, each with hashes of the memory found.
+    #[serde(serialize_with = "shapes")]
+    pub shapes: Vec<(Shape, Vec<String>)>,
+}
+
+/// As JSON: hashes only; the certificate has it all.
+fn shapes<S: Serializer>(shapes: &[(Shape, Vec<String>)], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Hashes<'a> {
+        launch: String,
+        data: &'a [String],
+    }
+    serializer.collect_seq(shapes.iter().map(|(s, data)| Hashes { launch: s.hash(), data }))
+}
+
+/// A bound by one of the published formulas, to compare.
+#[derive(Clone, Debug, Serialize)]
+pub struct PaperRow {
+    pub rule: String,
+    pub source: String,
+    pub wave: u64,
+    pub kernel: u64,
+    pub note: String,
+}
+
+/// A way that no wave of the launches takes, with the proof.
+#[derive(Clone, Debug, Serialize)]
+pub struct NeverRow {
+    /// The branch, and the first instruction of the way.
+    pub from: Place,
+    pub to: Place,
+    pub why: String,
+}
+
+/// How much of the kernel the runs have shown.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CoverageRow {
+    /// Runs of all launches, and launches that were measured in them.
+    pub runs: u32,
+    pub launches: u32,
+    pub waves: u64,
+    /// Ways between points: measured, all.
+    pub ways: (usize, usize),
+    /// Steps from block to block: taken, all.
+    pub steps: (usize, usize),
+    /// Sides that were never skipped.
+    pub never_skipped: usize,
+    pub gaps: Vec<(Place, Option<Place>)>,
+    /// Points of the first measurement (every block) and of the last.
+    pub points: (usize, usize),
+}
+
+/// The bound of one kernel and everything it rests on.
+#[derive(Clone, Debug, Serialize)]
+pub struct KernelBound {
+    pub kernel: String,
+    pub file: String,
+    pub machine: String,
+    pub clock_mhz: u32,
+    pub mechanism: String,
+    pub contexts: u32,
+    /// Sum over the launches, each once; observed is the longest run of each.
+    pub bound: u64,
+    pub observed: u64,
+    pub ratio: f64,
+    /// How often each launch was measured, and with how many different inputs (data and arguments); none: not known.
+    pub runs: u32,
+    pub distinct_inputs: Option<u32>,
+    pub status: Status,
+    /// What a reader must know before relying on the number.
+    pub warnings: Vec<String>,
+    /// Where times come from: `measured`, `trace` or `given`. Nothing is observed when they are given.
+    pub times: &'static str,
+    pub wave_bound: u64,
+    pub wave_observed: u64,
+    /// With a segment for every basic block: more maxima add up, and more ways they can go together are covered.
+    pub wave_bound_by_blocks: u64,
+    /// The same for all launches together.
+    pub bound_by_blocks: u64,
+    pub start_delay: u64,
+    pub launches: Vec<LaunchRow>,
+    pub loops: Vec<LoopRow>,
+    /// Ways that cannot be taken: they are not in the graph.
+    pub never: Vec<NeverRow>,
+    pub worst: Vec<StepRow>,
+    pub blocks: Vec<BlockRow>,
+    pub edges: Vec<FlowRow>,
+    pub sources: Vec<SourceRow>,
+    pub branches: Vec<BranchRow>,
+    pub splits: u64,
+    pub refused: u64,
+    pub most_paths: u32,
+    pub coverage: CoverageRow,
+    pub paper: Vec<PaperRow>,
+    pub assumptions: Vec<String>,
+    /// Name and xxh3 of everything the bound depends on.
+    pub inputs: Vec<(String, String)>,
+    #[serde(skip)]
+    pub certificate: String,
+    /// The linear program of a wave's bound, as text.
+    #[serde(skip)]
+    pub lp: String,
+}

@@ -1,0 +1,154 @@
+//! Launches that can be run again and again, always the same: what a bound is measured on.
+
+use crate::analyse::Options;
+use crate::error::BoundError;
+use crate::shape::{Shape, data_hash};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use wb_hw::Machine;
+use wb_jobs::launch::{Go, Launches, Played, Session, WorkloadSpec};
+use wb_jobs::{Job, JobError, JobSpec, ProgramRef};
+use wb_objects::codeobject::KernelArg;
+use wb_sim::Launch;
+
+/// Where the launches come from.
+pub enum Runs {
+    /// One launch with different inputs, one of them each time.
+    Jobs(Vec<Job>),
+    /// Every launch of a launch file, so many times with other seeds.
+    File { path: PathBuf, spec: Box<JobSpec>, runs: u32 },
+    /// Every launch of a workload of the benchmark suite, with as many inputs as it says.
+    Workload { which: WorkloadSpec, spec: Box<JobSpec> },
+    /// Launches somebody else keeps.
+    Replay(Box<dyn Replay>),
+}
+
+/// Launches that were kept with the memory they found.
+pub trait Replay {
+    /// Shows every launch in order, each with a way to run it again.
+    fn each(
+        &self,
+        look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), BoundError>,
+    ) -> Result<(), BoundError>;
+}
+
+/// One launch, before it runs.
+pub struct Launched<'a> {
+    pub kernel: &'a str,
+    /// The program's file.
+    pub file: &'a str,
+    pub program: ProgramRef<'a>,
+    pub machine: &'a Machine,
+    pub launch: Launch,
+    /// Bytes of the kernel's arguments and what they are; empty where there are none.
+    pub kernarg: &'a [u8],
+    pub args: &'a [KernelArg],
+    /// Which launch it is. One that is measured again with other inputs keeps its number: it is still one launch.
+    pub number: usize,
+    /// Hash of the data: memory before the first launch of the run ([`data_hash`]).
+    pub data: &'a str,
+}
+
+impl Runs {
+    /// What the analyser is told about a workload, marked as it is, besides `options`.
+    pub fn workload_options(&self, options: &Options) -> Result<Options, BoundError> {
+        match self {
+            Runs::Workload { which, spec } => crate::workload::workload_options(which, spec, options),
+            _ => Ok(options.clone()),
+        }
+    }
+
+    /// Shows every launch in order; whoever looks may run it, and must if later ones need what it leaves in memory.
+    pub fn each(
+        &self,
+        look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), BoundError>,
+    ) -> Result<(), BoundError> {
+        match self {
+            Runs::Replay(kept) => kept.each(look),
+            Runs::Jobs(jobs) => {
+                for job in jobs {
+                    let data = data_hash(job.initial());
+                    let program = job.program.borrow();
+                    let launched = Launched {
+                        kernel: program.kernel(),
+                        file: &job.file,
+                        program,
+                        machine: &job.machine,
+                        launch: job.launch,
+                        kernarg: &job.kernarg,
+                        args: &job.args,
+                        number: 0,
+                        data: &data,
+                    };
+                    look(&launched, &mut |options, observer| job.run(options, observer))?;
+                }
+                Ok(())
+            }
+            Runs::File { path, spec, runs } => {
+                let mut numbers = Numbers::default();
+                for run in 0..(*runs).max(1) {
+                    let spec = JobSpec { run, ..(**spec).clone() };
+                    all(&mut Session::open(path, &spec)?, &mut numbers, look)?;
+                }
+                Ok(())
+            }
+            Runs::Workload { which, spec } => {
+                let mut numbers = Numbers::default();
+                for input in 0..which.runs.max(1) {
+                    all(&mut Played::open_input(which, spec, input.into())?, &mut numbers, look)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Numbers of launches. The n-th launch of the same kernel with the same geometry and arguments is the same launch in every
+/// run; data may decide how many there are.
+#[derive(Default)]
+struct Numbers {
+    known: BTreeMap<(String, String, usize), usize>,
+    /// How often each came up in the run at hand.
+    seen: BTreeMap<(String, String), usize>,
+}
+
+impl Numbers {
+    fn of(&mut self, kernel: &str, shape: &Shape) -> usize {
+        let name = (kernel.to_owned(), shape.hash());
+        let times = self.seen.entry(name.clone()).or_default();
+        let next = self.known.len();
+        let number = *self.known.entry((name.0, name.1, *times)).or_insert(next);
+        *times += 1;
+        number
+    }
+}
+
+/// Shows every launch of one who hands them out.
+fn all(
+    launches: &mut dyn Launches,
+    numbers: &mut Numbers,
+    look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), BoundError>,
+) -> Result<(), BoundError> {
+    let file = launches.stage().program_file().to_owned();
+    let device = &launches.stage().device;
+    let data = data_hash([(0, device.read(0, device.used()).map_err(JobError::from)?)]);
+    numbers.seen.clear();
+    while let Some(step) = launches.next_step()? {
+        launches.with_prepared(&step, &mut |prepared, args, go| {
+            let mut launched = Launched {
+                kernel: &step.dispatch.kernel,
+                file: &file,
+                program: ProgramRef::Gcn3(&prepared.program),
+                machine: &prepared.machine,
+                launch: prepared.launch,
+                kernarg: &prepared.kernarg,
+                args,
+                number: 0,
+                data: &data,
+            };
+            launched.number = numbers.of(launched.kernel, &Shape::of(&launched));
+            look(&launched, go).map_err(JobError::stopped)
+        })?;
+    }
+    Ok(())
+}

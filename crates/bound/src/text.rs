@@ -1,0 +1,257 @@
+//! The report of a bound as text: first what a user asked for, then what it rests on.
+
+use crate::result::{BranchRow, KernelBound, Place, Status};
+use std::fmt::Write;
+
+/// Steps and blocks that are shown.
+const SHOWN: usize = 12;
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Hybrid => "hybrid",
+            Status::Given => "given",
+            Status::Observed => "observed",
+        }
+    }
+
+    /// What it says about loops and ways; [`KernelBound::meaning`] adds the times.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Status::Hybrid | Status::Given => "loop limits are proven or given",
+            Status::Observed => {
+                "rests on loop limits or calls that were only observed, or leaves out ways no run took"
+            }
+        }
+    }
+}
+
+impl BranchRow {
+    /// What is known about its split, in a few words.
+    pub fn state(&self) -> &'static str {
+        match (self.sure, self.marked, self.markable) {
+            (true, ..) => "splits, counted on",
+            (_, true, _) => "marked, not counted on",
+            (_, _, true) => "not marked",
+            _ => "cannot be marked",
+        }
+    }
+}
+
+impl KernelBound {
+    /// `paper`: also what the published formulas say.
+    pub fn text(&self, paper: bool) -> String {
+        let mut out = String::new();
+        let contexts = if self.contexts > 0 { format!(", S = {}", self.contexts) } else { String::new() };
+        let _ = writeln!(
+            out,
+            "kernel {} of {} on {} ({}{contexts})",
+            self.kernel, self.file, self.machine, self.mechanism
+        );
+        for warning in &self.warnings {
+            let _ = writeln!(out, "  WARNING: {warning}");
+        }
+        let _ = writeln!(out, "  bound      {:>12} cycles", self.bound);
+        if self.given() {
+            let _ = writeln!(out, "  observed   {:>12}: times of blocks are given", "nothing");
+        } else {
+            let _ = writeln!(out, "  observed   {:>12} cycles", self.observed);
+            let _ = writeln!(out, "  ratio      {:>12.3} ({})", self.ratio, self.behind());
+        }
+        let _ = writeln!(out, "  status     {:>12}: {}", self.status.name(), self.meaning());
+        let observed = match self.given() {
+            true => String::new(),
+            false => format!(
+                ", longest observed {}; {} with a segment for every block",
+                self.wave_observed, self.wave_bound_by_blocks
+            ),
+        };
+        let _ = writeln!(out, "  wave       {:>12} cycles{observed}", self.wave_bound);
+        for (i, l) in self.launches.iter().enumerate() {
+            if i >= SHOWN {
+                let _ = writeln!(out, "  … {} more launches", self.launches.len() - SHOWN);
+                break;
+            }
+            let _ = writeln!(
+                out,
+                "  launch {:<4} {} groups of {} waves, {} at once ({}): {} rounds, bound {}{}",
+                i + 1,
+                l.groups,
+                l.waves_per_group,
+                l.at_once,
+                l.limit,
+                l.rounds,
+                l.bound,
+                match (self.given(), l.runs) {
+                    (true, _) => String::new(),
+                    (false, 1) => format!(", observed {}", l.observed),
+                    (false, n) => format!(", observed {} (longest of {n} runs)", l.observed),
+                }
+            );
+        }
+        if self.splits + self.refused > 0 {
+            let _ = writeln!(
+                out,
+                "  splits     {} in the runs, {} refused, up to {} paths of a wave at once",
+                self.splits, self.refused, self.most_paths
+            );
+        }
+        self.loops_text(&mut out);
+        self.never_text(&mut out);
+        self.worst_text(&mut out);
+        self.blocks_text(&mut out);
+        self.branches_text(&mut out);
+        if paper {
+            self.paper_text(&mut out);
+        }
+        self.rest_text(&mut out);
+        out
+    }
+
+    fn loops_text(&self, out: &mut String) {
+        if !self.loops.is_empty() {
+            let _ = writeln!(out, "loops");
+        }
+        for l in &self.loops {
+            let seen = match l.observed {
+                Some(n) => format!(", seen {n}"),
+                None if self.given() => String::new(),
+                None => ", never entered".into(),
+            };
+            let whole = if l.whole { ", measured as a whole" } else { "" };
+            let _ = writeln!(out, "  {}: at most {} rounds ({}){seen}{whole}", l.header, l.max, l.origin);
+            if !l.why.is_empty() {
+                let _ = writeln!(out, "      {}", l.why);
+            }
+        }
+    }
+
+    fn never_text(&self, out: &mut String) {
+        if !self.never.is_empty() {
+            let _ = writeln!(out, "ways that cannot be taken");
+        }
+        for n in self.never.iter().take(SHOWN) {
+            let _ = writeln!(out, "  {} → {}: {}", n.from, n.to, n.why);
+        }
+        if self.never.len() > SHOWN {
+            let _ = writeln!(out, "  … {} more", self.never.len() - SHOWN);
+        }
+    }
+
+    fn worst_text(&self, out: &mut String) {
+        let _ = writeln!(out, "worst way of a wave");
+        let _ = writeln!(out, "       times    cycles      mean  samples       total  share  from → to");
+        let mut steps: Vec<_> = self.worst.iter().collect();
+        if steps.len() > SHOWN {
+            steps.sort_by_key(|s| std::cmp::Reverse(s.total));
+        }
+        let name = |p: &Option<Place>, end: &str| p.as_ref().map_or(end.to_owned(), Place::to_string);
+        for s in steps.iter().take(SHOWN) {
+            let _ = writeln!(
+                out,
+                "  {:>10} {:>9} {:>9.0} {:>8} {:>11} {:>5.1}%  {} → {}",
+                s.count,
+                s.cycles,
+                s.mean,
+                s.samples,
+                s.total,
+                100.0 * s.total as f64 / self.wave_bound.max(1) as f64,
+                name(&s.from, "start"),
+                name(&s.to, "end")
+            );
+        }
+        if steps.len() > SHOWN {
+            let _ = writeln!(out, "  … {} more, the longest first", steps.len() - SHOWN);
+        }
+    }
+
+    fn blocks_text(&self, out: &mut String) {
+        let mut blocks: Vec<_> = self.blocks.iter().filter(|b| b.percent >= 0.05).collect();
+        blocks.sort_by(|a, b| b.cycles.total_cmp(&a.cycles));
+        let _ = writeln!(out, "blocks by what they add to the bound");
+        for b in blocks.iter().take(SHOWN) {
+            let _ = writeln!(
+                out,
+                "  {:>5.1}%  {:>12.0} cycles  block {:<4} {:>4} instructions  {} to {:#x}",
+                b.percent, b.cycles, b.block, b.instructions, b.first, b.last.addr
+            );
+        }
+        if blocks.len() > SHOWN {
+            let _ = writeln!(out, "  … {} more", blocks.len() - SHOWN);
+        }
+    }
+
+    fn branches_text(&self, out: &mut String) {
+        if self.branches.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "divergent branches");
+        for b in &self.branches {
+            let state = b.state();
+            let other = match (b.with, b.without) {
+                (Some(with), Some(without)) if b.sure => {
+                    format!("; by blocks, wave bound {with} with it, {without} without")
+                }
+                (Some(with), Some(without)) => {
+                    format!("; by blocks, wave bound {with} with a split here, {without} now")
+                }
+                _ => String::new(),
+            };
+            let note = if b.note.is_empty() { String::new() } else { format!(" ({})", b.note) };
+            let _ = writeln!(out, "  {}: {state}{other}{note}", b.branch);
+        }
+    }
+
+    fn paper_text(&self, out: &mut String) {
+        let _ = writeln!(out, "as published (not repaired: docs/wcet.md says what is wrong with each)");
+        for p in &self.paper {
+            let computed = p.note.is_empty();
+            let cycles = |n: u64| if computed { n.to_string() } else { "-".to_owned() };
+            let note = if computed { String::new() } else { format!("; {}", p.note) };
+            let _ = writeln!(
+                out,
+                "  {:<24} {:>12} cycles, wave {:>10}  {}{note}",
+                p.rule,
+                cycles(p.kernel),
+                cycles(p.wave),
+                p.source
+            );
+        }
+    }
+
+    fn rest_text(&self, out: &mut String) {
+        if !self.given() {
+            self.coverage_text(out);
+        }
+        let _ = writeln!(out, "assumptions");
+        for a in &self.assumptions {
+            let _ = writeln!(out, "  - {a}");
+        }
+        let _ = writeln!(out, "inputs");
+        for (name, hash) in &self.inputs {
+            let _ = writeln!(out, "  {hash}  {name}");
+        }
+    }
+    /// Times are given: nothing ran.
+    fn given(&self) -> bool {
+        self.times == "given"
+    }
+
+    fn coverage_text(&self, out: &mut String) {
+        let c = &self.coverage;
+        let _ = writeln!(
+            out,
+            "coverage: {} runs, {} launches measured, {} waves; {} of {} ways measured, {} of {} steps taken, {} sides never skipped; {} points of {} blocks needed",
+            c.runs,
+            c.launches,
+            c.waves,
+            c.ways.0,
+            c.ways.1,
+            c.steps.0,
+            c.steps.1,
+            c.never_skipped,
+            c.points.1,
+            c.points.0
+        );
+    }
+}

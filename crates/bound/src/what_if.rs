@@ -1,0 +1,71 @@
+//! What each divergent branch does to the bound of a wave, and what a split there would do where there is none yet.
+//! A split that was never run is an estimate: its costs are those of the machine, and skipping a side that no run
+//! skipped takes the mean time of an instruction.
+
+use crate::analyse::{Fine, Options};
+use crate::result::BranchRow;
+use std::collections::BTreeSet;
+use wb_wcet::measure::Measured;
+use wb_wcet::wave::{self, Splitting};
+
+const ESTIMATE: &str = "an estimate until it is measured";
+
+/// Divergent branches: marked or not, counted on or not, and what the bound (with a segment for every block) would be
+/// otherwise.
+pub fn branches(fine: &Fine, options: &Options) -> Vec<BranchRow> {
+    let (kernel, measured) = (&fine.study.kernel, &fine.measured);
+    let sure = wave::among(&kernel.plan, measured, &fine.sure);
+    let skipping = kernel.plan.with_skips(measured.clone(), &fine.study.times);
+    let mut rows = Vec::new();
+    for (i, (r, _)) in measured.regions.iter().enumerate() {
+        let region = &kernel.plan.regions[*r];
+        let is_sure = sure.contains(&i);
+        let marked = kernel.splitting.sure.contains(&region.branch);
+        let mut row = BranchRow {
+            branch: kernel.place(region.branch),
+            markable: region.markable,
+            marked,
+            sure: is_sure,
+            with: is_sure.then_some(fine.bound.cycles),
+            without: None,
+            note: String::new(),
+        };
+        if options.what_if && is_sure {
+            let rest: Vec<usize> = sure.iter().copied().filter(|&s| s != i).collect();
+            row.without = wave::bound(measured, &rest).ok().map(|b| b.cycles);
+        } else if options.what_if && !marked && region.markable {
+            (row.with, row.note) = added(fine, &skipping, i);
+            row.without = row.with.map(|_| fine.bound.cycles);
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+/// The bound if region `i` were split too, and what to know about it.
+fn added(fine: &Fine, skipping: &Measured, i: usize) -> (Option<u64>, String) {
+    let (kernel, splitting) = (&fine.study.kernel, &fine.study.kernel.splitting);
+    let none = |why: &str| (None, why.to_owned());
+    if splitting.contexts == 0 {
+        return none("");
+    }
+    if splitting.unknown {
+        return none("where waves split is not known, no split could be counted on");
+    }
+    let branch = kernel.plan.regions[skipping.regions[i].0].branch;
+    let mut sure: BTreeSet<_> = splitting.sure.clone();
+    sure.insert(branch);
+    let more = Splitting { sure, ..splitting.clone() };
+    let mut model = skipping.clone();
+    let region = &mut model.regions[i].1;
+    region.split_cost = kernel.machine.split.split_cycles.into();
+    region.merge_cost = kernel.machine.split.merge_cycles.into();
+    match wave::guaranteed(&kernel.plan, &model, &more) {
+        Ok(list) if list.contains(&i) => match wave::bound(&model, &list) {
+            Ok(bound) => (Some(bound.cycles), ESTIMATE.to_owned()),
+            Err(error) => (None, error.to_string()),
+        },
+        Ok(_) => none("a context would not be sure to be free, or its lanes never part"),
+        Err(error) => (None, error.to_string()),
+    }
+}

@@ -1,0 +1,189 @@
+//! `wavebound campaign`: random kernels under every mechanism, no run of which may be longer than its bound; or random loops, none
+//! of which may go round more often than proven.
+
+use super::{CommandResult, print, print_json, print_line};
+use clap::Args;
+use indicatif::ProgressBar;
+use miette::{IntoDiagnostic, miette};
+use serde::Serialize;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use wavebound::facts::SideCondition;
+use wb_lab::campaign::{self, Case, Summary};
+use wb_lab::loops::{self, Search};
+
+#[derive(Args)]
+pub struct CampaignArgs {
+    /// Random kernels, each on a machine of its own
+    #[arg(long, default_value_t = 2160)]
+    cases: u64,
+    /// First case; a case is its number
+    #[arg(long, default_value_t = 0)]
+    first: u64,
+    /// Inputs of each kernel
+    #[arg(long, default_value_t = 3)]
+    inputs: u64,
+    /// Run one case and print its whole report
+    #[arg(long, value_name = "NUMBER")]
+    case: Option<u64>,
+    /// Folder for the figure and the table (campaign.svg, campaign.csv)
+    #[arg(long, short, default_value = "out/campaign")]
+    out: PathBuf,
+    /// Threads
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+    /// Search for wrong proofs instead: so many random loops in assembly (docs/facts.md, "The search")
+    #[arg(long, value_name = "CASES", conflicts_with_all = ["case", "opencl"])]
+    loops: Option<u64>,
+    /// The same with random loops in OpenCL C, compiled with Debian's clang
+    #[arg(long, value_name = "CASES", conflicts_with = "case")]
+    opencl: Option<u64>,
+    /// Leave out a side condition of the prover, to see the search find what is wrong without it
+    #[arg(long, value_name = "NAME", value_parser = side_condition)]
+    without: Option<SideCondition>,
+    /// Machine-readable output (docs/json.md)
+    #[arg(long)]
+    json: bool,
+}
+
+fn side_condition(name: &str) -> Result<SideCondition, String> {
+    let all = SideCondition::ALL.map(|c| format!("{c:?}"));
+    let found = SideCondition::ALL.into_iter().find(|c| format!("{c:?}") == name);
+    found.ok_or_else(|| format!("one of {}", all.join(", ")))
+}
+
+#[derive(Serialize)]
+struct CampaignJson<'a> {
+    version: u32,
+    violations: usize,
+    summary: &'a [Summary],
+    cases: &'a [Case],
+}
+
+#[derive(Serialize)]
+struct LoopsJson {
+    version: u32,
+    cases: u64,
+    loops: usize,
+    proved: usize,
+    reached: usize,
+    never_taken: usize,
+    refused: u64,
+    wrong: Vec<WrongJson>,
+}
+
+#[derive(Serialize)]
+struct WrongJson {
+    case: u64,
+    what: Vec<String>,
+}
+
+/// The search for wrong proofs.
+fn search_loops(args: &CampaignArgs, count: u64, opencl: bool) -> CommandResult {
+    let what = Search {
+        cases: args.first..args.first + count,
+        inputs: args.inputs.max(1) + 1,
+        threads: args.threads,
+        without: args.without,
+        opencl,
+    };
+    let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(count));
+    let found = loops::search(&what, &|done| {
+        if let Some(bar) = &bar {
+            bar.inc(done);
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let found = found.map_err(|e| miette!("{e}"))?;
+    if args.json {
+        let wrong = found.wrong.iter().map(|(case, what)| WrongJson { case: *case, what: what.clone() });
+        print_json(&LoopsJson {
+            version: 1,
+            cases: found.cases,
+            loops: found.sum.loops,
+            proved: found.sum.proved,
+            reached: found.sum.reached,
+            never_taken: found.sum.never,
+            refused: found.refused,
+            wrong: wrong.collect(),
+        })?;
+    } else {
+        for (case, what) in found.wrong.iter().take(5) {
+            print_line(&format!("case {case}: {}", what.first().map_or("", String::as_str)));
+        }
+        let sum = &found.sum;
+        print_line(&format!(
+            "{} cases: {} loops, {} limits proven, reached {} times, {} ways never taken; {} proofs refused by the \
+             checker; {} cases WRONG",
+            found.cases,
+            sum.loops,
+            sum.proved,
+            sum.reached,
+            sum.never,
+            found.refused,
+            found.wrong.len()
+        ));
+    }
+    Ok(if found.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+pub fn main(args: CampaignArgs) -> CommandResult {
+    if let Some(count) = args.loops {
+        return search_loops(&args, count, false);
+    }
+    if let Some(count) = args.opencl {
+        return search_loops(&args, count, true);
+    }
+    if let Some(number) = args.case {
+        let (found, setup) =
+            campaign::study(number, args.inputs).map_err(|e| miette!("case {number}: {e}"))?;
+        if args.json {
+            print_json(&found)?;
+        } else {
+            print_line(&format!("case {number}: {setup}"));
+            print(&found.text(true));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(args.cases));
+    let cases = campaign::run(args.first..args.first + args.cases, args.inputs, args.threads, &|| {
+        if let Some(bar) = &bar {
+            bar.inc(1);
+        }
+    })
+    .map_err(|(number, e)| {
+        miette!(help = format!("again: wavebound campaign --case {number}"), "case {number}: {e}")
+    })?;
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    std::fs::create_dir_all(&args.out).into_diagnostic()?;
+    let files = campaign::write(&cases, &args.out)?;
+    let summary = campaign::summary(&cases);
+    let bad: Vec<&Case> = cases.iter().filter(|c| !c.sound || !c.certified).collect();
+    if args.json {
+        print_json(&CampaignJson { version: 1, violations: bad.len(), summary: &summary, cases: &cases })?;
+    } else {
+        print(&campaign::table(&summary));
+        for file in files {
+            print_line(&format!("written: {}", file.display()));
+        }
+        print_line(&format!("{} cases × {} inputs, {} violations", cases.len(), args.inputs, bad.len()));
+    }
+    match bad.first() {
+        None => Ok(ExitCode::SUCCESS),
+        Some(c) => Err(miette!(
+            help = format!("again: wavebound campaign --case {}", c.number),
+            "case {}: bound {} cycles, observed {}; wave bound {}, observed {}; certificate {}",
+            c.number,
+            c.bound,
+            c.observed,
+            c.wave_bound,
+            c.wave_observed,
+            if c.certified { "valid" } else { "not valid" }
+        )),
+    }
+}

@@ -1,0 +1,173 @@
+//! `wavebound check-bound`: checks certificates of bounds with the independent checker, and against the program, the machine and
+//! the launch where they are given (docs/certificate.md).
+
+use super::target::{How, Target};
+use super::wcet;
+use super::{CommandResult, print_json, print_line};
+use clap::Args;
+use miette::Report;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use wavebound::bound::{Against, Runs, Verified, verify};
+use wavebound::files::Kind;
+use wavebound::jobs::launch::WorkloadSpec;
+
+#[derive(Args)]
+pub struct CheckArgs {
+    /// Certificates, as `wavebound wcet --certificate` writes them
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The program, or the launch file, that the bound is of: its code, control flow and loop limits are verified. With
+    /// --machine (or --set, --mechanism, …) the machine too; with --grid, --arg … or a launch file the launches too
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    #[command(flatten)]
+    how: How,
+    /// Machine-readable output (docs/json.md)
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Default, Serialize)]
+struct CheckedJson {
+    file: String,
+    valid: bool,
+    /// Of a wave, and of all launches.
+    bound: Option<u64>,
+    total: Option<u64>,
+    status: Option<String>,
+    kernel: Option<String>,
+    checksum: Option<String>,
+    machine: Option<Hashed>,
+    times: Option<TimesJson>,
+    verified: Verified,
+    nodes: usize,
+    edges: usize,
+    loops: usize,
+    facts: usize,
+    assumptions: Vec<String>,
+    notes: Vec<String>,
+    error: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Hashed {
+    name: String,
+    hash: String,
+}
+
+#[derive(Serialize)]
+struct TimesJson {
+    origin: String,
+    runs: u32,
+    inputs: Option<u32>,
+}
+
+/// Exit code 1 if any certificate does not prove its bound, or is not of what was given.
+pub fn main(args: CheckArgs) -> CommandResult {
+    let target = Target { file: args.program.clone(), how: args.how.clone() };
+    let mut all = Vec::new();
+    for path in &args.files {
+        let file = path.display().to_string();
+        let text = wavebound::files::read_text(path, Kind::Certificate)?;
+        all.push(match wavebound::check::check(&text) {
+            Ok(report) => checked(file, &report, &target)?,
+            Err(e) => CheckedJson { file, error: Some(e.to_string()), ..CheckedJson::default() },
+        });
+    }
+    if args.json {
+        print_json(&serde_json::json!({ "version": 2, "certificates": all }))?;
+    } else {
+        all.iter().for_each(show);
+    }
+    let valid = all.iter().all(|r| r.valid);
+    Ok(if valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A certificate whose arithmetic holds, against what is given.
+fn checked(file: String, report: &wavebound::check::Report, target: &Target) -> miette::Result<CheckedJson> {
+    let verified = compare(report, target)?;
+    let mut row = CheckedJson {
+        file,
+        valid: verified.errors.is_empty(),
+        bound: Some(report.bound),
+        nodes: report.nodes,
+        edges: report.edges,
+        loops: report.loops,
+        facts: report.facts,
+        assumptions: report.assumptions.clone(),
+        notes: verified.notes.clone(),
+        error: (!verified.errors.is_empty()).then(|| verified.errors.join("; ")),
+        verified,
+        ..CheckedJson::default()
+    };
+    if let Some(b) = &report.binding {
+        row.total = u64::try_from(b.total.0).ok();
+        row.status = Some(b.status.clone());
+        row.kernel = Some(b.code.kernel.clone());
+        row.checksum = Some(b.code.checksum.clone());
+        row.machine = Some(Hashed { name: b.machine.name.clone(), hash: b.machine.hash.clone() });
+        row.times =
+            Some(TimesJson { origin: b.times.origin.clone(), runs: b.times.runs, inputs: b.times.inputs });
+    }
+    Ok(row)
+}
+
+fn compare(report: &wavebound::check::Report, target: &Target) -> Result<Verified, Report> {
+    let runs = report.binding.as_ref().map_or(1, |b| b.times.runs.max(1));
+    if let Some((which, spec)) = target.workload()? {
+        let runs = Runs::Workload { which: WorkloadSpec { runs, ..which }, spec: Box::new(spec) };
+        return Ok(verify(report, &Against::Launches(&runs))?);
+    }
+    let Some(file) = &target.file else { return Ok(Verified::default()) };
+    if target.launches_given() {
+        return Ok(verify(report, &Against::Launches(&wcet::repeated(target, runs)?))?);
+    }
+    let spec = target.spec();
+    Ok(verify(report, &Against::Program { file, spec: &spec, machine: target.machine.given() })?)
+}
+
+fn show(row: &CheckedJson) {
+    let parts = row.verified.parts();
+    let of = |wanted: Option<bool>| -> Vec<&str> {
+        parts.iter().filter(|(_, v)| *v == wanted).map(|(name, _)| *name).collect()
+    };
+    let (good, open) = (of(Some(true)), of(None));
+    if let Some(error) = &row.error {
+        print_line(&format!("{}: NOT VALID: {error}", row.file));
+        return;
+    }
+    let mut said = Vec::new();
+    if !open.is_empty() {
+        said.push(format!("NOT verified: {}", open.join(", ")));
+    }
+    if !good.is_empty() {
+        said.push(format!("verified: {}", good.join(", ")));
+    }
+    let hint = match good.is_empty() {
+        true => " (--program, --machine and the launch verify them)",
+        false => "",
+    };
+    print_line(&format!("{}: {}{hint}", row.file, said.join("; ")));
+    print_line(&format!(
+        "valid: kernel {} takes at most {} cycles, {} for each wave ({} nodes, {} edges, {} loops, {} facts; status {}), if",
+        row.kernel.as_deref().unwrap_or("?"),
+        row.total.unwrap_or(0),
+        row.bound.unwrap_or(0),
+        row.nodes,
+        row.edges,
+        row.loops,
+        row.facts,
+        row.status.as_deref().unwrap_or("?")
+    ));
+    for a in &row.assumptions {
+        print_line(&format!("  - {a}"));
+    }
+    for note in &row.notes {
+        print_line(&format!("  not verified: {note}"));
+    }
+    if let (Some(checksum), Some(machine)) = (&row.checksum, &row.machine) {
+        print_line(&format!("  code {checksum}, machine {} {}", machine.name, machine.hash));
+    }
+}

@@ -1,0 +1,68 @@
+//! `wavebound compile`: OpenCL C or HIP to a code object, with the flags the rest of Wavebound wants.
+
+use super::{CommandResult, print_line};
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use wavebound::jobs::object::{CompileOptions, Compiler};
+
+#[derive(Args)]
+pub struct CompileArgs {
+    /// Source: .cl (OpenCL C), .hip or .cpp (HIP)
+    file: PathBuf,
+    /// Code object to write (default: beside the source, .co)
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    /// Optimisation level
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
+    level: u8,
+    /// Control flow as the optimiser leaves it, not in the canonical shape for analysis (docs/gcn3.md)
+    #[arg(long)]
+    default_flow: bool,
+    /// Code object version
+    #[arg(long, value_name = "VERSION", default_value_t = 4, value_parser = clap::value_parser!(u8).range(4..=5))]
+    code_object: u8,
+    /// Define a macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    defines: Vec<String>,
+    /// Look for included files there
+    #[arg(short = 'I', value_name = "FOLDER")]
+    includes: Vec<PathBuf>,
+    /// Print the command and do not run it
+    #[arg(long)]
+    print_command: bool,
+    /// Further options for the compiler, after --
+    #[arg(last = true)]
+    extra: Vec<String>,
+}
+
+pub fn main(args: CompileArgs) -> CommandResult {
+    let options = CompileOptions {
+        level: args.level,
+        default_flow: args.default_flow,
+        version: args.code_object,
+        defines: args.defines,
+        includes: args.includes,
+        extra: args.extra,
+    };
+    let output = args.output.unwrap_or_else(|| args.file.with_extension("co"));
+    let compiler = Compiler::find()?;
+    if args.print_command {
+        let words = compiler.command(&args.file, &output, &options)?;
+        let words: Vec<String> = words.iter().map(|w| quoted(&w.to_string_lossy())).collect();
+        print_line(&words.join(" "));
+        return Ok(ExitCode::SUCCESS);
+    }
+    compiler.compile(&args.file, &output, &options)?;
+    print_line(&output.display().to_string());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:+,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -1,0 +1,176 @@
+//! `wavebound kernels`: what a GCN3 program contains and what a core can hold of it.
+
+use super::{CommandResult, print_json, print_line};
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use wavebound::hw::{Limit, Machine, Needs};
+use wavebound::jobs::object::{CompileOptions, ObjectFile};
+use wavebound::objects::codeobject::{ArgKind, CodeObject, Kernel, KernelArg, names};
+
+#[derive(Args)]
+pub struct KernelsArgs {
+    /// Code object, assembly, or source: .co .hsaco .s .cl .hip
+    file: PathBuf,
+    /// Machine whose occupancy is shown
+    #[arg(long, short, default_value = "gcn3")]
+    machine: String,
+    /// Work-items of a group, for occupancy
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    group: u32,
+    /// Machine-readable output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct ArgJson {
+    name: String,
+    kind: String,
+    #[serde(rename = "type")]
+    type_name: String,
+    offset: u32,
+    size: u32,
+}
+
+#[derive(Serialize)]
+struct OccupancyJson {
+    machine: String,
+    group: u32,
+    waves_per_simd: u32,
+    groups_per_core: u32,
+    limit: &'static str,
+}
+
+#[derive(Serialize)]
+struct KernelJson {
+    name: String,
+    /// As C++ has it, where `name` is mangled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    readable: Option<String>,
+    entry: u64,
+    code_bytes: u64,
+    vgprs: u32,
+    sgprs: u32,
+    lds_bytes: u32,
+    scratch_bytes: u32,
+    kernarg_bytes: u32,
+    args: Vec<ArgJson>,
+    occupancy: OccupancyJson,
+}
+
+#[derive(Serialize)]
+struct KernelsJson {
+    version: u32,
+    file: String,
+    code_object: u8,
+    target: &'static str,
+    kernels: Vec<KernelJson>,
+}
+
+pub fn main(args: KernelsArgs) -> CommandResult {
+    let file = ObjectFile::from_file(&args.file, &CompileOptions::default())?;
+    let machine = wavebound::hw::load(&args.machine)?;
+    let kernels = file.object.kernels.iter().map(|k| describe(&file.object, k, &machine, args.group));
+    let all = KernelsJson {
+        version: 1,
+        file: args.file.display().to_string(),
+        code_object: file.object.version,
+        target: file.object.target(),
+        kernels: kernels.collect(),
+    };
+    if args.json {
+        print_json(&all)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print_line(&format!("{}: code object version {}, {}", all.file, all.code_object, all.target));
+    all.kernels.iter().for_each(show);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(object: &CodeObject, kernel: &Kernel, machine: &Machine, group: u32) -> KernelJson {
+    let d = kernel.descriptor;
+    let fit = machine.occupancy(Needs {
+        waves_per_group: group.div_ceil(machine.core.lanes),
+        vgprs: d.vgprs(),
+        sgprs: d.sgprs(),
+        lds_bytes: kernel.lds_bytes,
+    });
+    // A partition holds no more waves than the groups of its core bring.
+    let waves = fit.groups_per_core * group.div_ceil(machine.core.lanes);
+    let waves_per_simd = fit.waves_per_partition.min(waves.div_ceil(machine.core.partitions));
+    KernelJson {
+        name: kernel.name.clone(),
+        readable: names::readable(&kernel.name),
+        entry: kernel.entry,
+        code_bytes: object.code_bytes(kernel),
+        vgprs: d.vgprs(),
+        sgprs: d.sgprs(),
+        lds_bytes: kernel.lds_bytes,
+        scratch_bytes: kernel.scratch_bytes,
+        kernarg_bytes: kernel.kernarg_size,
+        args: kernel.args.iter().map(arg).collect(),
+        occupancy: OccupancyJson {
+            machine: machine.name.clone(),
+            group,
+            waves_per_simd,
+            groups_per_core: fit.groups_per_core,
+            limit: match fit.limit {
+                Limit::Slots => "wave slots",
+                Limit::VectorRegisters => "vector registers",
+                Limit::ScalarRegisters => "scalar registers",
+                Limit::LocalMemory => "local memory",
+                Limit::Barriers => "barriers",
+            },
+        },
+    }
+}
+
+fn arg(a: &KernelArg) -> ArgJson {
+    let kind = match &a.kind {
+        ArgKind::Value => "value",
+        ArgKind::Buffer => "buffer",
+        ArgKind::DynamicLds => "local",
+        ArgKind::Hidden(name) | ArgKind::Other(name) => name,
+    };
+    ArgJson {
+        name: a.name.clone(),
+        kind: kind.to_owned(),
+        type_name: a.type_name.clone(),
+        offset: a.offset,
+        size: a.size,
+    }
+}
+
+fn show(k: &KernelJson) {
+    let readable = k.readable.as_ref().map_or(String::new(), |r| format!("  {r}"));
+    print_line(&format!("\n{}{readable}", k.name));
+    print_line(&format!("  code       {} bytes at {:#x}", k.code_bytes, k.entry));
+    print_line(&format!("  registers  {} vector, {} scalar", k.vgprs, k.sgprs));
+    print_line(&format!(
+        "  memory     {} bytes local, {} bytes private per lane",
+        k.lds_bytes, k.scratch_bytes
+    ));
+    let o = &k.occupancy;
+    if o.groups_per_core == 0 {
+        print_line(&format!(
+            "  occupancy  a group of {} does not fit on {}: {}",
+            o.group, o.machine, o.limit
+        ));
+    } else {
+        print_line(&format!(
+            "  occupancy  {} waves per SIMD, {} groups of {} per core on {}, limited by {}",
+            o.waves_per_simd, o.groups_per_core, o.group, o.machine, o.limit
+        ));
+    }
+    print_line(&format!("  arguments  {} bytes", k.kernarg_bytes));
+    let hidden = k.args.iter().filter(|a| a.kind.starts_with("hidden_")).count();
+    for a in k.args.iter().filter(|a| !a.kind.starts_with("hidden_")) {
+        let name = if a.name.is_empty() { "-" } else { &a.name };
+        print_line(&format!("    {:>4} {:>3}  {:<8} {:<12} {name}", a.offset, a.size, a.kind, a.type_name));
+    }
+    if hidden > 0 {
+        print_line(&format!("    and {hidden} hidden ones the launch fills in"));
+    }
+}

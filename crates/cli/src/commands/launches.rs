@@ -1,0 +1,195 @@
+//! `wavebound run` with a launch file or a workload: every launch, then what was expected and what to keep.
+
+use super::record::{Record, TraceSummary};
+use super::run::{self, Registers, RunArgs, Totals};
+use super::{CommandResult, print_json, print_line};
+use miette::miette;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wavebound::jobs::launch::{Launches, Verdict};
+use wavebound::sim::Outcome;
+use wavebound::trace::{NO_PC, Stats};
+
+#[derive(Serialize)]
+struct LaunchJson {
+    kernel: String,
+    grid: [u32; 3],
+    group: [u32; 3],
+    totals: Totals,
+    stats: Option<Stats>,
+    registers: Registers,
+    trace: Option<TraceSummary>,
+}
+
+#[derive(Serialize)]
+struct ExpectJson {
+    buffer: String,
+    ok: bool,
+    elements: u64,
+    differing: u64,
+    first: Option<FirstJson>,
+}
+
+#[derive(Serialize)]
+struct FirstJson {
+    index: u64,
+    got: String,
+    expected: String,
+}
+
+/// The stable result of `run launch.toml --json`.
+#[derive(Serialize)]
+struct LaunchesJson {
+    version: u32,
+    passed: bool,
+    totals: Totals,
+    stats: Option<Stats>,
+    launches: Vec<LaunchJson>,
+    expect: Vec<ExpectJson>,
+    memory: BTreeMap<String, Vec<String>>,
+    outputs: BTreeMap<String, String>,
+}
+
+pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
+    let shown = args.show.iter().map(|s| session.stage().buffer(s)).collect::<Result<Vec<_>, _>>()?;
+    let outputs = args.outputs()?;
+    for (name, _) in &outputs {
+        session.stage().buffer(name)?;
+    }
+    let own = session.outputs();
+    let paths: Vec<&Path> = own.iter().chain(outputs.iter().map(|o| &o.1)).map(PathBuf::as_path).collect();
+    args.record.check(true, &paths)?;
+    let mut problems = Vec::new();
+    let (mut totals, mut stats, mut launches) = (Totals::default(), None::<Stats>, Vec::new());
+    while let Some(step) = session.next_step()? {
+        let (outcome, record) = args
+            .record
+            .run(Some(step.number), NO_PC, |options, observer| Ok(session.run(&step, options, observer)?))?;
+        add(&mut totals, &outcome);
+        match (&mut stats, &record.stats) {
+            (Some(sum), Some(more)) => sum.add(more),
+            (sum @ None, more) => sum.clone_from(more),
+            _ => {}
+        }
+        let d = &step.dispatch;
+        if !args.json {
+            print_line(&format!(
+                "launch {} {} {} in {}: {} {}, {} wave-instructions, {} waves",
+                step.number,
+                d.kernel,
+                size(d.grid),
+                size(d.group),
+                outcome.cycles,
+                if args.record.untimed { "wave-instructions" } else { "cycles" },
+                outcome.wave_instructions,
+                outcome.waves
+            ));
+            run::print_registers(&outcome);
+            run::print_files(&record);
+            problems.extend(record.problems);
+            continue;
+        }
+        launches.push(LaunchJson {
+            kernel: d.kernel.clone(),
+            grid: d.grid,
+            group: d.group,
+            totals: Totals::from(&outcome),
+            stats: record.stats,
+            registers: run::registers(&outcome),
+            trace: record.trace,
+        });
+        problems.extend(record.problems);
+    }
+    let verdicts = session.verdicts()?;
+    let mut written: BTreeMap<String, String> = BTreeMap::new();
+    match session.write_outputs() {
+        Ok(files) => written.extend(files.into_iter().map(|(n, p)| (n, p.display().to_string()))),
+        Err(e) => problems.push(e.into()),
+    }
+    for (name, path) in outputs {
+        match session.stage().save(name, &path) {
+            Ok(()) => _ = written.insert(name.to_owned(), path.display().to_string()),
+            Err(e) => problems.push(e.into()),
+        }
+    }
+    let mut memory = BTreeMap::new();
+    for buffer in &shown {
+        memory.insert(buffer.name.clone(), session.stage().values(buffer)?);
+    }
+    let passed = verdicts.iter().all(|v| v.difference.is_none());
+    if args.json {
+        let expect = verdicts.iter().map(expect_json).collect();
+        print_json(&LaunchesJson {
+            version: 1,
+            passed,
+            totals,
+            stats,
+            launches,
+            expect,
+            memory,
+            outputs: written,
+        })?;
+    } else {
+        run::print_stats(stats.as_ref(), args.per_pc);
+        run::print_memory(&memory);
+        for (name, path) in &written {
+            print_line(&format!("{name}: {path}"));
+        }
+        for v in verdicts.iter().filter(|v| v.difference.is_none()) {
+            print_line(&format!("{}: {} elements as expected", v.buffer, v.elements));
+        }
+    }
+    Record::complete(problems)?;
+    let mut failures = verdicts.iter().filter_map(failure);
+    match failures.next() {
+        None => Ok(ExitCode::SUCCESS),
+        Some(first) => {
+            let text: Vec<String> = std::iter::once(first).chain(failures).collect();
+            let help = match args.target.workload.workload {
+                Some(_) => {
+                    "a workload must give its reference's results on every machine: please report this"
+                }
+                None => "abs, rel or ulp in [[expect]] allow small differences",
+            };
+            Err(miette!(help = help, "{}", text.join("\n")))
+        }
+    }
+}
+
+fn add(totals: &mut Totals, outcome: &Outcome) {
+    totals.cycles += outcome.cycles;
+    totals.wave_instructions += outcome.wave_instructions;
+    totals.lane_instructions += outcome.lane_instructions;
+    totals.nops += outcome.nops;
+    totals.waves += outcome.waves;
+    totals.max_stack_depth = totals.max_stack_depth.max(outcome.max_stack_depth);
+}
+
+fn size(size: [u32; 3]) -> String {
+    let used = size.iter().rposition(|&n| n > 1).unwrap_or(0);
+    size[..=used].iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+}
+
+fn failure(v: &Verdict) -> Option<String> {
+    let d = v.difference.as_ref()?;
+    Some(format!(
+        "buffer {} is not as expected: {}[{}] is {}, expected {}; {} of {} elements differ",
+        v.buffer, v.buffer, d.index, d.got, d.expected, d.count, d.of
+    ))
+}
+
+fn expect_json(v: &Verdict) -> ExpectJson {
+    ExpectJson {
+        buffer: v.buffer.clone(),
+        ok: v.difference.is_none(),
+        elements: v.elements,
+        differing: v.difference.as_ref().map_or(0, |d| d.count),
+        first: v.difference.as_ref().map(|d| FirstJson {
+            index: d.index,
+            got: d.got.clone(),
+            expected: d.expected.clone(),
+        }),
+    }
+}

@@ -1,0 +1,71 @@
+//! One file per command, plus the options they share.
+
+pub mod asm;
+pub mod bench;
+pub mod campaign;
+pub mod cfg;
+pub mod check_bound;
+pub mod compile;
+pub mod demo;
+pub mod facts;
+pub mod hip;
+pub mod info;
+pub mod interrupt;
+pub mod kernels;
+mod launches;
+pub mod picture;
+mod place;
+pub mod predict;
+mod record;
+pub mod reproduce;
+pub mod run;
+pub mod split;
+pub mod synthetic;
+mod target;
+pub mod wcet;
+pub mod workloads;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::OnceLock;
+
+/// What a command returns: an exit code, or an error to show.
+pub type CommandResult = miette::Result<ExitCode>;
+
+/// Why standard output took no more.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Prints to standard output; a reader that has gone away (`| head`) ends the program quietly. Any other error is kept for
+/// the end ([`lost`]), so that files are still written.
+pub fn print(text: &str) {
+    if LOST.get().is_some() {
+        return;
+    }
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => {}
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(e) => _ = LOST.set(wavebound::files::words(&e)),
+    }
+}
+
+/// What kept standard output from being written, if anything did.
+pub fn lost() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
+}
+
+/// A line on standard error. Unlike `eprintln!` it does not panic where nobody can read it.
+pub fn tell(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+pub fn print_line(text: &str) {
+    print(&format!("{text}\n"));
+}
+
+/// Pretty JSON on standard output.
+pub fn print_json(value: &impl serde::Serialize) -> miette::Result<()> {
+    use miette::IntoDiagnostic;
+    print_line(&serde_json::to_string_pretty(value).into_diagnostic()?);
+    Ok(())
+}

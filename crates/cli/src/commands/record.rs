@@ -1,0 +1,253 @@
+//! Who watches a launch: statistics, trace, log, picture – the options of `run` about them.
+
+use super::interrupt::Watch;
+use super::picture::{self, DrawArgs};
+use super::run::print_stats;
+use super::target::Progress;
+use super::{print_line, tell};
+use clap::Args;
+use miette::{Report, miette};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use wavebound::files::Output;
+use wavebound::report::{History, timetable};
+use wavebound::schedule;
+use wavebound::sim::{Outcome, RunOptions};
+use wavebound::trace::Pc;
+use wavebound::trace::{Observer, Observers, PdomLog, Statistics, Stats, TraceEnd, TraceWriter};
+
+#[derive(Args)]
+pub struct RecordArgs {
+    /// Functional run without a pipeline: fast, same results, cycles are wave-instructions
+    #[arg(long)]
+    pub untimed: bool,
+    /// Print the registers of every wave as it ended
+    #[arg(long)]
+    dump_registers: bool,
+    /// Write a trace file (docs/trace-format.md); of several launches, one file each: FILE-1, FILE-2, …
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Write the debug log of the PDOM document: masks at splits and joins; `-` = standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    log: Option<PathBuf>,
+    /// Draw the execution history (.png or .svg); of several launches, one each
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
+    /// Collect no statistics: fastest, prints only the totals
+    #[arg(long)]
+    no_stats: bool,
+    /// Check the mask invariants after every instruction
+    #[arg(long)]
+    check: bool,
+    /// Compare the issue scheduler with the oracles of SWAS: discrepancies and errors over the kernel (docs/vortex.md)
+    #[arg(long, conflicts_with = "untimed")]
+    pub oracle: bool,
+    /// Draw which wave issued in each cycle of the kernel, and where the oracles differ (.png or .svg)
+    #[arg(long, value_name = "FILE", conflicts_with = "untimed")]
+    pub schedule: Option<PathBuf>,
+    /// Cycles of the kernel to draw
+    #[arg(long, value_name = "FROM..TO", default_value = "0..600", value_parser = cycles, requires = "schedule")]
+    schedule_cycles: Range<u64>,
+}
+
+/// `FROM..TO`.
+fn cycles(text: &str) -> Result<Range<u64>, String> {
+    let wrong = || format!("`{text}` is not FROM..TO, for example 100..700");
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |t: &str| t.trim().parse::<u64>().map_err(|_| wrong());
+    let range = number(from)?..number(to)?;
+    match range.end.checked_sub(range.start) {
+        Some(1..=10_000) => Ok(range),
+        _ => Err(format!("`{text}` is not between 1 and 10000 cycles")),
+    }
+}
+
+#[derive(Clone, Serialize)]
+pub struct TraceSummary {
+    pub file: String,
+    pub events: u64,
+    pub hash: String,
+}
+
+/// What the watchers saw.
+pub struct Record {
+    pub stats: Option<Stats>,
+    pub trace: Option<TraceSummary>,
+    pub picture: Option<PathBuf>,
+    /// Files that could not be written, although the run went well.
+    pub problems: Vec<Report>,
+}
+
+impl Record {
+    /// After everything is shown: the first file that could not be written.
+    pub fn complete(problems: Vec<Report>) -> miette::Result<()> {
+        problems.into_iter().next().map_or(Ok(()), Err)
+    }
+}
+
+/// `run.wbt` of launch 2 is `run-2.wbt`.
+fn numbered(path: &Path, number: Option<usize>) -> PathBuf {
+    let Some(number) = number.filter(|_| path != Path::new("-")) else { return path.to_path_buf() };
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let name = match path.extension() {
+        Some(extension) => format!("{stem}-{number}.{}", extension.to_string_lossy()),
+        None => format!("{stem}-{number}"),
+    };
+    path.with_file_name(name)
+}
+
+impl RecordArgs {
+    /// The oracles look on.
+    pub fn watches(&self) -> bool {
+        self.oracle || self.schedule.is_some()
+    }
+
+    /// Runs one launch with everybody watching. `number`: of a launch among several; `kernel`: where the kernel begins
+    /// that oracles look at.
+    pub fn run(
+        &self,
+        number: Option<usize>,
+        kernel: Pc,
+        go: impl FnOnce(RunOptions, Option<&mut dyn Observer>) -> Result<Outcome, Report>,
+    ) -> miette::Result<(Outcome, Record)> {
+        let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
+        let (trace_path, picture_path) = (file(&self.trace), file(&self.picture));
+        let mut statistics = (!self.no_stats).then(Statistics::new);
+        let mut trace = trace_path.as_deref().map(Output::create).transpose()?.map(TraceWriter::new);
+        let mut log = file(&self.log).map(|p| log_target(&p).map(PdomLog::new)).transpose()?;
+        let mut history = picture_path.is_some().then(History::new);
+        let watch = Watch::new()?;
+        let outcome = {
+            let mut observers = Observers::new();
+            statistics.iter_mut().for_each(|o| observers.push(o));
+            trace.iter_mut().for_each(|o| observers.push(o));
+            log.iter_mut().for_each(|o| observers.push(o));
+            history.iter_mut().for_each(|o| observers.push(o));
+            let progress = Progress::new();
+            let mut report = |cycles, instructions| {
+                progress.show(cycles, instructions);
+                watch.go_on()
+            };
+            let options = RunOptions {
+                timed: !self.untimed,
+                check: self.check,
+                keep_registers: self.dump_registers,
+                watch: self.watches().then_some(kernel),
+                decisions: self.schedule.as_ref().map_or(0..0, |_| self.schedule_cycles.clone()),
+                every_cycle: false,
+                issue: None,
+                progress: Some(&mut report),
+            };
+            let silent = observers.is_empty();
+            go(options, if silent { None } else { Some(&mut observers) })
+        };
+        // Neither a file that cannot be written nor a run that fails takes the other with it.
+        let mut problems = Vec::new();
+        let unwritten =
+            |what: &str, e: &io::Error| miette!("cannot write the {what}: {}", wavebound::files::words(e));
+        if let Some(log) = log {
+            let kept = match log.finish() {
+                Ok(LogTarget::File(file)) => file.finish().map_err(Report::from),
+                Ok(LogTarget::Standard(_)) => Ok(()),
+                Err(e) => Err(unwritten("log", &e)),
+            };
+            problems.extend(kept.err());
+        }
+        let end = trace.and_then(|t| {
+            let kept = match t.finish_into() {
+                Ok((end, file)) => file.finish().map(|()| end).map_err(Report::from),
+                Err(e) => Err(unwritten("trace", &e)),
+            };
+            kept.map_err(|e| problems.push(e)).ok()
+        });
+        if let (Err(_), Some(interrupted)) = (&outcome, watch.interrupted()) {
+            self.so_far(
+                statistics.as_ref(),
+                history.as_ref().zip(picture_path.as_deref()),
+                &end,
+                trace_path,
+            )?;
+            problems.iter().for_each(|p| tell(&format!("{p:?}")));
+            return Err(interrupted.into());
+        }
+        let outcome = outcome?;
+        if let (Some(history), Some(path)) = (&history, &picture_path) {
+            problems.extend(picture::draw(history, &DrawArgs::default(), path).err());
+        }
+        if let Some(path) = file(&self.schedule) {
+            problems
+                .extend(timetable(&schedule::timetable(&outcome.decisions), &path).err().map(Report::from));
+        }
+        let trace = end.zip(trace_path).map(|(end, path)| TraceSummary {
+            file: path.display().to_string(),
+            events: end.events,
+            hash: format!("{:016x}", end.hash),
+        });
+        let stats = statistics.map(|s| s.stats());
+        Ok((outcome, Record { stats, trace, picture: picture_path, problems }))
+    }
+
+    /// Whether all files can be written, with others the command writes: asked before a run. `several`: launches may follow
+    /// each other, and each has its own files.
+    pub fn check(&self, several: bool, others: &[&Path]) -> miette::Result<()> {
+        let number = several.then_some(1);
+        let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
+        let log = file(&self.log).filter(|p| p != Path::new("-"));
+        let drawn: Vec<PathBuf> = [file(&self.picture), file(&self.schedule)].into_iter().flatten().collect();
+        drawn.iter().try_for_each(|p| wavebound::report::check_name(p))?;
+        let own: Vec<PathBuf> = drawn.into_iter().chain(file(&self.trace)).chain(log).collect();
+        wavebound::files::check_outputs(own.iter().map(PathBuf::as_path).chain(others.iter().copied()))?;
+        Ok(())
+    }
+
+    /// What is known of a run that was interrupted.
+    fn so_far(
+        &self,
+        statistics: Option<&Statistics>,
+        picture: Option<(&History, &Path)>,
+        end: &Option<TraceEnd>,
+        trace: Option<PathBuf>,
+    ) -> miette::Result<()> {
+        print_line("interrupted; so far:");
+        print_stats(statistics.map(Statistics::stats).as_ref(), false);
+        if let Some((history, path)) = picture {
+            picture::draw(history, &DrawArgs::default(), path)?;
+            print_line(&format!("picture: {}", path.display()));
+        }
+        if let (Some(end), Some(path)) = (end, trace) {
+            print_line(&format!("trace: {} ({} events, up to the interruption)", path.display(), end.events));
+        }
+        Ok(())
+    }
+}
+
+/// Where the log goes.
+enum LogTarget {
+    Standard(io::Stdout),
+    File(Box<Output>),
+}
+
+impl Write for LogTarget {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            LogTarget::Standard(out) => out.write(bytes),
+            LogTarget::File(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            LogTarget::Standard(out) => out.flush(),
+            LogTarget::File(out) => out.flush(),
+        }
+    }
+}
+
+fn log_target(path: &Path) -> miette::Result<LogTarget> {
+    if path == Path::new("-") {
+        return Ok(LogTarget::Standard(io::stdout()));
+    }
+    Ok(LogTarget::File(Box::new(Output::create(path)?)))
+}

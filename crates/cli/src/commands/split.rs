@@ -1,0 +1,237 @@
+//! `wavebound split`: marks divergent branches of a GCN3 program for splitting, or lists them (docs/splitting.md).
+
+use super::place::{self, Launch, PlacingArgs};
+use super::workloads::WorkloadArgs;
+use super::{CommandResult, print_json, print_line};
+use clap::{Args, ValueEnum};
+use miette::miette;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wavebound::hw::MarkStyle;
+use wavebound::jobs::launch::WorkloadSpec;
+use wavebound::jobs::object::{self, CompileOptions};
+use wavebound::objects::marks::{self, Request, Site, Wanted};
+use wavebound::program::RegionKind;
+
+#[derive(Args)]
+#[command(group = clap::ArgGroup::new("which").args(["at", "all", "marks", "list", "optimal"]))]
+pub struct SplitArgs {
+    /// Code object, assembly, or source: .co .hsaco .bundle .s .cl .hip
+    #[arg(required_unless_present = "workload")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    workload: WorkloadArgs,
+    /// Only in this kernel or function
+    #[arg(long, default_value = "")]
+    kernel: String,
+    /// Mark the branch at an address (0x2650), a pc (148), FILE:LINE, LABEL or LABEL+BYTES; repeatable
+    #[arg(long, value_name = "PLACE")]
+    at: Vec<String>,
+    /// Mark all branches that can be marked
+    #[arg(long)]
+    all: bool,
+    /// Mark where the source has wavebound_split() (default when it has)
+    #[arg(long)]
+    marks: bool,
+    /// List the branches: address, pc, source line, kind, where its lanes come together, markable or why not
+    #[arg(long)]
+    list: bool,
+    /// Mark where splitting lowers the bound most: measures the launch given with --launch, or --grid, --group and --arg
+    #[arg(long)]
+    optimal: bool,
+    #[command(flatten)]
+    placing: PlacingArgs,
+    /// How to mark
+    #[arg(long, value_enum, default_value_t)]
+    style: StyleArg,
+    /// Code object to write (default: beside the input, .split.co)
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    /// Machine-readable output (docs/json.md)
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum StyleArg {
+    /// split before the branch, merge where its lanes are together again
+    #[default]
+    Pws,
+    /// MODE bit 21 set around the branch
+    Thesis,
+}
+
+impl From<StyleArg> for MarkStyle {
+    fn from(style: StyleArg) -> MarkStyle {
+        match style {
+            StyleArg::Pws => MarkStyle::Pws,
+            StyleArg::Thesis => MarkStyle::Thesis,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct BranchJson {
+    function: String,
+    pc: u32,
+    addr: u64,
+    file: String,
+    line: u32,
+    kind: &'static str,
+    reconverge: Option<u64>,
+    else_of: Option<u64>,
+    markable: bool,
+    why: &'static str,
+    split: bool,
+    mode: bool,
+}
+
+#[derive(Serialize)]
+struct ListJson {
+    version: u32,
+    file: String,
+    branches: Vec<BranchJson>,
+}
+
+#[derive(Serialize)]
+struct SplitJson {
+    version: u32,
+    file: String,
+    output: String,
+    /// Addresses in the input.
+    marked: Vec<u64>,
+    notes: Vec<String>,
+}
+
+pub fn main(args: SplitArgs) -> CommandResult {
+    let which = args.workload.spec()?;
+    let program = Program::read(args.file.as_deref(), which.as_ref())?;
+    let (name, bytes) = (program.name.clone(), program.bytes.as_slice());
+    let report = |e| object::mark_report(&name, e);
+    if args.list {
+        let sites = marks::sites(bytes, &args.kernel).map_err(report)?;
+        return list(&args, name, &sites).map(|()| ExitCode::SUCCESS);
+    }
+    if args.optimal {
+        let style = args.style.into();
+        let launch = Launch { program: &program, workload: which.as_ref(), kernel: &args.kernel, style };
+        return place::main(&args.placing, &launch, args.output.as_deref(), args.json);
+    }
+    let wanted = match (args.all, args.at.is_empty(), &which) {
+        (true, ..) => Wanted::All,
+        (false, false, _) => Wanted::At(args.at.clone()),
+        (false, true, Some(which)) => Wanted::At(which.workload.default_marks()),
+        (false, true, None) => Wanted::Source,
+    };
+    if wanted == Wanted::Source && !marks::has_source_marks(bytes, &args.kernel).map_err(report)? {
+        return Err(miette!(
+            help = "say which branches: --at PLACE or --all; --list shows them",
+            "{name}: there is no wavebound_split() in it"
+        ));
+    }
+    let request = Request { kernel: args.kernel.clone(), wanted, style: args.style.into() };
+    let marked = object::mark(&name, bytes, &request)?;
+    let output = args.output.clone().unwrap_or_else(|| program.output.clone());
+    wavebound::files::write(&output, &marked.bytes)?;
+    let output = output.display().to_string();
+    if args.json {
+        let json = SplitJson { version: 1, file: name, output, marked: marked.branches, notes: marked.notes };
+        return print_json(&json).map(|()| ExitCode::SUCCESS);
+    }
+    for note in &marked.notes {
+        super::tell(&format!("note: {note}"));
+    }
+    let count = marked.branches.len();
+    let s = if count == 1 { "" } else { "es" };
+    print_line(&format!("{output}: {count} branch{s} marked, {} bytes", marked.bytes.len()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be marked: a file, or the program of a workload.
+pub struct Program {
+    pub name: String,
+    pub bytes: Vec<u8>,
+    /// The file itself, to run it.
+    pub file: PathBuf,
+    /// Where the marked program goes if nothing else is said.
+    pub output: PathBuf,
+}
+
+impl Program {
+    fn read(file: Option<&Path>, which: Option<&WorkloadSpec>) -> miette::Result<Program> {
+        match (file, which) {
+            (Some(_), Some(_)) => Err(miette!("a file does not go with --workload")),
+            (None, Some(which)) => Ok(Program {
+                name: which.workload.name.to_owned(),
+                bytes: which.workload.code.to_vec(),
+                file: PathBuf::new(),
+                output: PathBuf::from(format!("{}.split.co", which.workload.folder())),
+            }),
+            (file, None) => {
+                let file = file.unwrap_or(Path::new(""));
+                let name = file.display().to_string();
+                let bytes = object::read(file, &CompileOptions::default())?;
+                let bytes = object::code(&name, &bytes)?.into_owned();
+                let output = file.with_extension("split.co");
+                Ok(Program { name, bytes, file: file.to_owned(), output })
+            }
+        }
+    }
+}
+
+fn kind(site: &Site) -> &'static str {
+    match site.kind {
+        RegionKind::If => "if",
+        RegionKind::Else => "else",
+        RegionKind::Loop => "loop",
+        RegionKind::Unsaved => "unsaved",
+    }
+}
+
+fn list(args: &SplitArgs, file: String, sites: &[Site]) -> miette::Result<()> {
+    if args.json {
+        let branch = |s: &Site| BranchJson {
+            function: s.function.clone(),
+            pc: s.pc,
+            addr: s.addr,
+            file: s.file.clone(),
+            line: s.line,
+            kind: kind(s),
+            reconverge: s.reconverge,
+            else_of: s.else_of,
+            markable: s.markable,
+            why: s.why,
+            split: s.split,
+            mode: s.mode,
+        };
+        return print_json(&ListJson { version: 1, file, branches: sites.iter().map(branch).collect() });
+    }
+    let mut function = None;
+    for s in sites {
+        if function != Some(&s.function) {
+            function = Some(&s.function);
+            print_line(&format!("{}:", s.function));
+            print_line("  address       pc  source                kind     lanes meet  split and merge");
+        }
+        let source = if s.line > 0 { format!("{}:{}", s.file, s.line) } else { "-".into() };
+        let meet = s.reconverge.map_or("-".into(), |a| format!("{a:#x}"));
+        let state = match (s.markable, s.else_of) {
+            (true, Some(first)) => format!("with its if, {first:#x}"),
+            (true, None) => "yes".into(),
+            (false, _) => format!("no: {}", s.why),
+        };
+        let marks = [(s.split, ", marked"), (s.mode, ", MODE bit set")];
+        let marks: String = marks.iter().filter(|m| m.0).map(|m| m.1).collect();
+        print_line(&format!(
+            "  {:<10} {:>5}  {source:<20}  {:<7}  {meet:<10}  {state}{marks}",
+            format!("{:#x}", s.addr),
+            s.pc,
+            kind(s)
+        ));
+    }
+    if sites.is_empty() {
+        print_line("no branch on the execution mask");
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! `wavebound synthetic`: the synthetic benchmark as assembly, or run at once and checked against its reference.
+
+use super::record::RecordArgs;
+use super::run::{Totals, print_files, print_stats};
+use super::target::MachineArgs;
+use super::{CommandResult, print, print_json, print_line};
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use wb_lab::synthetic::{MarkWith, Marks, Synthetic};
+
+#[derive(Args)]
+pub struct SyntheticArgs {
+    /// Layers of nested if/else on the lane number, 0 to 6: 2^N paths
+    #[arg(long, default_value_t = 3)]
+    layers: u32,
+    /// Share of a work-item's instructions that stand in the leaves, in percent
+    #[arg(long, default_value_t = 100)]
+    divergent: u32,
+    /// Share of memory instructions, in percent
+    #[arg(long, default_value_t = 0)]
+    memory: u32,
+    /// Work instructions of a work-item per trip
+    #[arg(long, default_value_t = 64)]
+    leaf: u32,
+    /// Times the whole is repeated
+    #[arg(long, default_value_t = 4)]
+    trips: u32,
+    /// Work-items to launch
+    #[arg(long, default_value_t = 4096)]
+    items: u32,
+    /// Work-items of a group
+    #[arg(long, default_value_t = 64)]
+    group: u32,
+    /// Branches that may split the wave: none, all, N = the first N in program order, layers:N = the outer N layers
+    #[arg(long, default_value = "none", value_parser = marks)]
+    marks: Marks,
+    /// How they are marked: split = split and merge (PWS), mode = MODE bit 21 (THESIS)
+    #[arg(long, default_value = "split", value_parser = mark_with)]
+    mark_with: MarkWith,
+    /// Write the assembly here instead of to standard output
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    /// Run it and compare the result with the reference
+    #[arg(long)]
+    run: bool,
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    record: RecordArgs,
+    /// Machine-readable totals of the run
+    #[arg(long)]
+    json: bool,
+}
+
+fn marks(text: &str) -> Result<Marks, String> {
+    let number = |n: &str| n.parse().map_err(|_| "none, all, a number, or layers:NUMBER".to_owned());
+    Ok(match text {
+        "none" => Marks::None,
+        "all" => Marks::All,
+        _ => match text.strip_prefix("layers:") {
+            Some(n) => Marks::Layers(number(n)?),
+            None => Marks::First(number(text)?),
+        },
+    })
+}
+
+fn mark_with(text: &str) -> Result<MarkWith, String> {
+    match text {
+        "split" => Ok(MarkWith::Split),
+        "mode" => Ok(MarkWith::Mode),
+        _ => Err("split or mode".into()),
+    }
+}
+
+pub fn main(args: SyntheticArgs) -> CommandResult {
+    let bench = Synthetic {
+        layers: args.layers,
+        divergent: args.divergent,
+        memory: args.memory,
+        leaf: args.leaf,
+        trips: args.trips,
+        items: args.items,
+        group: args.group,
+        marks: args.marks,
+        mark_with: args.mark_with,
+    };
+    bench.check()?;
+    if let Some(path) = &args.output {
+        wavebound::files::write(path, bench.source())?;
+    }
+    if !args.run {
+        if args.output.is_none() {
+            print(&bench.source());
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let job = bench.job(&args.machine.spec())?;
+    let (outcome, record) = args
+        .record
+        .run(None, wavebound::trace::NO_PC, |options, observer| Ok(job.run(options, observer)?))?;
+    bench.verify(&job, &outcome)?;
+    if args.json {
+        print_json(&serde_json::json!({
+            "version": 1, "totals": Totals::from(&outcome), "stats": record.stats,
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print_stats(record.stats.as_ref(), false);
+    print_line(&format!(
+        "synthetic on {} ({}): {} {}, {} wave-instructions, {} waves; memory as the reference says",
+        job.machine.name,
+        job.machine.divergence.mechanism,
+        outcome.cycles,
+        if args.record.untimed { "wave-instructions" } else { "cycles" },
+        outcome.wave_instructions,
+        outcome.waves
+    ));
+    print_files(&record);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,20 @@
+//! The command as a user runs it. One binary, so that everything is linked once.
+
+mod bad_input;
+mod bounds;
+mod certificates;
+mod cli;
+mod common;
+mod decided;
+mod flow;
+mod gcn3;
+mod hip;
+mod inputs;
+mod mutation;
+mod mutations;
+mod split;
+mod synthetic;
+mod tidy;
+mod vortex;
+mod wcet;
+mod workloads;

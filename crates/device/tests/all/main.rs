@@ -1,0 +1,5 @@
+//! Devices: launches, objects. One binary, so that everything is linked once.
+
+mod host;
+mod launches;
+mod objects;

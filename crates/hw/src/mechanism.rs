@@ -1,0 +1,348 @@
+//! Divergence mechanisms and instruction sets as data: every property that the simulator, the device, the analyser or a
+//! workload asks about, in one place. A new mechanism does not compile until each question is answered here.
+
+use crate::machine::Reconverge;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// An instruction set that programs are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InstructionSet {
+    Harp,
+    Guppy,
+    Gcn3,
+    Vortex,
+}
+
+impl InstructionSet {
+    pub const ALL: [InstructionSet; 4] =
+        [InstructionSet::Harp, InstructionSet::Guppy, InstructionSet::Gcn3, InstructionSet::Vortex];
+    pub(crate) const NAMES: [&'static str; 4] = {
+        let mut names = [""; 4];
+        let mut i = 0;
+        while i < names.len() {
+            names[i] = Self::ALL[i].name();
+            i += 1;
+        }
+        names
+    };
+
+    /// As machine files and `--isa` have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            InstructionSet::Harp => "harp",
+            InstructionSet::Guppy => "guppy",
+            InstructionSet::Gcn3 => "gcn3",
+            InstructionSet::Vortex => "vortex",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<InstructionSet> {
+        Self::ALL.into_iter().find(|isa| isa.name() == name)
+    }
+}
+
+impl FromStr for InstructionSet {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<InstructionSet, String> {
+        let names = || Self::NAMES.join(", ");
+        InstructionSet::parse(name).ok_or_else(|| format!("there is no ISA `{name}`; there are {}", names()))
+    }
+}
+
+impl fmt::Display for InstructionSet {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How branches of a program are marked for splitting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MarkStyle {
+    /// `split` before the branch, `merge` behind the instruction that switches its lanes on again.
+    #[default]
+    Pws,
+    /// MODE bit 21 is set before the branch and cleared on both ways out of it.
+    Thesis,
+}
+
+impl MarkStyle {
+    /// As `--split-style` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            MarkStyle::Pws => "pws",
+            MarkStyle::Thesis => "thesis",
+        }
+    }
+
+    /// The mechanism that reads such marks.
+    pub fn mechanism(self) -> Mechanism {
+        match self {
+            MarkStyle::Pws => Mechanism::Pws,
+            MarkStyle::Thesis => Mechanism::Thesis,
+        }
+    }
+}
+
+/// How far a mechanism reconverges (THESIS Table 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reconvergence {
+    /// Where the program says so.
+    Marked,
+    /// At the immediate post-dominator of every branch.
+    PostDominator,
+}
+
+/// Which paths of a wave exist: `wavebound mechanisms` lists them. The implementations are in `sim/src/divergence`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&'static str")]
+pub enum Mechanism {
+    ExecMask,
+    Pdom,
+    Harptool,
+    MaskStack,
+    SimtStack,
+    VortexV2,
+    Vortex,
+    Thesis,
+    Pws,
+    Dws,
+}
+
+/// What there is to know about a mechanism: the properties of THESIS Table 3.1, and what the other crates ask.
+#[derive(Clone, Copy, Debug)]
+pub struct MechanismInfo {
+    pub name: &'static str,
+    pub summary: &'static str,
+    pub source: &'static str,
+    pub isas: &'static [InstructionSet],
+    /// Paths are scheduled as entities of their own.
+    pub separate_entities: bool,
+    /// Paths of one wave can run in the same cycle.
+    pub parallel: bool,
+    /// Lanes of different waves are combined.
+    pub across_waves: bool,
+    pub reconvergence: Reconvergence,
+    pub two_level_scheduling: bool,
+    /// Marks of the program that decide which branches split.
+    pub marks: Option<MarkStyle>,
+    /// Split units that no `split` of the program needs may serve as partitions (PWS re-provisioning).
+    pub reprovisions: bool,
+    /// Settings of `divergence.reconverge` under which paths in different rounds of a loop can become one. There a path
+    /// may go round more often than any of its lanes, and limits of lanes do not hold for it.
+    pub mixes_rounds: &'static [Reconverge],
+}
+
+const GCN3: &[InstructionSet] = &[InstructionSet::Gcn3];
+const HARP: &[InstructionSet] = &[InstructionSet::Harp];
+const VORTEX: &[InstructionSet] = &[InstructionSet::Vortex];
+
+/// A stack: one path of a wave at a time, nothing in parallel (mechanisms 2 to 5).
+const STACK: MechanismInfo = MechanismInfo {
+    name: "",
+    summary: "",
+    source: "",
+    isas: &[],
+    separate_entities: false,
+    parallel: false,
+    across_waves: false,
+    reconvergence: Reconvergence::Marked,
+    two_level_scheduling: false,
+    marks: None,
+    reprovisions: false,
+    mixes_rounds: &[],
+};
+
+impl Mechanism {
+    /// Every mechanism of this build, in the order of docs/mechanisms.md.
+    pub const ALL: [Mechanism; 10] = [
+        Mechanism::ExecMask,
+        Mechanism::Pdom,
+        Mechanism::Harptool,
+        Mechanism::MaskStack,
+        Mechanism::SimtStack,
+        Mechanism::VortexV2,
+        Mechanism::Vortex,
+        Mechanism::Thesis,
+        Mechanism::Pws,
+        Mechanism::Dws,
+    ];
+
+    pub(crate) const NAMES: [&'static str; Self::ALL.len()] = {
+        let mut names = [""; Self::ALL.len()];
+        let mut i = 0;
+        while i < names.len() {
+            names[i] = Self::ALL[i].info().name;
+            i += 1;
+        }
+        names
+    };
+
+    /// The list: what each mechanism is and does.
+    pub const fn info(self) -> MechanismInfo {
+        match self {
+            Mechanism::ExecMask => MechanismInfo {
+                name: "none",
+                summary: "execution mask only: the compiler serialises divergent sides in one path",
+                source: "THESIS chapter 2",
+                isas: GCN3,
+                ..STACK
+            },
+            Mechanism::Pdom => MechanismInfo {
+                name: "pdom",
+                summary: "split/join with a post-dominator stack; loops close with an all-false split",
+                source: "PDOM document, docs/harp.md",
+                isas: HARP,
+                ..STACK
+            },
+            Mechanism::Harptool => MechanismInfo {
+                name: "harptool",
+                summary: "split/join with a uniform, a fall-through and a side entry",
+                source: "harptool, docs/harp.md",
+                isas: HARP,
+                ..STACK
+            },
+            Mechanism::MaskStack => MechanismInfo {
+                name: "mask-stack",
+                summary: "explicit stack of execution masks with reconvergence addresses",
+                source: "GUPPY document, docs/guppy.md",
+                isas: &[InstructionSet::Guppy],
+                ..STACK
+            },
+            Mechanism::SimtStack => MechanismInfo {
+                name: "simt-stack",
+                summary: "hardware stack on plain branches, reconverging at the static post-dominator",
+                source: "docs/mechanisms.md",
+                isas: &[InstructionSet::Harp, InstructionSet::Vortex],
+                reconvergence: Reconvergence::PostDominator,
+                ..STACK
+            },
+            Mechanism::VortexV2 => MechanismInfo {
+                name: "vortex-v2",
+                summary: "split/join of Vortex 2: larger side first, two entries per divergence",
+                source: "docs/vortex.md",
+                isas: VORTEX,
+                ..STACK
+            },
+            Mechanism::Vortex => MechanismInfo {
+                name: "vortex",
+                summary: "split/join of newer Vortex versions: smaller side first, one entry",
+                source: "docs/vortex.md",
+                isas: VORTEX,
+                ..STACK
+            },
+            Mechanism::Thesis => MechanismInfo {
+                name: "thesis",
+                summary: "branches on a mixed mask split the wave into reserve slots, marked by MODE bit 21 or opportunistic",
+                source: "THESIS chapter 4",
+                isas: GCN3,
+                separate_entities: true,
+                parallel: true,
+                across_waves: false,
+                reconvergence: Reconvergence::Marked,
+                two_level_scheduling: false,
+                marks: Some(MarkStyle::Thesis),
+                reprovisions: false,
+                mixes_rounds: &[Reconverge::RegionEnd, Reconverge::Anywhere],
+            },
+            Mechanism::Pws => MechanismInfo {
+                name: "pws",
+                summary: "split and merge instructions, dedicated split units (SpSIMD), static choice of branches",
+                source: "PWS section 4",
+                isas: GCN3,
+                separate_entities: true,
+                parallel: true,
+                across_waves: false,
+                reconvergence: Reconvergence::Marked,
+                two_level_scheduling: false,
+                marks: Some(MarkStyle::Pws),
+                reprovisions: true,
+                // Merges are where marks are, and marks that are not around whole regions are not counted on.
+                mixes_rounds: &[],
+            },
+            Mechanism::Dws => MechanismInfo {
+                name: "dws",
+                summary: "dynamic subdivision at every divergent branch, sharing the units; stack and pc reconvergence",
+                source: "docs/mechanisms.md, PWS section 3",
+                isas: GCN3,
+                separate_entities: true,
+                parallel: false,
+                across_waves: false,
+                reconvergence: Reconvergence::PostDominator,
+                two_level_scheduling: false,
+                marks: None,
+                reprovisions: false,
+                mixes_rounds: &[
+                    Reconverge::Default,
+                    Reconverge::Never,
+                    Reconverge::RegionEnd,
+                    Reconverge::Anywhere,
+                ],
+            },
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    pub fn parse(name: &str) -> Option<Mechanism> {
+        Self::ALL.into_iter().find(|m| m.name() == name)
+    }
+
+    /// Mechanisms that run programs of an instruction set.
+    pub fn of(isa: InstructionSet) -> impl Iterator<Item = Mechanism> {
+        Self::ALL.into_iter().filter(move |m| m.info().isas.contains(&isa))
+    }
+}
+
+impl TryFrom<String> for Mechanism {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Mechanism, String> {
+        Mechanism::parse(&name).ok_or_else(|| format!("there is no mechanism {name}"))
+    }
+}
+
+impl From<Mechanism> for &'static str {
+    fn from(mechanism: Mechanism) -> &'static str {
+        mechanism.name()
+    }
+}
+
+impl fmt::Display for Mechanism {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lists hold everything: a variant that is missing in `ALL` would be missing in tests, docs and benches.
+    #[test]
+    fn lists_are_whole_and_names_different() {
+        for (i, m) in Mechanism::ALL.into_iter().enumerate() {
+            assert_eq!(m as usize, i);
+            assert_eq!(Mechanism::parse(m.name()), Some(m));
+            assert!(!m.info().isas.is_empty() && !m.info().summary.is_empty() && !m.info().source.is_empty());
+        }
+        assert_eq!(Mechanism::ALL.len(), Mechanism::Dws as usize + 1);
+        for (i, isa) in InstructionSet::ALL.into_iter().enumerate() {
+            assert_eq!(isa as usize, i);
+            assert_eq!(InstructionSet::parse(isa.name()), Some(isa));
+            assert!(Mechanism::of(isa).next().is_some());
+        }
+    }
+
+    #[test]
+    fn marks_name_a_mechanism_that_reads_them() {
+        for style in [MarkStyle::Pws, MarkStyle::Thesis] {
+            assert_eq!(style.mechanism().info().marks, Some(style));
+        }
+    }
+}

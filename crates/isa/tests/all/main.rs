@@ -1,0 +1,4 @@
+//! Encodings against LLVM. One binary, so that everything is linked once.
+
+mod gcn3_llvm;
+mod vortex_llvm;

@@ -1,0 +1,26 @@
+//! Launch files: a program, its buffers, a sequence of launches with loops, what must come out, what to keep.
+//! The schema is `schema`, `plan` checks it against the program, `session` runs it (docs/launch-files.md); `workload`
+//! does the same with the benchmark suite.
+
+mod compare;
+mod error;
+mod plan;
+mod schema;
+mod session;
+mod stage;
+mod workload;
+
+pub use compare::{Difference, Tolerance, compare};
+pub use error::LaunchError;
+pub use plan::Plan;
+pub use schema::LaunchFile;
+pub use session::Session;
+pub use stage::{Go, Launches, Look, Stage, Step, Verdict};
+pub use workload::{MarkChoice, Played, WorkloadSpec, style};
+
+use std::path::Path;
+
+/// Whether a path is a launch file.
+pub fn is_launch_file(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "toml")
+}

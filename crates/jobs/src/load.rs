@@ -1,0 +1,47 @@
+//! Programs of any instruction set without a launch: what a control-flow graph or a facts file needs.
+
+use crate::error::{JobError, refused};
+use crate::job::Job;
+use crate::object::{self, CompileOptions, ObjectFile};
+use crate::program::AnyProgram;
+use crate::spec::JobSpec;
+use std::path::Path;
+use wb_hw::InstructionSet;
+use wb_isa::gcn3::isa::Gcn3;
+use wb_objects::codeobject::KernelArg;
+use wb_objects::{gcn3_program, gcn3_setup};
+
+/// A program of one kernel, as linked.
+pub struct Loaded {
+    pub program: AnyProgram,
+    /// GCN3: the kernel's arguments.
+    pub args: Vec<KernelArg>,
+}
+
+/// Loads a file by its extension; `kernel` chooses one of several.
+pub fn load(path: &Path, kernel: &str) -> Result<Loaded, JobError> {
+    let name = path.display().to_string();
+    let bytes = object::read(path, &CompileOptions::default())?;
+    if object::isa_of(path, &bytes) != Some(InstructionSet::Gcn3) {
+        if !kernel.is_empty() {
+            return Err(refused!(
+                Kernel,
+                help = "leave out --kernel",
+                "{name}: only GCN3 programs have kernels to choose from"
+            ));
+        }
+        let program = Job::from_file(path, &JobSpec::default())?.program;
+        return Ok(Loaded { program, args: Vec::new() });
+    }
+    let file = ObjectFile::from_bytes(&name, &bytes)?;
+    let found = file.object.kernel(kernel).ok_or_else(|| {
+        let help = format!("kernels in the file: {}", file.object.kernel_names());
+        match kernel {
+            "" => refused!(Kernel, help = help, "{name} has several kernels: choose one with --kernel"),
+            _ => refused!(Kernel, help = help, "{name}: there is no kernel `{kernel}`"),
+        }
+    })?;
+    let isa = Gcn3 { setup: gcn3_setup(found), ..Gcn3::default() };
+    let program = gcn3_program(&file.object, found, isa, 0, &name, file.source.clone())?;
+    Ok(Loaded { program: AnyProgram::Gcn3(program), args: found.args.clone() })
+}

@@ -1,0 +1,104 @@
+//! Which ISA a file is for, and GCN3 programs as files: code objects, assembly and OpenCL or HIP sources, all turned into a code object.
+//! Every command that accepts a code object accepts these.
+
+mod compile;
+mod listing;
+mod split;
+
+pub use compile::{CompileOptions, Compiler};
+pub use listing::{ListingOptions, listing};
+pub use split::{SplitSpec, code, mark, mark_report};
+
+use crate::error::AsmErrors;
+use crate::error::{JobError, refused};
+use std::path::Path;
+use wb_files::Kind;
+use wb_hw::InstructionSet;
+use wb_isa::{SourceFile, gcn3};
+use wb_objects::RiscvImage;
+use wb_objects::codeobject::{CodeObject, from_assembly};
+
+/// A code object and the assembly it was made from, if any.
+#[derive(Clone, Debug)]
+pub struct ObjectFile {
+    pub name: String,
+    pub object: CodeObject,
+    pub source: Option<SourceFile>,
+}
+
+/// Instruction set of a file by extension, and by content where `.s` may be HARP or GCN3.
+pub fn isa_of(path: &Path, bytes: &[u8]) -> Option<InstructionSet> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    match extension {
+        "s" if is_gcn3_assembly(bytes) => Some(InstructionSet::Gcn3),
+        "harp" | "s" | "hof" => Some(InstructionSet::Harp),
+        "guppy" | "gup" | "gupm" => Some(InstructionSet::Guppy),
+        "vx" => Some(InstructionSet::Vortex),
+        _ if RiscvImage::is_riscv(bytes) => Some(InstructionSet::Vortex),
+        "co" | "hsaco" | "bundle" => Some(InstructionSet::Gcn3),
+        _ if is_source(path) || is_object(bytes) => Some(InstructionSet::Gcn3),
+        _ => None,
+    }
+}
+
+/// Whether a path is for the compiler.
+pub fn is_source(path: &Path) -> bool {
+    path.extension().and_then(|e| e.to_str()).is_some_and(|e| matches!(e, "cl" | "hip" | "cpp"))
+}
+
+fn is_object(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"__CLANG_OFFLOAD_BUNDLE__")
+}
+
+/// GCN3 assembly has a kernel header or a target; HARP knows none of these directives.
+fn is_gcn3_assembly(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let first = |line: &str| line.split_whitespace().next().unwrap_or("").to_owned();
+    text.lines().any(|l| matches!(first(l).as_str(), ".kernel" | ".amdhsa_kernel" | ".amdgcn_target"))
+}
+
+/// The bytes of a file; sources are compiled.
+pub fn read(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, JobError> {
+    if is_source(path) && path.exists() {
+        // The compiler reads it, but only what we would read.
+        wb_files::open(path, Kind::Source)?;
+        return Compiler::find()?.object(path, options);
+    }
+    Ok(wb_files::read(path, Kind::Program)?)
+}
+
+impl ObjectFile {
+    pub fn from_file(path: &Path, options: &CompileOptions) -> Result<ObjectFile, JobError> {
+        ObjectFile::from_bytes(&path.display().to_string(), &read(path, options)?)
+    }
+
+    /// A code object, an offload bundle, or assembly text.
+    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<ObjectFile, JobError> {
+        let help = "a GCN3 program is a code object (`wavebound compile` writes one), assembly with `.kernel` or \
+                    `.amdhsa_kernel`, or a .cl or .hip source";
+        let parse = |bytes: &[u8]| {
+            CodeObject::parse(bytes).map_err(|e| refused!(Program, help = help, "{name}: {e}"))
+        };
+        if is_object(bytes) {
+            return Ok(ObjectFile { name: name.to_owned(), object: parse(bytes)?, source: None });
+        }
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| refused!(Program, help = help, "{name} is neither an ELF file nor text"))?;
+        let source = SourceFile::new(name, text);
+        let object = parse(&assemble(&source)?)?;
+        Ok(ObjectFile { name: name.to_owned(), object, source: Some(source) })
+    }
+}
+
+/// Assembly text as the bytes of a code object.
+pub fn assemble(source: &SourceFile) -> Result<Vec<u8>, JobError> {
+    let assembly = gcn3::assemble(source).map_err(|e| AsmErrors::new(&source.name, e))?;
+    from_assembly(&assembly, &source.name).map_err(|e| {
+        refused!(
+            Program,
+            help = "a kernel begins with `.kernel NAME`, or has an .amdhsa_kernel block and a label",
+            "{}: {e}",
+            source.name
+        )
+    })
+}

@@ -1,0 +1,9 @@
+//! Experiments, campaigns, schedules, the synthetic benchmark. One binary, so that everything is linked once.
+
+mod campaign;
+mod reproduce;
+mod resume;
+mod schedule;
+mod speedups;
+mod synthetic;
+mod vortex_kernels;

@@ -1,0 +1,191 @@
+//! One kernel on one machine: what the reference says must be what the untimed and the timed run leave in memory, with
+//! the mask invariants asserted after every instruction. Without contexts the run must be that of `none`, cycle by cycle.
+
+use super::super::interpret::table;
+use super::super::setup::mix;
+use super::ast::Kernel;
+use super::interpret::{Memory, run};
+use super::setup::Setup;
+use super::{WORD, emit};
+use wb_device::{Arg, Device, DeviceError, Dispatch, Module};
+use wb_hw::{FrontEndKind, Machine};
+use wb_jobs::Job;
+use wb_jobs::object::ObjectFile;
+use wb_sim::{Outcome, RunOptions};
+use wb_trace::{Event, HashObserver, Kind, NO_PC, Observer};
+
+/// What a case that passed did.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked {
+    pub wave_instructions: u64,
+    pub cycles: u64,
+    /// Paths born and merged in the timed run.
+    pub splits: u64,
+    pub merges: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub what: String,
+    pub source: String,
+}
+
+/// A kernel on its machine, to be run by whoever asks. `input` 0 is what [`check`] runs; others change what the kernel
+/// reads, so that its lanes go other ways.
+pub fn job(kernel: &Kernel, setup: &Setup, input: u64) -> Result<Job, String> {
+    let source = emit::source(kernel, setup.group(), setup.marking);
+    let object = ObjectFile::from_bytes("random.s", source.as_bytes())
+        .map_err(|e| format!("{:?}", miette::Report::new(e)))?;
+    let mut launched = Launched::new(&object, setup, setup.machine(), true)?;
+    if input > 0 {
+        let Arg::Buffer(words) = launched.dispatch.args[0] else { return Err("no input".into()) };
+        let other: Vec<u8> =
+            (0..table(WORD).len() as u64).flat_map(|i| (mix(input ^ i << 20) as u32).to_le_bytes()).collect();
+        launched.device.write(words, &other).map_err(told)?;
+    }
+    Job::from_device(&mut launched.device, &launched.module, &launched.dispatch, Vec::new())
+        .map_err(|e| format!("{e:?}"))
+}
+
+/// Runs a kernel both ways; an error describes the first difference.
+pub fn check(kernel: &Kernel, setup: &Setup) -> Result<Checked, Failure> {
+    let source = emit::source(kernel, setup.group(), setup.marking);
+    check_source(kernel, setup, &source).map_err(|what| Failure { what, source })
+}
+
+fn check_source(kernel: &Kernel, setup: &Setup, source: &str) -> Result<Checked, String> {
+    let object = ObjectFile::from_bytes("random.s", source.as_bytes())
+        .map_err(|e| format!("{:?}", miette::Report::new(e)))?;
+    let wanted = run(kernel, setup.threads(), setup.group());
+    let machine = setup.machine();
+    let case = |machine: Machine, timed| Launched::new(&object, setup, machine, timed);
+    let mut none = Watcher::default();
+    let untimed = case(machine.clone(), false)?.run(None)?;
+    compare("untimed", &wanted, &untimed.1)?;
+    let mut seen = Watcher::default();
+    let timed = case(machine, true)?.run(Some(&mut seen))?;
+    compare("timed", &wanted, &timed.1)?;
+    if setup.contexts == 0 {
+        let plain = case(setup.plain(), true)?.run(Some(&mut none))?;
+        let (a, b) = ((plain.0.cycles, none.hash.hash()), (timed.0.cycles, seen.hash.hash()));
+        if a != b {
+            return Err(format!("S = 0 is not as none: cycles and hash of issues {a:x?} and {b:x?}"));
+        }
+    }
+    Ok(Checked {
+        wave_instructions: timed.0.wave_instructions,
+        cycles: timed.0.cycles,
+        splits: seen.splits,
+        merges: seen.merges,
+    })
+}
+
+/// Counts splits and hashes what issued, when, where and with which lanes.
+#[derive(Default)]
+struct Watcher {
+    hash: HashObserver,
+    splits: u64,
+    merges: u64,
+}
+
+impl Observer for Watcher {
+    fn events(&mut self, batch: &[Event]) {
+        for event in batch {
+            match event.kind {
+                Kind::Issue { .. } | Kind::Memory { .. } => self.hash.events(std::slice::from_ref(event)),
+                Kind::PathStart { .. } => self.splits += 1,
+                Kind::PathMerge { .. } => self.merges += 1,
+                _ => {}
+            }
+        }
+    }
+
+    fn end(&mut self, cycles: u64) {
+        self.hash.end(cycles);
+    }
+}
+
+/// A device with everything in place.
+struct Launched {
+    device: Device,
+    module: Module,
+    dispatch: Dispatch,
+    slots: (u64, u64),
+    shared: u64,
+    timed: bool,
+    coordinated: bool,
+}
+
+fn told(error: DeviceError) -> String {
+    match error {
+        DeviceError::Run(e) => format!("{e:?}"),
+        e => format!("{e:?}"),
+    }
+}
+
+impl Launched {
+    fn new(object: &ObjectFile, setup: &Setup, machine: Machine, timed: bool) -> Result<Launched, String> {
+        let coordinated = machine.frontend.kind == FrontEndKind::Coordinated;
+        let mut device = Device::new(machine);
+        let module = device.place("random.s", object.object.clone(), object.source.clone()).map_err(told)?;
+        let words: Vec<u8> = table(WORD).iter().flat_map(|&w| (w as u32).to_le_bytes()).collect();
+        let input = device.alloc(words.len() as u64).map_err(told)?;
+        device.write(input, &words).map_err(told)?;
+        let bytes = 4 * super::super::SLOT as u64 * u64::from(setup.threads());
+        let slots = device.alloc(bytes).map_err(told)?;
+        let shared = device.alloc(16).map_err(told)?;
+        let dispatch = Dispatch {
+            kernel: String::new(),
+            grid: [setup.threads(), 1, 1],
+            group: [setup.group(), 1, 1],
+            args: vec![
+                Arg::Buffer(input),
+                Arg::Buffer(slots),
+                Arg::Buffer(shared),
+                Arg::Value(setup.threads().to_le_bytes().to_vec()),
+            ],
+            dynamic_lds: 0,
+        };
+        Ok(Launched { device, module, dispatch, slots: (slots, bytes), shared, timed, coordinated })
+    }
+
+    fn run(mut self, watcher: Option<&mut Watcher>) -> Result<(Outcome, Memory), String> {
+        let which = if self.timed { "timed" } else { "untimed" };
+        let watch = (self.timed && self.coordinated).then_some(NO_PC);
+        let options = RunOptions { timed: self.timed, check: true, watch, ..RunOptions::default() };
+        let observer = watcher.map(|w| w as &mut dyn Observer);
+        let outcome = self
+            .device
+            .launch(&self.module, &self.dispatch, options, observer)
+            .map_err(|e| format!("the {which} run fails: {}", told(e)))?;
+        if let Some(s) = outcome.schedule.filter(|s| s.errors.total() > 0) {
+            return Err(format!("the coordinated scheduler makes errors: {:?}", s.errors));
+        }
+        let words = |addr: u64, bytes: u64| -> Result<Vec<u32>, String> {
+            let bytes = self.device.read(addr, bytes).map_err(told)?;
+            Ok(bytes.as_chunks::<4>().0.iter().map(|&c| u32::from_le_bytes(c)).collect())
+        };
+        let slots = words(self.slots.0, self.slots.1)?;
+        let shared = words(self.shared, 12)?;
+        Ok((outcome, Memory { slots, shared: [shared[0], shared[1], shared[2]] }))
+    }
+}
+
+fn compare(which: &str, wanted: &Memory, found: &Memory) -> Result<(), String> {
+    if wanted.shared != found.shared {
+        let (wanted, found) = (wanted.shared, found.shared);
+        return Err(format!("{which}: shared words {found:x?}, expected {wanted:x?}"));
+    }
+    let differs = |(_, (w, f)): &(usize, (&u32, &u32))| w != f;
+    match wanted.slots.iter().zip(&found.slots).enumerate().find(differs) {
+        None => Ok(()),
+        Some((at, (wanted, found))) => {
+            let slot = super::super::SLOT;
+            Err(format!(
+                "{which}: word {} of thread {} is {found:#x}, expected {wanted:#x}",
+                at % slot,
+                at / slot
+            ))
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Random programs under every mechanism, and the fuzz targets on stable Rust. One binary, so that everything is linked once.
+
+mod fuzz_smoke;
+mod loops;
+mod occupancy;
+mod random_gcn3;
+mod random_programs;
+mod random_vortex;

@@ -1,0 +1,136 @@
+//! Random GCN3 kernels under every splitting mechanism, with every kind of marks and S from 0 to 15: the reference, the
+//! untimed and the timed run agree; with S = 0 the run is that of `none`, cycle by cycle.
+//!
+//! `WAVEBOUND_RANDOM_CASES=100000` runs more; `WAVEBOUND_RANDOM_CASE=n` or `n:numbers` runs one.
+
+use wb_testgen::parallel;
+
+use parallel::in_parallel;
+use proptest::collection::vec;
+use proptest::prelude::{Strategy, any};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use wb_testgen::random::gcn3::{CONTEXTS, Checked, MARKINGS, Marking, Setup, WAYS, check, generate};
+
+/// Fifteen times through all combinations of mechanism, S and marks.
+const CASES: u64 = Setup::COUNT * 15;
+
+fn runner(n: u64) -> TestRunner {
+    let mut seed = [11; 32];
+    seed[..8].copy_from_slice(&n.to_le_bytes());
+    let config = Config { failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed))
+}
+
+/// Runs case `n`; a failure is made small first and then told in full.
+fn run(n: u64) -> Result<Checked, String> {
+    let mut runner = runner(n);
+    let setup = Setup::number(n);
+    let tree = vec(any::<u16>(), 40..400).new_tree(&mut runner).map_err(|e| e.to_string())?;
+    let first = check(&generate(&tree.current()), &setup);
+    let Err(failure) = first else { return first.map_err(|f| f.what) };
+    let smallest = runner.run_one(tree, |numbers| {
+        check(&generate(&numbers), &setup).map(|_| ()).map_err(|f| TestCaseError::fail(f.what))
+    });
+    Err(match smallest {
+        Err(TestError::Fail(_, numbers)) => report(n, &numbers),
+        _ => format!("case {n} fails, but not twice: {}", failure.what),
+    })
+}
+
+fn report(n: u64, numbers: &[u16]) -> String {
+    let (kernel, setup) = (generate(numbers), Setup::number(n));
+    let (what, source) = match check(&kernel, &setup) {
+        Err(f) => (f.what, f.source),
+        Ok(_) => ("(passes now)".into(), String::new()),
+    };
+    let list: Vec<String> = numbers.iter().map(u16::to_string).collect();
+    format!(
+        "case {n}: {what}\n\non {setup}\n\nkernel:\n{kernel}\nassembly:\n{source}\nagain: \
+         WAVEBOUND_RANDOM_CASE={n}:{} cargo test -p wb-testgen random_gcn3::one_case",
+        list.join(","),
+    )
+}
+
+/// What happened per mechanism: kernels, those that split, splits, merges.
+#[derive(Default)]
+struct Coverage {
+    ways: BTreeMap<String, [u64; 4]>,
+    axes: BTreeMap<String, u64>,
+    instructions: u64,
+}
+
+impl Coverage {
+    fn add(&mut self, n: u64, done: &Checked) {
+        let setup = Setup::number(n);
+        let marks = match setup.marking {
+            Marking::None => "none",
+            Marking::Random(_) => "random",
+            Marking::All => "all",
+        };
+        let way = format!("{:?}", setup.way);
+        *self.axes.entry(format!("{way} {} {marks}", setup.contexts)).or_default() += 1;
+        let of_way = self.ways.entry(way).or_default();
+        let more = [1, u64::from(done.splits > 0), done.splits, done.merges];
+        of_way.iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
+        self.instructions += done.wave_instructions;
+    }
+
+    fn check(&self, cases: u64) {
+        println!("{cases} kernels, {} wave-instructions (timed)", self.instructions);
+        for (way, [kernels, split, splits, merges]) in &self.ways {
+            println!("  {way}: {kernels} kernels, {split} split, {splits} splits, {merges} merges");
+        }
+        assert_eq!(self.axes.len(), WAYS.len() * CONTEXTS.len() * MARKINGS);
+        assert!(self.axes.values().all(|&n| n >= 15), "{:?}", self.axes);
+        for (way, [kernels, split, _, merges]) in &self.ways {
+            if way.contains("none") {
+                assert_eq!(*split, 0, "{way}");
+            } else {
+                // A sixth has no contexts; marked ways split in two of three markings only.
+                assert!(split * 10 > *kernels, "{way} splits in {split} of {kernels} kernels");
+                assert!(way.contains("Never") || *merges > 0, "{way} never merges");
+            }
+        }
+    }
+}
+
+fn many(cases: u64) {
+    let coverage = Mutex::new(Coverage::default());
+    in_parallel(cases, |n| {
+        let done = run(n)?;
+        coverage.lock().unwrap().add(n, &done);
+        Ok(())
+    });
+    if cases >= CASES {
+        coverage.into_inner().unwrap().check(cases);
+    }
+}
+
+#[test]
+fn random_kernels_agree_under_every_mechanism() {
+    const { assert!(CASES >= 5_000) };
+    let cases = std::env::var("WAVEBOUND_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(CASES);
+    many(cases);
+}
+
+#[test]
+#[ignore = "long: twenty times as many kernels"]
+fn many_random_kernels_agree_under_every_mechanism() {
+    many(CASES * 20);
+}
+
+#[test]
+fn one_case() {
+    let Ok(what) = std::env::var("WAVEBOUND_RANDOM_CASE") else { return };
+    let (n, numbers) = what.split_once(':').unwrap_or((&what, ""));
+    let n: u64 = n.parse().expect("a case number");
+    if numbers.is_empty() {
+        println!("{:?}", run(n).unwrap_or_else(|e| panic!("{e}")));
+        return;
+    }
+    let numbers: Vec<u16> = numbers.split(',').map(|n| n.parse().expect("numbers")).collect();
+    println!("{}", report(n, &numbers));
+}

@@ -1,0 +1,4 @@
+//! Trace files and statistics. One binary, so that everything is linked once.
+
+mod files;
+mod statistics;
