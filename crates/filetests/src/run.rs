@@ -150,7 +150,7 @@ impl<'a> Test<'a> {
             grid3: if h.grid[0] == 0 { [64, 1, 1] } else { h.grid },
             group3: if h.group[0] == 0 { [64, 1, 1] } else { h.group },
             kernel: h.kernel.clone(),
-            args: h.args.clone(),
+            args: h.args.iter().map(|a| a.as_str().into()).collect(),
             dynamic_lds: h.dynamic_lds,
             views: h.views.clone(),
             samplers: h.samplers.clone(),

@@ -1,9 +1,8 @@
 //! Kernel arguments as text, the same on the command line and in launch files: numbers, vectors, structures, buffers, local memory.
 //! Every complaint says which part of the text is wrong.
 
-use crate::data::Array;
-use crate::data::Element;
-use crate::data::{FILLS, fill_buffer};
+use crate::data::{Array, Element, FILLS, fill_buffer};
+use std::fmt;
 use std::path::Path;
 use wb_device::Arg;
 use wb_objects::codeobject::{ArgKind, KernelArg};
@@ -29,6 +28,55 @@ pub struct Value {
     pub bytes: Vec<u8>,
     /// Numbers of one type; none for structures and plain bytes.
     pub element: Option<Element>,
+}
+
+/// An argument of a launch as text, or ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgSpec {
+    Text(String),
+    Ready(Argument),
+}
+
+impl ArgSpec {
+    /// The argument; `Err` says what is wrong with which part of the text.
+    pub fn read(&self) -> Result<Argument, String> {
+        match self {
+            ArgSpec::Text(text) => parse(text),
+            ArgSpec::Ready(argument) => Ok(argument.clone()),
+        }
+    }
+}
+
+impl From<String> for ArgSpec {
+    fn from(text: String) -> ArgSpec {
+        ArgSpec::Text(text)
+    }
+}
+
+impl From<&str> for ArgSpec {
+    fn from(text: &str) -> ArgSpec {
+        ArgSpec::Text(text.to_owned())
+    }
+}
+
+impl From<Argument> for ArgSpec {
+    fn from(argument: Argument) -> ArgSpec {
+        ArgSpec::Ready(argument)
+    }
+}
+
+/// As it was written; of one that was not, what it is.
+impl fmt::Display for ArgSpec {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            ArgSpec::Text(text) => f.write_str(text),
+            ArgSpec::Ready(Argument::Buffer(array)) => {
+                write!(f, "{} bytes of {}", array.bytes.len(), array.element.name())
+            }
+            ArgSpec::Ready(Argument::Value(value)) => write!(f, "a value of {} bytes", value.bytes.len()),
+            ArgSpec::Ready(Argument::Local(bytes)) => write!(f, "{bytes} bytes of local memory"),
+        }
+    }
 }
 
 /// Reads an argument; `Err` says what is wrong with which part.

@@ -1,7 +1,7 @@
 //! A run as a user describes it: a file, a machine with changes, a launch. Command line, experiments,
 //! filetests and benches all start runs through here.
 
-use crate::args::{self, Argument, FORMS};
+use crate::args::{self, ArgSpec, Argument, FORMS};
 use crate::data::reseed_argument;
 use crate::data::{Buffer, Element, Extent};
 use crate::error::AsmErrors;
@@ -41,10 +41,7 @@ pub struct Job {
 impl Job {
     pub fn from_file(path: &Path, spec: &JobSpec) -> Result<Job, JobError> {
         let bytes = object::read(path, &CompileOptions::default())?;
-        let isa = spec.isa.or_else(|| object::isa_of(path, &bytes)).ok_or_else(|| {
-            let help = "use --isa harp, guppy, gcn3 or vortex, or the extensions .harp .s .hof .guppy .gupm .co .hsaco .cl .hip .vx .elf";
-            refused!(Program, help = help, "cannot tell the ISA of {}", path.display())
-        })?;
+        let isa = object::required_isa(path, &bytes, spec.isa)?;
         Job::from_bytes(&path.display().to_string(), &bytes, &JobSpec { isa: Some(isa), ..spec.clone() })
     }
 
@@ -64,7 +61,11 @@ impl Job {
             ));
         }
         let mut reseeded = spec.clone();
-        for text in reseeded.args.iter_mut().chain(&mut reseeded.views).filter(|_| spec.run > 0) {
+        let texts = reseeded.args.iter_mut().filter_map(|a| match a {
+            ArgSpec::Text(text) => Some(text),
+            ArgSpec::Ready(_) => None,
+        });
+        for text in texts.chain(&mut reseeded.views).filter(|_| spec.run > 0) {
             if let Some(other) = reseed_argument(text, spec.run) {
                 *text = other;
             }
@@ -170,9 +171,9 @@ impl Job {
             let named = slot.map(|s| s.name.clone()).filter(|n| !n.is_empty());
             let what = named.as_ref().map_or(format!("argument {i}"), |n| format!("argument {i} ({n})"));
             let bad = |why: String| {
-                refused!(Program, help = format!("arguments: {FORMS}"), "{what} `{text}`: {why}")
+                refused!(Argument, help = format!("arguments: {FORMS}"), "{what} `{text}`: {why}")
             };
-            args.push(match (args::parse(text).map_err(bad)?, slot) {
+            args.push(match (text.read().map_err(bad)?, slot) {
                 (Argument::Buffer(array), _) => {
                     let (addr, bytes) = (device.alloc(array.bytes.len() as u64)?, array.bytes.len() as u64);
                     device.write(addr, &array.bytes)?;

@@ -16,6 +16,6 @@ pub mod vortex;
 
 pub use error::{AsmErrors, JobError, Part, Refusal};
 pub use job::Job;
-pub use load::{Loaded, load};
+pub use load::{Loaded, load, load_bytes};
 pub use program::{AnyProgram, ProgramRef, last_part};
 pub use spec::JobSpec;

@@ -22,7 +22,13 @@ pub struct Loaded {
 pub fn load(path: &Path, kernel: &str) -> Result<Loaded, JobError> {
     let name = path.display().to_string();
     let bytes = object::read(path, &CompileOptions::default())?;
-    if object::isa_of(path, &bytes) != Some(InstructionSet::Gcn3) {
+    let isa = object::required_isa(path, &bytes, None)?;
+    load_bytes(&name, &bytes, isa, kernel)
+}
+
+/// The same for a program that is in memory; `name` is its file's, for messages.
+pub fn load_bytes(name: &str, bytes: &[u8], isa: InstructionSet, kernel: &str) -> Result<Loaded, JobError> {
+    if isa != InstructionSet::Gcn3 {
         if !kernel.is_empty() {
             return Err(refused!(
                 Kernel,
@@ -30,10 +36,11 @@ pub fn load(path: &Path, kernel: &str) -> Result<Loaded, JobError> {
                 "{name}: only GCN3 programs have kernels to choose from"
             ));
         }
-        let program = Job::from_file(path, &JobSpec::default())?.program;
+        let spec = JobSpec { isa: Some(isa), ..JobSpec::default() };
+        let program = Job::from_bytes(name, bytes, &spec)?.program;
         return Ok(Loaded { program, args: Vec::new() });
     }
-    let file = ObjectFile::from_bytes(&name, &bytes)?;
+    let file = ObjectFile::from_bytes(name, bytes)?;
     let found = file.object.kernel(kernel).ok_or_else(|| {
         let help = format!("kernels in the file: {}", file.object.kernel_names());
         match kernel {
@@ -42,6 +49,6 @@ pub fn load(path: &Path, kernel: &str) -> Result<Loaded, JobError> {
         }
     })?;
     let isa = Gcn3 { setup: gcn3_setup(found), ..Gcn3::default() };
-    let program = gcn3_program(&file.object, found, isa, 0, &name, file.source.clone())?;
+    let program = gcn3_program(&file.object, found, isa, 0, name, file.source.clone())?;
     Ok(Loaded { program: AnyProgram::Gcn3(program), args: found.args.clone() })
 }

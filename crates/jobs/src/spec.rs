@@ -1,5 +1,6 @@
 //! What a user asks for: a program, a machine with changes, a launch.
 
+use crate::args::ArgSpec;
 use crate::error::{JobError, refused};
 use crate::object::SplitSpec;
 use wb_hw::{InstructionSet, Machine};
@@ -11,6 +12,8 @@ pub struct JobSpec {
     pub isa: Option<InstructionSet>,
     /// Preset or machine file; empty = the ISA's own preset.
     pub machine: String,
+    /// A machine that is ready, instead of a name.
+    pub ready_machine: Option<Box<Machine>>,
     /// Machine fields to change, `core.waves=4`.
     pub sets: Vec<String>,
     /// HARP architecture string; empty = the machine's.
@@ -26,7 +29,7 @@ pub struct JobSpec {
     pub kernel: String,
     pub grid3: [u32; 3],
     pub group3: [u32; 3],
-    pub args: Vec<String>,
+    pub args: Vec<ArgSpec>,
     pub dynamic_lds: u32,
     /// Which run of several: added to the seed of every fill that has one.
     pub run: u32,
@@ -40,7 +43,10 @@ impl JobSpec {
         let own = self.isa.map_or("", own_preset);
         let name = if self.machine.is_empty() { own } else { &self.machine };
         let sets = self.sets.iter().map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
-        let machine = wb_hw::load(name)?.with_overrides(&sets)?;
+        let machine = match &self.ready_machine {
+            Some(machine) => (**machine).clone().with_overrides(&sets)?,
+            None => wb_hw::load(name)?.with_overrides(&sets)?,
+        };
         afford(&machine, machine.limits.memory)?;
         Ok(machine)
     }

@@ -1,7 +1,7 @@
 //! Vortex programs as a user gives them: an ELF executable or assembly, with arguments in a block that `mscratch` points
 //! to. The memory map is that of docs/vortex.md.
 
-use crate::args::{self, FORMS};
+use crate::args::{self, ArgSpec, FORMS};
 use crate::data::{Buffer, Element};
 use crate::error::AsmErrors;
 use crate::error::{JobError, refused};
@@ -49,7 +49,7 @@ pub fn image(name: &str, bytes: &[u8]) -> Result<(RiscvImage, Option<SourceFile>
 pub(crate) fn prepare(
     name: &str,
     bytes: &[u8],
-    args: &[String],
+    args: &[ArgSpec],
     machine: &Machine,
 ) -> Result<Prepared, JobError> {
     let (image, source) = image(name, bytes)?;
@@ -97,7 +97,7 @@ struct Arguments {
 
 impl Arguments {
     /// Every argument at a multiple of its element's size, buffers as addresses.
-    fn place(&mut self, args: &[String]) -> Result<Vec<(u64, Vec<u8>)>, JobError> {
+    fn place(&mut self, args: &[ArgSpec]) -> Result<Vec<(u64, Vec<u8>)>, JobError> {
         let mut parsed = Vec::new();
         for (i, text) in args.iter().enumerate() {
             parsed.push(argument(text, format!("arg{i}"))?);
@@ -149,9 +149,10 @@ enum Argument {
     Buffer(String, Element, Vec<u8>),
 }
 
-fn argument(text: &str, name: String) -> Result<Argument, JobError> {
-    let bad = |why: String| refused!(Program, help = format!("arguments: {FORMS}"), "{name} `{text}`: {why}");
-    match args::parse(text).map_err(&bad)? {
+fn argument(text: &ArgSpec, name: String) -> Result<Argument, JobError> {
+    let bad =
+        |why: String| refused!(Argument, help = format!("arguments: {FORMS}"), "{name} `{text}`: {why}");
+    match text.read().map_err(&bad)? {
         args::Argument::Buffer(array) => Ok(Argument::Buffer(name, array.element, array.bytes)),
         args::Argument::Value(value) => {
             let align = value.element.map_or(4, |e| e.bytes());

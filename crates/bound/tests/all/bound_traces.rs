@@ -184,7 +184,7 @@ fn files_say_what_runs_say_of_fixtures() {
             let all = matches!(mechanism, "pws" | "thesis");
             let spec = JobSpec {
                 kernel: kernel.into(),
-                args: args.iter().map(|a| (*a).to_owned()).collect(),
+                args: args.iter().map(|a| (*a).into()).collect(),
                 grid3: [128, 1, 1],
                 split: SplitSpec { all, style, ..SplitSpec::default() },
                 ..spec(&[&mechanism_set, "split.contexts=3"])

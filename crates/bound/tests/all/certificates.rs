@@ -177,7 +177,7 @@ fn attack(certificate: &str, against: &Against) -> (usize, usize, Vec<String>) {
 
 /// The kernel `switches`, of which one run leaves ways out.
 fn switches() -> JobSpec {
-    let args = ["buf:u32:256:random=1", "buf:u32:256", "u32:8"].map(str::to_owned).to_vec();
+    let args = ["buf:u32:256:random=1", "buf:u32:256", "u32:8"].map(Into::into).to_vec();
     JobSpec { kernel: "switches".into(), args, ..nest(&[], &[]) }
 }
 
@@ -334,7 +334,7 @@ fn times_of_another_machine_are_refused() {
 #[test]
 fn ways_that_are_left_out_need_their_reason() {
     // All lanes take the same few cases: the others are ways that no run took.
-    let args = ["buf:u32:256:const=3", "buf:u32:256", "u32:8"].map(str::to_owned).to_vec();
+    let args = ["buf:u32:256:const=3", "buf:u32:256", "u32:8"].map(Into::into).to_vec();
     let runs = runs(&JobSpec { args, ..switches() }, 1);
     let found = bound(&runs, &Options { unmeasured: Unmeasured::Exclude, ..Options::default() });
     let original = document(&found.certificate);

@@ -190,7 +190,7 @@ fn run(source: &str, limit: u32) -> (Vec<LoopFact>, Vec<u64>) {
         isa: Some(wb_hw::InstructionSet::Gcn3),
         grid3: [2 * LANES, 1, 1],
         group3: [LANES, 1, 1],
-        args: vec![format!("u32:{limit}")],
+        args: vec![format!("u32:{limit}").into()],
         ..JobSpec::default()
     };
     let job = Job::from_source("k.s", &source.replace(".arg i32", ".arg u32"), &spec).expect("a kernel");
@@ -310,7 +310,7 @@ fn any_loop_goes_round_as_often_as_proven_at_most() {
             // It wraps, or never ends: there must be no small limit.
             let spec = JobSpec {
                 isa: Some(wb_hw::InstructionSet::Gcn3),
-                args: vec![format!("u32:{}", c.limit)],
+                args: vec![format!("u32:{}", c.limit).into()],
                 ..JobSpec::default()
             };
             let spec = JobSpec { grid3: [LANES, 1, 1], group3: [LANES, 1, 1], ..spec };

@@ -46,7 +46,7 @@ impl Case {
                 ],
                 grid3: [128, 1, 1],
                 group3: [64, 1, 1],
-                args: vec![format!("buf:u32:128:random={}", 5 + seed)],
+                args: vec![format!("buf:u32:128:random={}", 5 + seed).into()],
                 split: SplitSpec { at: at.clone(), ..SplitSpec::default() },
                 ..JobSpec::default()
             };

@@ -89,7 +89,7 @@ fn load(args: &FactsArgs) -> Result<(AnyProgram, Vec<LoopFact>), Report> {
         kernel: args.kernel.clone(),
         grid3: args.grid.map_or([64, 1, 1], Size::three),
         group3: args.group.map_or([64, 1, 1], Size::three),
-        args: args.args.clone(),
+        args: args.args.iter().cloned().map(Into::into).collect(),
         ..JobSpec::default()
     };
     let job = Job::from_file(&args.file, &spec)?;

@@ -89,7 +89,7 @@ impl PlacingArgs {
         spec.kernel = launch.kernel.to_owned();
         spec.grid3 = self.grid.map_or([64, 1, 1], Size::dimensions);
         spec.group3 = self.group.map_or([64, 1, 1], Size::dimensions);
-        spec.args.clone_from(&self.args);
+        spec.args = self.args.iter().cloned().map(Into::into).collect();
         Ok(Runs::Jobs(vec![Job::from_file(&launch.program.file, &spec)?]))
     }
 }

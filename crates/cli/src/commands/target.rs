@@ -293,7 +293,7 @@ impl Target {
             kernel: self.kernel.clone(),
             grid3: self.grid.map_or([64, 1, 1], |s| s.0),
             group3: self.group.map_or([64, 1, 1], |s| s.0),
-            args: self.args.clone(),
+            args: self.args.iter().cloned().map(Into::into).collect(),
             dynamic_lds: self.dynamic_lds,
             split: SplitSpec {
                 at: self.split_at.clone(),

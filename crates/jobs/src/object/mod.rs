@@ -41,6 +41,18 @@ pub fn isa_of(path: &Path, bytes: &[u8]) -> Option<InstructionSet> {
     }
 }
 
+/// The instruction set that is given, or that the file is for.
+pub fn required_isa(
+    path: &Path,
+    bytes: &[u8],
+    given: Option<InstructionSet>,
+) -> Result<InstructionSet, JobError> {
+    given.or_else(|| isa_of(path, bytes)).ok_or_else(|| {
+        let help = "use --isa harp, guppy, gcn3 or vortex, or the extensions .harp .s .hof .guppy .gupm .co .hsaco .cl .hip .vx .elf";
+        refused!(Program, help = help, "cannot tell the ISA of {}", path.display())
+    })
+}
+
 /// Whether a path is for the compiler.
 pub fn is_source(path: &Path) -> bool {
     path.extension().and_then(|e| e.to_str()).is_some_and(|e| matches!(e, "cl" | "hip" | "cpp"))

@@ -196,8 +196,11 @@ pub fn trials() -> Vec<Kernel> {
 
 impl Kernel {
     pub fn job(&self, spec: &JobSpec) -> Result<Job, Report> {
-        let spec =
-            JobSpec { isa: Some(wb_hw::InstructionSet::Vortex), args: self.args.clone(), ..spec.clone() };
+        let spec = JobSpec {
+            isa: Some(wb_hw::InstructionSet::Vortex),
+            args: self.args.iter().map(|a| a.as_str().into()).collect(),
+            ..spec.clone()
+        };
         Ok(Job::from_bytes(&format!("{}.elf", self.name), self.elf, &spec)?)
     }
 
@@ -210,7 +213,10 @@ impl Kernel {
             let bytes = before.read(b.addr, b.bytes).map_err(|e| miette!("{e}"))?;
             buffers.push((number(&b.name), bytes.to_vec()));
         }
-        let expected = (self.reference)(&Inputs { args: self.args.clone(), buffers });
+        let expected = (self.reference)(&Inputs {
+            args: self.args.iter().map(|a| a.as_str().into()).collect(),
+            buffers,
+        });
         for (arg, want) in expected {
             let Some(b) = job.buffers.iter().find(|b| number(&b.name) == arg) else { continue };
             let got = outcome.memory.read(b.addr, b.bytes).map_err(|e| miette!("{e}"))?;

@@ -145,8 +145,8 @@ impl Synthetic {
             grid3: [self.items, 1, 1],
             group3: [self.group, 1, 1],
             args: vec![
-                format!("buf:u32:{}:iota", self.items as usize * 2 * WORDS),
-                format!("u32:{}", self.items),
+                format!("buf:u32:{}:iota", self.items as usize * 2 * WORDS).into(),
+                format!("u32:{}", self.items).into(),
             ],
             ..spec.clone()
         };

@@ -133,9 +133,9 @@ fn spec(setup: &Setup, run: usize) -> JobSpec {
         grid3: [ITEMS, 1, 1],
         group3: [64, 1, 1],
         args: vec![
-            format!("buf:u32:{ITEMS}:random={}", run + 1),
-            format!("buf:u32:{ITEMS}"),
-            format!("u32:{}", ROUNDS[run % ROUNDS.len()]),
+            format!("buf:u32:{ITEMS}:random={}", run + 1).into(),
+            format!("buf:u32:{ITEMS}").into(),
+            format!("u32:{}", ROUNDS[run % ROUNDS.len()]).into(),
         ],
         split: SplitSpec { at: setup.at.clone(), ..SplitSpec::default() },
         ..JobSpec::default()
