@@ -27,7 +27,7 @@ const SHOWN: usize = 16;
 pub struct PlacingArgs {
     #[command(flatten)]
     machine: MachineArgs,
-    /// --optimal: a launch file whose launches are measured; its object must be FILE
+    /// --optimal: measure the launches of this launch file; its object must be FILE
     #[arg(long, value_name = "LAUNCH.toml")]
     launch: Option<PathBuf>,
     /// --optimal: work-items to launch, N or XxYxZ
@@ -39,7 +39,7 @@ pub struct PlacingArgs {
     /// --optimal: kernel arguments in order, as for `wavebound run`
     #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
     args: Vec<String>,
-    /// --optimal: placements to measure at most, besides those the model suggests; all of them, if there are no more
+    /// --optimal: most placements to measure, besides those the model suggests; if there are no more, all are measured
     #[arg(long, value_name = "N", default_value_t = Effort::default().tries)]
     tries: usize,
     #[command(flatten)]
