@@ -1,5 +1,5 @@
 //! Which ISA a file is for, and GCN3 programs as files: code objects, assembly and OpenCL or HIP sources, all turned into a code object.
-//! Whoever takes a code object takes these.
+//! Every command that accepts a code object accepts these.
 
 mod compile;
 mod listing;

@@ -134,7 +134,7 @@ pub fn main(args: &PlacingArgs, launch: &Launch, output: Option<&Path>, json: bo
     show(&best, contexts);
     match output {
         Some(path) => print_line(&format!("{path}: {} branches marked", places.len())),
-        None => print_line("no file is written: not splitting has the least bound"),
+        None => print_line("no file is written: not splitting has the smallest bound"),
     }
     Ok(ExitCode::SUCCESS)
 }
