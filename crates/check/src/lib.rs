@@ -185,7 +185,7 @@ fn check_loops(flow: &Flow, natural: &[bool]) -> Result<(), CheckError> {
     Ok(())
 }
 
-/// Without the edges that bounds and facts limit nothing goes round.
+/// After removing every edge that bounds and facts limit, the graph must be acyclic.
 fn check_cycles(flow: &Flow) -> Result<(), CheckError> {
     let mut cut: Vec<bool> = flow.fact_limits().iter().map(Option::is_some).collect();
     for &e in flow.claim.loops.iter().flat_map(|one| &one.back) {

@@ -11,12 +11,11 @@ use commands::{
 };
 use std::process::ExitCode;
 
-/// How long GPU kernels take: simulate SIMT machines cycle by cycle and see what divergence costs.
+/// Simulate GPU kernels cycle by cycle, see what divergence costs, and bound how long kernels take.
 #[derive(Parser)]
 #[command(name = "wavebound", version, about, max_term_width = 110)]
-#[command(
-    after_help = "Start with `wavebound demo`. Exit codes: 0 success, 1 a run or experiment failed, 2 wrong usage, 3 a bound is over its deadline."
-)]
+#[command(after_help = "Start with `wavebound demo`; docs/commands.md has an example of every command.\n\
+    Exit codes: 0 success; 1 a run, check or experiment failed; 2 wrong usage; 3 a bound is over its deadline.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -25,50 +24,91 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run a program or a launch file on a machine and print what it cost
+    #[command(after_help = "Example:\n  \
+        wavebound run kernel.co --kernel saxpy --grid 1024 --group 64 --arg buf:f32:1024:iota --show arg0:8")]
     Run(run::RunArgs),
-    /// Draw the execution history of a program or trace: lanes × cycles
+    /// Draw the execution history of a program, or of a trace that `run --trace` wrote: lanes × cycles
+    #[command(after_help = "Examples:\n  \
+        wavebound picture kernel.guppy --grid 128 -o history.svg\n  \
+        wavebound picture run.wbt --from 1000 --to 1400")]
     Picture(picture::PictureArgs),
     /// Assemble a source file into an object file
+    #[command(after_help = "Example:\n  wavebound asm program.harp -o program.hof")]
     Asm(asm::AsmArgs),
     /// Mark divergent branches of a GCN3 program for splitting, or list them
+    #[command(after_help = "Examples:\n  \
+        wavebound split kernel.co --list\n  \
+        wavebound split kernel.co --at kernel.cl:42 -o marked.co\n  \
+        wavebound split kernel.co --optimal --s 3 --grid 1024 --group 64 --arg buf:f32:1024")]
     Split(split::SplitArgs),
     /// Disassemble an object file, or list a source file with addresses and encodings
+    #[command(after_help = "Example:\n  wavebound disasm kernel.co --kernel saxpy")]
     Disasm(asm::DisasmArgs),
-    /// Compile an OpenCL or HIP source into a GCN3 code object
+    /// Compile OpenCL C or HIP into a GCN3 code object
+    #[command(after_help = "Example:\n  wavebound compile kernel.cl -o kernel.co")]
     Compile(compile::CompileArgs),
     /// List the kernels of a GCN3 program: arguments, registers, occupancy
+    #[command(after_help = "Example:\n  wavebound kernels kernel.co --group 256")]
     Kernels(kernels::KernelsArgs),
-    /// Bound how long a kernel takes in the worst case, with a certificate and what it rests on
+    /// Bound how long a kernel takes in the worst case, and say what the bound rests on
+    #[command(after_help = "Example:\n  \
+        wavebound wcet kernel.co --kernel saxpy --grid 1024 --group 64 --arg buf:f32:1024:random=1 --runs 5 \
+        --html report.html --certificate bound.json")]
     Wcet(wcet::WcetArgs),
-    /// Check certificates of bounds with the independent checker
+    /// Check certificates of bounds with an independent checker
+    #[command(after_help = "Examples:\n  \
+        wavebound check-bound bound.json\n  \
+        wavebound check-bound bound.json --program kernel.co")]
     CheckBound(check_bound::CheckArgs),
-    /// Random kernels under every mechanism: no run may be longer than its bound
+    /// Run random kernels under every mechanism and check that no run is longer than its bound
+    #[command(after_help = "Example:\n  wavebound campaign --cases 2160")]
     Campaign(campaign::CampaignArgs),
-    /// Run an unmodified HIP program, its kernels on the simulated GPU
+    /// Run an unmodified HIP program, with its kernels on the simulated GPU
+    #[command(after_help = "Example:\n  wavebound hip --machine pws -- ./program arguments")]
     Hip(hip::HipArgs),
     /// Show the control-flow graph of a kernel: blocks, loops, divergent regions
+    #[command(after_help = "Example:\n  wavebound cfg kernel.co --kernel saxpy -o saxpy.svg")]
     Cfg(cfg::CfgArgs),
     /// Write a file of flow facts for a kernel, with proven loop limits, or check one
+    #[command(after_help = "Examples:\n  \
+        wavebound facts kernel.co --kernel saxpy -o facts.toml\n  \
+        wavebound facts kernel.co --kernel saxpy --check facts.toml")]
     Facts(facts::FactsArgs),
-    /// List machines, show one, or list scheduling policies
+    /// List machines, show one, or list scheduling policies and fields
+    #[command(after_help = "Example:\n  wavebound machines show guppy --set core.waves=8")]
     Machines(info::MachinesArgs),
     /// List the divergence mechanisms and their properties (THESIS Table 3.1)
     Mechanisms(info::MechanismsArgs),
-    /// List the workloads of the benchmark suite, or show one; `run --workload` and `wcet --workload` run them
+    /// List the workloads of the benchmark suite, show one, or export one; `run --workload` runs it
+    #[command(after_help = "Examples:\n  \
+        wavebound workloads show bfs\n  \
+        wavebound run --workload bfs --size small")]
     Workloads(workloads::WorkloadsArgs),
     /// Write or run the synthetic benchmark: a tree of divergent branches with chosen work
+    #[command(after_help = "Examples:\n  \
+        wavebound synthetic --layers 2 --marks all -o tree.s\n  \
+        wavebound synthetic --layers 3 --marks all --run --mechanism pws --s 7")]
     Synthetic(synthetic::SyntheticArgs),
     /// Run published experiments and print published results beside ours
     ///
-    /// Each gets one of three verdicts: reproduced (the published number within the tolerance beside it, or the published
-    /// relation), shape only (the relation holds, the number is not met), differs (with the reason). Exit code: 0 all are
-    /// reproduced, 3 some are shape only, 4 some differ, 1 something differs and no reason is known.
+    /// Each published value gets one of three verdicts. Reproduced: the number is met within the tolerance beside it, or
+    /// the published relation holds. Shape only: the relation holds, the number is not met. Differs: neither, with the
+    /// reason.
+    ///
+    /// Exit codes: 0 all are reproduced; 3 some are shape only; 4 some differ; 1 something differs and no reason is known.
+    #[command(after_help = "Examples:\n  \
+        wavebound reproduce all --quick\n  \
+        wavebound reproduce pws-11 suite --out folder")]
     Reproduce(reproduce::ReproduceArgs),
     /// Predict the schedule of a Vortex kernel from each wave's own instructions and compare it with the simulation
+    #[command(
+        after_help = "Example:\n  wavebound predict kernel.elf --arg u32:1024 --arg buf:f32:1024 --policy lrr"
+    )]
     Predict(predict::PredictArgs),
     /// Measure simulation speed in wave-instructions per second
+    #[command(after_help = "Example:\n  wavebound bench gcn3")]
     Bench(bench::BenchArgs),
-    /// A short tour on embedded programs: run, divergence, picture
+    /// Show a kernel from source to bound: its lanes part, it is bounded, split at the best places, and bounded again
     Demo(demo::DemoArgs),
 }
 

@@ -16,18 +16,18 @@ use wavebound::jobs::vortex;
 
 #[derive(Args)]
 pub struct AsmArgs {
-    /// Source file (.harp, .guppy, .vx, or .s: GCN3 if it has a kernel header, HARP otherwise)
+    /// Source file: .harp, .guppy, .vx, or .s (GCN3 if it has a kernel header, HARP otherwise)
     file: PathBuf,
-    /// Instruction set, if the extension does not tell
+    /// Instruction set, if the extension does not say: harp, guppy, gcn3, vortex
     #[arg(long)]
     isa: Option<InstructionSet>,
-    /// HARP architecture: bytes, w(ord) or b(yte) encoding, registers, predicates
+    /// HARP architecture: bytes of a word, w(ord) or b(yte) encoding, registers, predicates
     #[arg(long, default_value = "8w32/32")]
     arch: String,
-    /// Object file to write (default: beside the source, .hof, .gupm, .co or .elf)
+    /// Object file to write (default: beside the source, with .hof, .gupm, .co or .elf)
     #[arg(long, short)]
     output: Option<PathBuf>,
-    /// Only check, write nothing
+    /// Check the source and write nothing
     #[arg(long)]
     check: bool,
 }
@@ -36,19 +36,19 @@ pub struct AsmArgs {
 pub struct DisasmArgs {
     /// Object file (.hof, .gupm, .co, .elf), or a source file to list with addresses and encodings
     file: PathBuf,
-    /// GCN3: only this kernel
+    /// GCN3: print only this kernel
     #[arg(long, default_value = "")]
     kernel: String,
     /// GCN3: leave out the source lines
     #[arg(long)]
     no_source: bool,
-    /// Instruction set, if neither extension nor magic tells
+    /// Instruction set, if neither the extension nor the first bytes say it
     #[arg(long)]
     isa: Option<InstructionSet>,
     /// HARP architecture for source files
     #[arg(long, default_value = "8w32/32")]
     arch: String,
-    /// Source text that assembles again, without addresses and encodings
+    /// Print text that assembles again, without addresses and encodings
     #[arg(long)]
     source: bool,
 }

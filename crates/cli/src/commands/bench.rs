@@ -8,13 +8,13 @@ use wb_lab::bench;
 
 #[derive(Args)]
 pub struct BenchArgs {
-    /// Only benches whose name contains this
+    /// Run only benches whose name contains this
     #[arg(default_value = "")]
     filter: String,
-    /// Machine-readable output
+    /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
-    /// Time per measurement; the best run in it counts
+    /// Time for each measurement; the fastest run in it counts
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
 }

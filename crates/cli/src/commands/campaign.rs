@@ -15,13 +15,13 @@ use wb_lab::loops::{self, Search};
 
 #[derive(Args)]
 pub struct CampaignArgs {
-    /// Random kernels, each on a machine of its own
+    /// Number of random kernels, each on its own machine
     #[arg(long, default_value_t = 2160)]
     cases: u64,
-    /// First case; a case is its number
+    /// Number of the first case; the number decides everything about a case
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Inputs of each kernel
+    /// Number of inputs of each kernel
     #[arg(long, default_value_t = 3)]
     inputs: u64,
     /// Run one case and print its whole report
@@ -30,19 +30,19 @@ pub struct CampaignArgs {
     /// Folder for the figure and the table (campaign.svg, campaign.csv)
     #[arg(long, short, default_value = "out/campaign")]
     out: PathBuf,
-    /// Threads
+    /// Number of threads
     #[arg(long, default_value_t = 2)]
     threads: usize,
-    /// Search for wrong proofs instead: so many random loops in assembly (docs/facts.md, "The search")
+    /// Search for wrong proofs instead, in this many random loops in assembly (docs/facts.md, "The search")
     #[arg(long, value_name = "CASES", conflicts_with_all = ["case", "opencl"])]
     loops: Option<u64>,
-    /// The same with random loops in OpenCL C, compiled with Debian's clang
+    /// Search for wrong proofs in this many random loops in OpenCL C, compiled with Debian's clang
     #[arg(long, value_name = "CASES", conflicts_with = "case")]
     opencl: Option<u64>,
-    /// Leave out a side condition of the prover, to see the search find what is wrong without it
+    /// Leave out a side condition of the prover, to see that the search then finds wrong proofs
     #[arg(long, value_name = "NAME", value_parser = side_condition)]
     without: Option<SideCondition>,
-    /// Machine-readable output (docs/json.md)
+    /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
 }

@@ -12,10 +12,10 @@ use wavebound::report::flow::{self, KernelGraph};
 pub struct CfgArgs {
     /// Program: .co .hsaco .s .cl .hip, .harp .hof, .guppy .gupm
     file: PathBuf,
-    /// GCN3 kernel, where there are several
+    /// GCN3 kernel, if there are several
     #[arg(long, default_value = "")]
     kernel: String,
-    /// What to write (default: text, or by the extension of -o)
+    /// Format to write (default: by the extension of -o, else text)
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// File to write (default: standard output)
@@ -27,11 +27,11 @@ pub struct CfgArgs {
 pub enum Format {
     /// Blocks with instructions, edges, loops, divergent regions
     Text,
-    /// For Graphviz
+    /// Graphviz
     Dot,
-    /// A drawing
+    /// Drawing
     Svg,
-    /// Machine-readable (docs/json.md)
+    /// JSON (docs/json.md)
     Json,
 }
 

@@ -15,16 +15,18 @@ use wavebound::jobs::launch::WorkloadSpec;
 
 #[derive(Args)]
 pub struct CheckArgs {
-    /// Certificates, as `wavebound wcet --certificate` writes them
+    /// Certificates that `wavebound wcet --certificate` wrote
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The program, or the launch file, that the bound is of: its code, control flow and loop limits are verified. With
-    /// --machine (or --set, --mechanism, …) the machine too; with --grid, --arg … or a launch file the launches too
+    /// Verify the certificate against this program or launch file
+    ///
+    /// The program alone verifies code, control flow and loop limits. With --machine (or --set, --mechanism, …) the
+    /// machine is verified too. With --grid, --arg, … or a launch file the launches are verified too.
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
     #[command(flatten)]
     how: How,
-    /// Machine-readable output (docs/json.md)
+    /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
 }

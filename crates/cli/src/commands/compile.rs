@@ -8,30 +8,30 @@ use wavebound::jobs::object::{CompileOptions, Compiler};
 
 #[derive(Args)]
 pub struct CompileArgs {
-    /// Source: .cl (OpenCL C), .hip or .cpp (HIP)
+    /// Source file: .cl (OpenCL C), .hip or .cpp (HIP)
     file: PathBuf,
-    /// Code object to write (default: beside the source, .co)
+    /// Code object to write (default: beside the source, with .co)
     #[arg(long, short)]
     output: Option<PathBuf>,
     /// Optimisation level
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
-    /// Control flow as the optimiser leaves it, not in the canonical shape for analysis (docs/gcn3.md)
+    /// Keep control flow as the optimiser leaves it, instead of a shape that is easy to analyse (docs/gcn3.md)
     #[arg(long)]
     default_flow: bool,
-    /// Code object version
+    /// Version of the code object
     #[arg(long, value_name = "VERSION", default_value_t = 4, value_parser = clap::value_parser!(u8).range(4..=5))]
     code_object: u8,
     /// Define a macro
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     defines: Vec<String>,
-    /// Look for included files there
+    /// Look for included files in this folder
     #[arg(short = 'I', value_name = "FOLDER")]
     includes: Vec<PathBuf>,
-    /// Print the command and do not run it
+    /// Print the compiler's command and do not run it
     #[arg(long)]
     print_command: bool,
-    /// Further options for the compiler, after --
+    /// More options for the compiler, after --
     #[arg(last = true)]
     extra: Vec<String>,
 }

@@ -18,22 +18,22 @@ use wavebound::program::Program;
 pub struct FactsArgs {
     /// Program: .co .hsaco .s .cl .hip, .harp .hof, .guppy .gupm
     file: PathBuf,
-    /// GCN3 kernel, where there are several
+    /// GCN3 kernel, if there are several
     #[arg(long, default_value = "")]
     kernel: String,
-    /// Threads of the launch, for proofs: N or XxYxZ
+    /// Threads to launch, N or XxYxZ; lets more limits be proven
     #[arg(long, value_parser = size)]
     grid: Option<Size>,
-    /// Threads of a group, for proofs: N or XxYxZ
+    /// Threads of a group, N or XxYxZ; lets more limits be proven
     #[arg(long, value_parser = size)]
     group: Option<Size>,
-    /// Kernel arguments in order, for proofs, as for `run`: buf:f32:1024, i32:5, …
+    /// Kernel arguments in order, as for `run`: buf:f32:1024, i32:5, …; lets more limits be proven
     #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
     args: Vec<String>,
-    /// Check a facts file (TOML, or FFX of OTAWA) instead of writing one: current, and a limit for every loop
+    /// Check a facts file (TOML, or OTAWA's FFX) instead of writing one: is it current, and has every loop a limit?
     #[arg(long, value_name = "FACTS")]
     check: Option<PathBuf>,
-    /// Machine-readable output (docs/json.md)
+    /// Print JSON (docs/json.md)
     #[arg(long, conflicts_with = "output")]
     json: bool,
     /// File to write (default: standard output)

@@ -10,16 +10,16 @@ use wavebound::hw::{Field, InstructionSet, Kind, Mechanism, Policy, Reconvergenc
 pub struct MachinesArgs {
     #[command(subcommand)]
     what: Option<What>,
-    /// Machine-readable output
+    /// Print JSON (docs/json.md)
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
 enum What {
-    /// Print a machine as TOML, with changes applied; save and edit it for a machine of your own
+    /// Print a machine as TOML; save and edit it to make your own
     Show {
-        /// Preset or .toml file
+        /// Preset, or .toml file
         name: String,
         /// Change any field, e.g. --set core.waves=4
         #[arg(long = "set", value_name = "FIELD=VALUE")]
@@ -107,7 +107,7 @@ fn policies(json: bool) -> miette::Result<()> {
 
 #[derive(Args)]
 pub struct MechanismsArgs {
-    /// Machine-readable output
+    /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
 }

@@ -11,15 +11,15 @@ use wavebound::objects::codeobject::{ArgKind, CodeObject, Kernel, KernelArg, nam
 
 #[derive(Args)]
 pub struct KernelsArgs {
-    /// Code object, assembly, or source: .co .hsaco .s .cl .hip
+    /// Code object, assembly or source: .co .hsaco .s .cl .hip
     file: PathBuf,
-    /// Machine whose occupancy is shown
+    /// Machine for which occupancy is computed
     #[arg(long, short, default_value = "gcn3")]
     machine: String,
-    /// Work-items of a group, for occupancy
+    /// Work-items of a group, for which occupancy is computed
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
     group: u32,
-    /// Machine-readable output
+    /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
 }

@@ -19,7 +19,7 @@ pub struct PictureArgs {
     /// The program to run (see `wavebound run --help`), or a trace file written by `run --trace`
     #[command(flatten)]
     target: Target,
-    /// Where to: .png or .svg
+    /// Picture to write: .png or .svg
     #[arg(long, short, value_name = "FILE", default_value = "history.png")]
     output: PathBuf,
     #[command(flatten)]
@@ -31,10 +31,10 @@ pub struct DrawArgs {
     /// First cycle to draw
     #[arg(long, default_value_t = 0)]
     from: u64,
-    /// Cycle to stop before (default: the end of the run)
+    /// First cycle not to draw (default: the end of the run)
     #[arg(long)]
     to: Option<u64>,
-    /// Largest width in pixels; longer runs are averaged into it
+    /// Largest width in pixels; the cycles of longer runs are averaged
     #[arg(long, default_value_t = 1600)]
     width: u32,
     /// Largest height in pixels
@@ -43,10 +43,10 @@ pub struct DrawArgs {
     /// Pixels per lane and cycle (default: what fits)
     #[arg(long)]
     cell: Option<u32>,
-    /// Title (default: program, machine, mechanism)
+    /// Title of the picture (default: program, machine, mechanism)
     #[arg(long)]
     title: Option<String>,
-    /// Leave out the unit and cache bars
+    /// Leave out the bars of units and caches
     #[arg(long)]
     no_units: bool,
 }

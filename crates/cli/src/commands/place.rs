@@ -28,7 +28,7 @@ const SHOWN: usize = 16;
 pub struct PlacingArgs {
     #[command(flatten)]
     machine: MachineArgs,
-    /// --optimal: a launch file whose launches are measured; its object must be FILE
+    /// --optimal: measure the launches of this launch file; its object must be FILE
     #[arg(long, value_name = "LAUNCH.toml")]
     launch: Option<PathBuf>,
     /// --optimal: work-items to launch, N or XxYxZ
@@ -40,7 +40,7 @@ pub struct PlacingArgs {
     /// --optimal: kernel arguments in order, as for `wavebound run`
     #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
     args: Vec<String>,
-    /// --optimal: placements to measure at most, besides those the model suggests; all of them, if there are no more
+    /// --optimal: most placements to measure, besides those the model suggests; if there are no more, all are measured
     #[arg(long, value_name = "N", default_value_t = Effort::default().tries)]
     tries: usize,
     #[command(flatten)]
@@ -131,7 +131,7 @@ pub fn main(args: &PlacingArgs, launch: &Launch, output: Option<&Path>, json: bo
     show(&best, contexts);
     match output {
         Some(path) => print_line(&format!("{path}: {} branches marked", places.len())),
-        None => print_line("no file is written: not splitting has the least bound"),
+        None => print_line("no file is written: not splitting has the smallest bound"),
     }
     Ok(ExitCode::SUCCESS)
 }

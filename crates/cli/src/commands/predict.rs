@@ -10,7 +10,7 @@ use wavebound::schedule::predict;
 pub struct PredictArgs {
     #[command(flatten)]
     target: Target,
-    /// Machine-readable output (docs/json.md)
+    /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
 }

@@ -20,34 +20,34 @@ use wavebound::trace::{Observer, Observers, PdomLog, Statistics, Stats, TraceEnd
 
 #[derive(Args)]
 pub struct RecordArgs {
-    /// Functional run without a pipeline: fast, same results, cycles are wave-instructions
+    /// Run without a pipeline: fast, same results; cycles are then wave-instructions
     #[arg(long)]
     pub untimed: bool,
-    /// Print the registers of every wave as it ended
+    /// Print the registers that every wave had when it ended
     #[arg(long)]
     dump_registers: bool,
-    /// Write a trace file (docs/trace-format.md); of several launches, one file each: FILE-1, FILE-2, …
+    /// Write a trace file (docs/trace-format.md); several launches write FILE-1, FILE-2, …
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write the debug log of the PDOM document: masks at splits and joins; `-` = standard output
+    /// Write the masks at splits and joins, as the PDOM document's log; `-` is standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     log: Option<PathBuf>,
-    /// Draw the execution history (.png or .svg); of several launches, one each
+    /// Draw the execution history (.png or .svg); several launches draw one picture each
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
-    /// Collect no statistics: fastest, prints only the totals
+    /// Collect no statistics and print only the totals: fastest
     #[arg(long)]
     no_stats: bool,
     /// Check the mask invariants after every instruction
     #[arg(long)]
     check: bool,
-    /// Compare the issue scheduler with the oracles of SWAS: discrepancies and errors over the kernel (docs/vortex.md)
+    /// Compare the issue scheduler with the oracles of SWAS, and count discrepancies and errors (docs/schedules.md)
     #[arg(long, conflicts_with = "untimed")]
     pub oracle: bool,
     /// Draw which wave issued in each cycle of the kernel, and where the oracles differ (.png or .svg)
     #[arg(long, value_name = "FILE", conflicts_with = "untimed")]
     pub schedule: Option<PathBuf>,
-    /// Cycles of the kernel to draw
+    /// Cycles of the kernel that --schedule draws
     #[arg(long, value_name = "FROM..TO", default_value = "0..600", value_parser = cycles, requires = "schedule")]
     schedule_cycles: Range<u64>,
 }

@@ -12,21 +12,21 @@ use wb_lab::reproduce::{self, Finding, News, Plan, Scale, Verdict, span};
 
 #[derive(Args)]
 pub struct ReproduceArgs {
-    /// Experiments to run; none = list them; `all` = every one
+    /// Experiments to run, or `all`; without a name they are listed
     names: Vec<String>,
-    /// Folder for data, plots and the page; a run that was stopped goes on with what is there
+    /// Folder for data, plots and the page; a stopped run continues from what is there
     #[arg(long, short, default_value = "out/reproduce")]
     out: PathBuf,
-    /// Small inputs of the benchmark suite only: a few minutes instead of the full run
+    /// Use only small inputs of the benchmark suite: a few minutes instead of the full run
     #[arg(long)]
     quick: bool,
-    /// Work done at the same time [default: as many as the machine has cores]
+    /// Number of threads [default: as many as the computer has cores]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Do everything again, also what an earlier run has left in the folder
+    /// Start over, even if an earlier run left results in the folder
     #[arg(long)]
     fresh: bool,
-    /// Machine-readable output
+    /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
 }

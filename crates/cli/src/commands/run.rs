@@ -23,16 +23,16 @@ pub struct RunArgs {
     pub target: Target,
     #[command(flatten)]
     pub record: RecordArgs,
-    /// Print memory afterwards: a buffer, view or label, NAME[:COUNT[:u32|i32|f32|…]]
+    /// Print a buffer, view or label after the run: NAME[:COUNT[:u32|i32|f32|…]]
     #[arg(long, value_name = "NAME")]
     pub show: Vec<String>,
-    /// Write memory afterwards to a .npy file, or raw bytes to any other: NAME[:COUNT[:TYPE]]=FILE
+    /// Write a buffer, view or label after the run, as .npy or raw bytes: NAME[:COUNT[:TYPE]]=FILE
     #[arg(long, value_name = "NAME=FILE")]
     pub out: Vec<String>,
-    /// Machine-readable output (docs/json.md)
+    /// Print JSON (docs/json.md)
     #[arg(long)]
     pub json: bool,
-    /// Print the table of all instructions, not only branches
+    /// Print the table of all instructions, not only of branches
     #[arg(long)]
     pub per_pc: bool,
 }

@@ -17,12 +17,12 @@ use wavebound::program::RegionKind;
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("which").args(["at", "all", "marks", "list", "optimal"]))]
 pub struct SplitArgs {
-    /// Code object, assembly, or source: .co .hsaco .bundle .s .cl .hip
+    /// Code object, assembly or source: .co .hsaco .bundle .s .cl .hip
     #[arg(required_unless_present = "workload")]
     file: Option<PathBuf>,
     #[command(flatten)]
     workload: WorkloadArgs,
-    /// Only in this kernel or function
+    /// Mark or list only branches of this kernel or function
     #[arg(long, default_value = "")]
     kernel: String,
     /// Mark the branch at an address (0x2650), a pc (148), FILE:LINE, LABEL or LABEL+BYTES; repeatable
@@ -31,31 +31,31 @@ pub struct SplitArgs {
     /// Mark all branches that can be marked
     #[arg(long)]
     all: bool,
-    /// Mark where the source has wavebound_split() (default when it has)
+    /// Mark where the source calls wavebound_split() (the default, if it does)
     #[arg(long)]
     marks: bool,
-    /// List the branches: address, pc, source line, kind, where its lanes come together, markable or why not
+    /// List the branches: address, pc, source line, kind, where lanes meet again, markable or why not
     #[arg(long)]
     list: bool,
-    /// Mark where splitting lowers the bound most: measures the launch given with --launch, or --grid, --group and --arg
+    /// Mark where splitting lowers the bound most; needs a launch: --launch, or --grid, --group and --arg
     #[arg(long)]
     optimal: bool,
     #[command(flatten)]
     placing: PlacingArgs,
-    /// How to mark
+    /// How branches are marked
     #[arg(long, value_enum, default_value_t)]
     style: StyleArg,
-    /// Code object to write (default: beside the input, .split.co)
+    /// Code object to write (default: beside the input, with .split.co)
     #[arg(long, short)]
     output: Option<PathBuf>,
-    /// Machine-readable output (docs/json.md)
+    /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum StyleArg {
-    /// split before the branch, merge where its lanes are together again
+    /// split before the branch, merge where its lanes meet again
     #[default]
     Pws,
     /// MODE bit 21 set around the branch

@@ -11,19 +11,19 @@ use wb_lab::synthetic::{MarkWith, Marks, Synthetic};
 
 #[derive(Args)]
 pub struct SyntheticArgs {
-    /// Layers of nested if/else on the lane number, 0 to 6: 2^N paths
+    /// Layers of nested if/else on the lane number, 0 to 6; N layers make 2^N paths
     #[arg(long, default_value_t = 3)]
     layers: u32,
-    /// Share of a work-item's instructions that stand in the leaves, in percent
+    /// Percentage of a work-item's work instructions that are in the leaves
     #[arg(long, default_value_t = 100)]
     divergent: u32,
-    /// Share of memory instructions, in percent
+    /// Percentage of work instructions that access memory
     #[arg(long, default_value_t = 0)]
     memory: u32,
-    /// Work instructions of a work-item per trip
+    /// Work instructions of a work-item in each trip
     #[arg(long, default_value_t = 64)]
     leaf: u32,
-    /// Times the whole is repeated
+    /// Number of trips: how often the whole is repeated
     #[arg(long, default_value_t = 4)]
     trips: u32,
     /// Work-items to launch
@@ -32,13 +32,13 @@ pub struct SyntheticArgs {
     /// Work-items of a group
     #[arg(long, default_value_t = 64)]
     group: u32,
-    /// Branches that may split the wave: none, all, N = the first N in program order, layers:N = the outer N layers
+    /// Branches that may split the wave: none, all, N (the first N in program order), layers:N (the outer N layers)
     #[arg(long, default_value = "none", value_parser = marks)]
     marks: Marks,
-    /// How they are marked: split = split and merge (PWS), mode = MODE bit 21 (THESIS)
+    /// How they are marked: split (split and merge, PWS) or mode (MODE bit 21, THESIS)
     #[arg(long, default_value = "split", value_parser = mark_with)]
     mark_with: MarkWith,
-    /// Write the assembly here instead of to standard output
+    /// File for the assembly (default: standard output)
     #[arg(long, short)]
     output: Option<PathBuf>,
     /// Run it and compare the result with the reference
@@ -48,7 +48,7 @@ pub struct SyntheticArgs {
     machine: MachineArgs,
     #[command(flatten)]
     record: RecordArgs,
-    /// Machine-readable totals of the run
+    /// Print the totals of the run as JSON
     #[arg(long)]
     json: bool,
 }

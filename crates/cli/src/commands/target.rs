@@ -47,10 +47,10 @@ pub fn size(text: &str) -> Result<Size, String> {
 /// Which machine, with what changes.
 #[derive(Args, Clone)]
 pub struct MachineArgs {
-    /// Machine preset or .toml file (default: the ISA's own preset)
+    /// Machine: a preset (`wavebound machines` lists them) or a .toml file [default: the ISA's own preset]
     #[arg(long, short)]
     pub machine: Option<String>,
-    /// Change any machine field, e.g. --set core.waves=4 --set units.alu.count=2
+    /// Change a field of the machine, e.g. --set core.waves=4 --set units.alu.count=2; repeatable
     #[arg(long = "set", value_name = "FIELD=VALUE")]
     pub sets: Vec<String>,
     /// Lanes of a wave (core.lanes)
@@ -59,13 +59,13 @@ pub struct MachineArgs {
     /// Wave slots of a core (core.waves)
     #[arg(long)]
     pub waves: Option<u32>,
-    /// Divergence mechanism; see `wavebound mechanisms`
+    /// Divergence mechanism; `wavebound mechanisms` lists them
     #[arg(long)]
     pub mechanism: Option<String>,
-    /// Split contexts of a wave, S (split.contexts)
+    /// Number S of split contexts of a wave (split.contexts)
     #[arg(long = "s", value_name = "S")]
     pub contexts: Option<u32>,
-    /// Issue policy; see `wavebound machines policies`
+    /// Issue policy; `wavebound machines policies` lists them
     #[arg(long)]
     pub policy: Option<String>,
     /// Fetch policy of a decoupled front end
@@ -134,7 +134,7 @@ impl MachineArgs {
 /// A program and how to run it.
 #[derive(Args, Clone)]
 pub struct Target {
-    /// Program: .harp .s .hof (HARP), .guppy .gupm (GUPPY), .co .hsaco .s .cl .hip (GCN3), .elf .vx (Vortex), or a launch file (.toml)
+    /// Program, or launch file (.toml): .co .hsaco .s .cl .hip (GCN3), .elf .vx (Vortex), .harp .s .hof (HARP), .guppy .gupm (GUPPY)
     #[arg(required_unless_present = "workload")]
     pub file: Option<PathBuf>,
     #[command(flatten)]
@@ -154,10 +154,10 @@ impl Deref for Target {
 pub struct How {
     #[command(flatten)]
     pub workload: WorkloadArgs,
-    /// Branches of the workload that are marked for splitting (default: its own, under pws and thesis)
+    /// Branches of the workload to mark for splitting [default: its own, under pws and thesis]
     #[arg(long, value_enum, requires = "workload")]
     pub marks: Option<MarksArg>,
-    /// Instruction set, if the extension does not tell: harp, guppy, gcn3, vortex
+    /// Instruction set, if the extension does not say: harp, guppy, gcn3, vortex
     #[arg(long)]
     pub isa: Option<InstructionSet>,
     #[command(flatten)]
@@ -168,13 +168,13 @@ pub struct How {
     /// HARP architecture string, e.g. 4w8/1 or 8w32/32/8/8
     #[arg(long)]
     pub arch: Option<String>,
-    /// Threads to launch: N, or XxYxZ for GCN3 (default: one wave)
+    /// Threads to launch: N, or XxYxZ for GCN3 [default: one wave]
     #[arg(long, value_parser = size)]
     pub grid: Option<Size>,
-    /// Threads of a group: N, or XxYxZ for GCN3 (default: one wave on GCN3, all in one on GUPPY)
+    /// Threads of a group: N, or XxYxZ for GCN3 [default: one wave on GCN3, all threads on GUPPY]
     #[arg(long, value_parser = size)]
     pub group: Option<Size>,
-    /// Kernel of a GCN3 code object (may be left out when there is one); Vortex: function that --oracle watches (task)
+    /// GCN3: the kernel, if a code object has several; Vortex: the function that --oracle watches (default: task)
     #[arg(long, default_value = "")]
     pub kernel: String,
     /// Kernel arguments in order: buf:f32:1024:iota, buf:f32:data.npy, i32:5, f32:1,2,3,4 (float4), "struct:i32:5;f32:0.5"
@@ -184,19 +184,19 @@ pub struct How {
     /// Local memory beyond what the kernel asks for, in bytes (HIP's third launch parameter)
     #[arg(long, default_value_t = 0)]
     pub dynamic_lds: u32,
-    /// Mark the branch at an address, pc, FILE:LINE or LABEL for splitting before the run (docs/splitting.md)
+    /// Mark a branch for splitting before the run, by address, pc, FILE:LINE or LABEL; repeatable (docs/splitting.md)
     #[arg(long = "split-at", value_name = "PLACE")]
     pub split_at: Vec<String>,
-    /// Mark all divergent branches for splitting before the run
+    /// Mark all divergent branches for splitting before the run (docs/splitting.md)
     #[arg(long)]
     pub split_all: bool,
-    /// Marks of --split-at and --split-all: split and merge, or the MODE bit [default: what the mechanism reads]
+    /// How --split-at and --split-all mark: split and merge, or the MODE bit [default: what the mechanism reads]
     #[arg(long, value_enum)]
     pub split_style: Option<StyleArg>,
-    /// Bind a buffer or texture, e.g. t0=buf:u32:256:iota, u0=buf:f32:64, t1=tex:64x64:checker, t1=u0
+    /// GUPPY: bind a buffer or texture, e.g. t0=buf:u32:256:iota, u0=buf:f32:64, t1=tex:64x64:checker, t1=u0
     #[arg(long = "view", value_name = "VIEW=SPEC")]
     pub views: Vec<String>,
-    /// Bind a sampler, e.g. s0=linear:repeat, s1=nearest:clamp
+    /// GUPPY: bind a sampler, e.g. s0=linear:repeat, s1=nearest:clamp
     #[arg(long = "sampler", value_name = "SAMPLER=SPEC")]
     pub samplers: Vec<String>,
 }

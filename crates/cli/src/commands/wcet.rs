@@ -28,28 +28,30 @@ pub struct WcetArgs {
     target: Target,
     #[command(flatten)]
     analysis: AnalysisArgs,
-    /// Number of runs: fills random=SEED, uniform=…,SEED and hostile=SEED (of --arg, --view, a launch file's buffers) and the
-    /// inputs of a workload get another seed in each
+    /// Number of runs, each with other inputs
+    ///
+    /// Each run changes the seed of the fills random=SEED, uniform=…,SEED and hostile=SEED (of --arg, --view, a launch
+    /// file's buffers), and of the inputs of a workload.
     #[arg(long, default_value_t = 1)]
     runs: u32,
-    /// Fail (exit code 3) if the bound is above this: cycles, or a time such as 50us, 1.5ms
+    /// Exit with code 3 if the bound is above this: cycles, or a time such as 50us, 1.5ms
     #[arg(long)]
     deadline: Option<String>,
-    /// Also print what the published formulas give (paper mode), unsound where they are
+    /// Also print what the published formulas give, unsound as some are (paper mode, docs/wcet.md)
     #[arg(long)]
     paper: bool,
     /// Write the report as one HTML file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write the linear program of a wave's bound as text (CPLEX LP format), for other solvers; of several kernels, one each
+    /// Write the linear program of a wave's bound for other solvers (CPLEX LP format); several kernels write FILE-KERNEL
     #[arg(long, value_name = "FILE")]
     lp: Option<PathBuf>,
-    /// Write the certificate, which `wavebound check-bound` checks; of several kernels, one file each: FILE-KERNEL
+    /// Write the certificate that `wavebound check-bound` checks; several kernels write FILE-KERNEL
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     #[command(flatten)]
     times: TimesArgs,
-    /// Machine-readable output (docs/json.md)
+    /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
 }
@@ -58,19 +60,19 @@ pub struct WcetArgs {
 #[derive(Args)]
 #[group(multiple = false)]
 struct TimesArgs {
-    /// Take times from a trace of instrumentation points (.csv, .parquet) instead of runs; repeatable
+    /// Take times from a trace of instrumentation points (.csv, .parquet) instead of runs; repeatable (docs/wcet-traces.md)
     #[arg(long, value_name = "FILE")]
     trace: Vec<PathBuf>,
-    /// Write what the runs pass, a point at every block, as .csv or .parquet; of several kernels, one file each: FILE-KERNEL
+    /// Write a trace of the runs with a point at every block (.csv, .parquet); several kernels write FILE-KERNEL
     #[arg(long, value_name = "FILE")]
     write_trace: Option<PathBuf>,
     /// Take cycles of basic blocks from a table (.toml, .csv) instead of runs; repeatable, one for each kernel
     #[arg(long, value_name = "FILE")]
     times: Vec<PathBuf>,
-    /// Write a table for --times to be filled in, and stop; of several kernels, one file each: FILE-KERNEL
+    /// Write a table to fill in for --times, and stop; several kernels write FILE-KERNEL
     #[arg(long, value_name = "FILE")]
     times_template: Option<PathBuf>,
-    /// List the instrumentation points and stop
+    /// List the instrumentation points, and stop
     #[arg(long)]
     list_points: bool,
 }
@@ -78,16 +80,16 @@ struct TimesArgs {
 /// What the analysis may assume.
 #[derive(Args, Clone)]
 pub struct AnalysisArgs {
-    /// Flow facts: TOML (`wavebound facts` writes a template) or FFX; repeatable, one for each kernel
+    /// Read flow facts: TOML (`wavebound facts` writes a template) or FFX; repeatable, one for each kernel
     #[arg(long, value_name = "FILE")]
     facts: Vec<PathBuf>,
-    /// Take limits of loops that have no other from the runs; the bound is then marked observed
+    /// Take missing loop limits from the runs; the status of the bound is then observed
     #[arg(long)]
     facts_from_trace: bool,
-    /// Ways that no run took: error, exclude (they never happen), or the most cycles one takes
+    /// What to do about ways that no run took: error, exclude (assume they never happen), or cycles to charge for each
     #[arg(long, default_value = "error", value_parser = unmeasured)]
     unmeasured: Unmeasured,
-    /// Keep an instrumentation point at every divergent branch, as THESIS does: looser, never tighter
+    /// Keep an instrumentation point at every divergent branch, as THESIS does; the bound is looser, never tighter
     #[arg(long)]
     all_points: bool,
 }

@@ -13,7 +13,7 @@ use wavebound::workloads::{Input, Player, Size, Workload};
 /// A workload of the benchmark suite instead of a file.
 #[derive(Args, Clone)]
 pub struct WorkloadArgs {
-    /// A workload of the benchmark suite instead of a file; `wavebound workloads` lists them
+    /// Use a workload of the benchmark suite instead of a file; `wavebound workloads` lists them
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
     /// Size of the workload's input: tiny, small, medium, large
@@ -23,11 +23,11 @@ pub struct WorkloadArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum MarksArg {
-    /// The workload's own choice
+    /// The workload's own marks
     Default,
-    /// No branch
+    /// No marks
     None,
-    /// Where splitting lowers the bound most, measured at the smallest size
+    /// Where splitting lowers the bound most, measured at tiny size
     Optimal,
 }
 
@@ -42,20 +42,25 @@ impl WorkloadArgs {
 pub struct WorkloadsArgs {
     #[command(subcommand)]
     what: Option<What>,
-    /// Machine-readable output (docs/json.md)
+    /// Print JSON (docs/json.md)
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
 enum What {
-    /// Print the page about a workload: what it computes, kernels, divergence, sizes
-    Show { name: String },
-    /// Write kernel.cl, kernel.co and the facts file of each kernel that needs one into a folder
-    Export {
+    /// Print the page of a workload: what it computes, kernels, divergence, sizes
+    Show {
+        /// Name of the workload
         name: String,
+    },
+    /// Write kernel.cl, kernel.co and the facts files that its kernels need into a folder
+    Export {
+        /// Name of the workload
+        name: String,
+        /// Folder to write into
         folder: PathBuf,
-        /// Size whose limits of loops the facts have: tiny, small, medium, large
+        /// Size of the input that the loop limits are for: tiny, small, medium, large
         #[arg(long, default_value = "small")]
         size: String,
     },

@@ -1,4 +1,5 @@
-//! Checks on the tree itself: crate dependencies point one way, files stay readable and say what they are.
+//! Checks on the tree itself: crate dependencies point one way, files stay readable and say what they are,
+//! pages have short lines and links that lead somewhere.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -244,4 +245,144 @@ fn the_check_of_files_can_fail() {
         1
     );
     assert_eq!(openers("wb_files::read(path, Kind::Data)?; fs::read_dir(x)").len(), 0);
+}
+
+/// Pages whose lines may be longer than the others'.
+const LONG_LINES: &[&str] = &[
+    // rewritten with the crates
+    "docs/ARCHITECTURE.md",
+];
+
+/// Where a reader starts: from here links lead to every page.
+const FIRST_PAGES: [&str; 3] = ["README.md", "docs/commands.md", "docs/ARCHITECTURE.md"];
+
+/// The Markdown files of the tree, named from its top.
+fn pages() -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in ["", "docs", "docs/workloads", "filetests"] {
+        for entry in fs::read_dir(root().join(folder)).expect("folder") {
+            let path = entry.expect("entry").path();
+            if path.extension().is_some_and(|e| e == "md") {
+                found.push(path.strip_prefix(root()).expect("below the top").display().to_string());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The lines of a page outside of fenced code, with their numbers.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut fenced = false;
+    text.lines().enumerate().filter_map(move |(i, line)| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        (!fenced && !fence).then_some((i + 1, line))
+    })
+}
+
+/// Numbers of the lines with more than 140 characters. Tables and addresses of web pages do not count.
+fn long_lines(text: &str) -> Vec<usize> {
+    let length = |line: &str| -> usize {
+        line.split(' ').filter(|word| !word.contains("://")).map(|word| word.chars().count() + 1).sum()
+    };
+    let long = |&(_, line): &(usize, &str)| !line.trim_start().starts_with('|') && length(line) > 141;
+    prose(text).filter(long).map(|(number, _)| number).collect()
+}
+
+/// The targets of a page's links that lie in the tree.
+fn links(text: &str) -> Vec<&str> {
+    prose(text)
+        .flat_map(|(_, line)| line.split("](").skip(1))
+        .filter_map(|rest| rest.split(')').next())
+        .filter(|target| !target.contains("://"))
+        .collect()
+}
+
+/// The anchors that a page's headings have on the web.
+fn anchors(text: &str) -> Vec<String> {
+    let anchor = |heading: &str| -> String {
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    prose(text)
+        .filter(|(_, line)| line.starts_with('#'))
+        .map(|(_, line)| anchor(line.trim_start_matches('#').trim()))
+        .collect()
+}
+
+#[test]
+fn lines_of_pages_are_short() {
+    let mut bad = Vec::new();
+    for page in pages().into_iter().filter(|p| !LONG_LINES.contains(&p.as_str())) {
+        let text = fs::read_to_string(root().join(&page)).expect("page");
+        bad.extend(long_lines(&text).iter().map(|line| format!("{page}:{line}")));
+    }
+    assert!(bad.is_empty(), "lines of more than 140 characters, one idea each:\n{}", bad.join("\n"));
+}
+
+/// The pages a page links to; what is wrong with its links goes to `bad`.
+fn linked(page: &str, bad: &mut Vec<String>) -> Vec<String> {
+    let text = fs::read_to_string(root().join(page)).expect("page");
+    let folder = root().join(page).parent().expect("a folder").to_owned();
+    let mut found = Vec::new();
+    for link in links(&text) {
+        let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+        let path = if file.is_empty() { root().join(page) } else { folder.join(file) };
+        let Ok(path) = path.canonicalize() else {
+            bad.push(format!("{page}: there is no {link}"));
+            continue;
+        };
+        if !anchor.is_empty() {
+            let target = fs::read_to_string(&path).expect("page");
+            if !anchors(&target).iter().any(|a| a == anchor) {
+                bad.push(format!("{page}: no heading is {link}"));
+            }
+        }
+        found.push(path.strip_prefix(root()).unwrap_or(&path).display().to_string());
+    }
+    found.retain(|name| name.ends_with(".md"));
+    found
+}
+
+#[test]
+fn links_of_pages_lead_somewhere_and_to_every_page() {
+    let mut bad = Vec::new();
+    let mut seen: Vec<String> = FIRST_PAGES.map(str::to_owned).to_vec();
+    let mut next = 0;
+    while next < seen.len() {
+        for name in linked(&seen[next].clone(), &mut bad) {
+            if !seen.contains(&name) {
+                seen.push(name);
+            }
+        }
+        next += 1;
+    }
+    bad.extend(pages().iter().filter(|p| !seen.contains(p)).map(|p| format!("no link leads to {p}")));
+    assert!(bad.is_empty(), "\n{}", bad.join("\n"));
+}
+
+#[test]
+fn every_command_has_its_part_on_the_page_of_commands() {
+    let help = std::process::Command::new(env!("CARGO_BIN_EXE_wavebound")).arg("--help").output();
+    let help = String::from_utf8(help.expect("wavebound").stdout).expect("text");
+    let (_, list) = help.split_once("Commands:\n").expect("a list of commands");
+    let names = list.lines().take_while(|l| !l.is_empty()).filter_map(|l| l.strip_prefix("  "));
+    let names = names.filter(|l| !l.starts_with(' ')).filter_map(|l| l.split(' ').next());
+    let page = fs::read_to_string(root().join("docs/commands.md")).expect("the page");
+    let parts = anchors(&page);
+    let missing: Vec<_> = names.filter(|n| *n != "help" && !parts.iter().any(|p| p == n)).collect();
+    assert!(parts.len() > 15 && missing.is_empty(), "docs/commands.md has no part {missing:?}");
+}
+
+#[test]
+fn the_checks_of_pages_can_fail() {
+    let long = "word ".repeat(30);
+    assert_eq!(long_lines(&format!("short\n{long}\n| {long}|\n```\n{long}\n```\n- {long}\n")), [2, 7]);
+    assert_eq!(long_lines(&format!("see https://example.org/{}\n", "x".repeat(140))), Vec::<usize>::new());
+    assert_eq!(links("[a](b.md) and [c](d.md#e)\n```\n[f](g.md)\n```\n[h](https://i)"), ["b.md", "d.md#e"]);
+    assert_eq!(
+        anchors("## What differs, and why\ntext\n# `run --json`"),
+        ["what-differs-and-why", "run---json"]
+    );
 }

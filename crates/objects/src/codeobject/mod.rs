@@ -27,7 +27,7 @@ pub enum CodeObjectError {
     Elf(String),
     #[error("an ELF file for machine {0:#x}, not an AMD GPU code object (machine 0xe0)")]
     Machine(u16),
-    #[error("the object is for another AMD GPU (machine {0:#x}); gfx803 and gfx801 are known here")]
+    #[error("the object is for another AMD GPU (machine {0:#x}); gfx801, gfx802 and gfx803 are known here")]
     Target(u32),
     #[error("the offload bundle is damaged: {0}")]
     Bundle(String),

@@ -39,7 +39,7 @@ pub struct DemoArgs {
     /// Folder for the report, the certificate and the pictures
     #[arg(long, short, default_value = "out/demo")]
     out: PathBuf,
-    /// What divergence is, on the two small teaching machines GUPPY and HARP
+    /// Show what divergence is, on the two small teaching machines GUPPY and HARP
     #[arg(long)]
     teaching: bool,
 }

@@ -31,31 +31,31 @@ const NO_BOUND: u8 = 3;
 pub struct HipArgs {
     #[command(flatten)]
     machine: MachineArgs,
-    /// Functional runs without a pipeline: fast, same results, cycles are wave-instructions
+    /// Run kernels without a pipeline: fast, same results; cycles are then wave-instructions
     #[arg(long)]
     untimed: bool,
     /// Stop a kernel with an error after this many cycles (limits.cycles)
     #[arg(long, value_name = "CYCLES")]
     limit: Option<u64>,
-    /// Do not count lanes, divergence and splits: fastest
+    /// Count no lanes, divergence and splits: fastest
     #[arg(long)]
     no_stats: bool,
     /// Check the mask invariants after every instruction
     #[arg(long)]
     check: bool,
-    /// Write a trace file of every launch: FILE-1, FILE-2, … (docs/trace-format.md)
+    /// Write a trace file for each launch: FILE-1, FILE-2, … (docs/trace-format.md)
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Draw the execution history of every launch (.png or .svg)
+    /// Draw the execution history of each launch (.png or .svg)
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
-    /// Mark the branch at an address, FILE:LINE or LABEL of every kernel's code for splitting (docs/splitting.md)
+    /// Mark a branch of the kernels' code for splitting, by address, FILE:LINE or LABEL; repeatable (docs/splitting.md)
     #[arg(long = "split-at", value_name = "PLACE")]
     split_at: Vec<String>,
-    /// Mark all divergent branches for splitting
+    /// Mark all divergent branches for splitting (docs/splitting.md)
     #[arg(long)]
     split_all: bool,
-    /// Marks of --split-at and --split-all: split and merge, or the MODE bit [default: what the mechanism reads]
+    /// How --split-at and --split-all mark: split and merge, or the MODE bit [default: what the mechanism reads]
     #[arg(long, value_enum)]
     split_style: Option<StyleArg>,
     /// Bound every kernel from its launches when the program ends (docs/wcet.md)
@@ -63,16 +63,16 @@ pub struct HipArgs {
     wcet: bool,
     #[command(flatten)]
     analysis: AnalysisArgs,
-    /// Print one row for each launch, also when there are many
+    /// Print a row for each launch, however many there are
     #[arg(long)]
     all: bool,
-    /// Machine-readable report (docs/json.md), after the program's own output
+    /// Print the report as JSON (docs/json.md), after the program's own output
     #[arg(long)]
     json: bool,
     /// Write the report to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// The library (default: libwavebound_hip.so beside this executable)
+    /// HIP library to use (default: libwavebound_hip.so beside this executable)
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
     /// The program and its arguments
