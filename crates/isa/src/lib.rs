@@ -175,10 +175,6 @@ pub trait Isa: Send + Sync + 'static {
     fn active(&self, _regs: &Self::Regs, mask: Mask) -> Mask {
         mask
     }
-    /// The first lane whose access `addr` belongs to, after the instruction faulted there; for messages.
-    fn lane_at(&self, _inst: &Self::Inst, _regs: &Self::Regs, _mask: Mask, _addr: u64) -> Option<u32> {
-        None
-    }
     /// Ids of the registers each path has a copy of (scalars); the others belong to lanes.
     fn path_registers(&self) -> std::ops::Range<u16> {
         0..0

@@ -122,13 +122,8 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         path.from = pc;
         let flow = match self.program.isa.exec(inst, &at, regs, bus) {
             Ok(flow) => flow,
-            Err(mut trap) => {
+            Err(trap) => {
                 let path = *path;
-                if let Trap::Memory(fault) = &mut trap
-                    && let Some(lane) = self.program.isa.lane_at(inst, regs, at.mask, fault.addr)
-                {
-                    fault.why += &format!(" (lane {lane})");
-                }
                 return Err(self.fault(wave.id, &path, trap));
             }
         };

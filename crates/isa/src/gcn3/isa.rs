@@ -235,10 +235,6 @@ impl Isa for Gcn3 {
         exec::active(regs, mask)
     }
 
-    fn lane_at(&self, inst: &Inst, regs: &Regs, mask: Mask, addr: u64) -> Option<u32> {
-        exec::lane_at(inst, regs, mask, addr)
-    }
-
     fn path_registers(&self) -> std::ops::Range<u16> {
         FIRST_SCALAR..SCC + 1
     }

@@ -9,7 +9,7 @@ use super::atomic::{Kind, apply};
 use super::flat::{modify, set_wide, wide};
 use super::operand::{get32, scalars, vectors};
 use super::scalar1::m0;
-use super::space::{self, ATOMIC, LOAD, Place, STORE, What};
+use super::space::{self, ATOMIC, LOAD, Place, STORE, What, each_lane};
 use super::{active, format, unsupported};
 use crate::lanes::bits;
 use crate::{Bus, Mask, MemFault, Trap};
@@ -247,22 +247,24 @@ fn load_part<B: Bus>(
     let dst = vectors(regs, inst.dst, 1)?;
     if access.private {
         let window = Window::new(regs);
-        for lane in bits(lanes) {
+        each_lane(lanes, |lane| {
             let offset = access.offset(regs, lane, 0);
             let Some(addr) = access.private_at(&window, lane, offset, bytes) else {
                 return Err(access.no_private(regs, LOAD, offset, bytes).into());
             };
             regs.v.set(dst, lane, extend(bus.load(addr, bytes)?));
-        }
+            Ok(())
+        })?;
         return status(inst, regs, lanes, dst, 1);
     }
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let value = match access.at(regs, LOAD, lane, 0, bytes)? {
             Some(addr) => extend(bus.load(addr, bytes)?),
             None => 0,
         };
         regs.v.set(dst, lane, value);
-    }
+        Ok(())
+    })?;
     status(inst, regs, lanes, dst, 1)
 }
 
@@ -276,14 +278,14 @@ fn load_lds<B: Bus>(
     extend: impl Fn(u64) -> u32,
 ) -> Result<(), Trap> {
     let first = (m0(regs) & 0xffff) + access.imm;
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let value = match access.at(regs, LOAD, lane, 0, bytes)? {
             Some(addr) => extend(bus.load(addr, bytes)?),
             None => 0,
         };
         bus.store(space::lds(regs, STORE, first + lane * 4, 4)?, 4, value.into())?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Every dword is checked against the bounds by itself.
@@ -297,7 +299,7 @@ fn load<B: Bus>(
     count: u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, count)?;
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let mut data = [0; 4];
         for k in 0..count {
             if let Some(addr) = access.at(regs, LOAD, lane, k * 4, 4)? {
@@ -307,7 +309,8 @@ fn load<B: Bus>(
         for (k, &value) in data[..count as usize].iter().enumerate() {
             regs.v.set(dst + k, lane, value);
         }
-    }
+        Ok(())
+    })?;
     status(inst, regs, lanes, dst, count)
 }
 
@@ -325,23 +328,23 @@ fn store<B: Bus>(
     let keep = u64::MAX >> (64 - 8 * bytes);
     if access.private && count == 1 {
         let window = Window::new(regs);
-        for lane in bits(lanes) {
+        return each_lane(lanes, |lane| {
             let offset = access.offset(regs, lane, 0);
             let Some(addr) = access.private_at(&window, lane, offset, bytes) else {
                 return Err(access.no_private(regs, STORE, offset, bytes).into());
             };
             bus.store(addr, bytes, u64::from(regs.v.get(data, lane)) & keep)?;
-        }
-        return Ok(());
+            Ok(())
+        });
     }
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         for k in 0..count {
             if let Some(addr) = access.at(regs, STORE, lane, k * 4, bytes)? {
                 bus.store(addr, bytes, u64::from(regs.v.get(data + k as usize, lane)) & keep)?;
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Data stands in `dst`, which takes the old value with GLC. Out of bounds nothing happens and the old
@@ -358,7 +361,7 @@ fn atomic<B: Bus>(
     let dwords = if code & 0x20 != 0 { 2 } else { 1 };
     let operands = if kind == Kind::Cmpswap { 2 } else { 1 };
     let data = vectors(regs, inst.dst, dwords * operands)?;
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let value = wide(regs, data, dwords, lane);
         let compare = if operands == 2 { wide(regs, data + dwords as usize, dwords, lane) } else { 0 };
         let old = match access.at(regs, ATOMIC, lane, 0, dwords * 4)? {
@@ -370,6 +373,6 @@ fn atomic<B: Bus>(
         if inst.has(flag::GLC) {
             set_wide(regs, data, dwords, lane, old);
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }

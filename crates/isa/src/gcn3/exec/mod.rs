@@ -38,15 +38,6 @@ fn path_mask(at: &At) -> Mask {
     if at.whole { Mask::MAX } else { at.mask }
 }
 
-/// The first lane of a FLAT access that covers `addr`; other encodings do not say.
-#[cold]
-pub(super) fn lane_at(inst: &Inst, regs: &Regs, mask: Mask, addr: u64) -> Option<u32> {
-    match inst.format {
-        Format::Flat => flat::lane_at(inst, regs, active(regs, mask), addr),
-        _ => None,
-    }
-}
-
 #[cold]
 fn unsupported(inst: &Inst) -> Trap {
     Trap::Other(format!("{} is not supported", super::disassemble(inst)))
