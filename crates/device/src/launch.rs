@@ -1,7 +1,8 @@
 //! From a kernel and its launch parameters to something the machine can run: argument segment, dispatch
 //! packet, queue, local and private memory, and the registers every wave starts with.
 
-use crate::kernarg::{self, Arg};
+use crate::dispatch::Dispatch;
+use crate::kernarg;
 use crate::{Device, DeviceError, Module};
 use wb_hw::{Machine, SplitUnits};
 use wb_isa::gcn3::isa::{Gcn3, Setup};
@@ -12,29 +13,6 @@ use wb_sim::{Groups, Launch};
 
 /// More private memory per work-item is taken for damage.
 const MAX_SCRATCH: u32 = 1 << 20;
-
-/// A launch as the host describes it; sizes in work-items.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dispatch {
-    pub kernel: String,
-    pub grid: [u32; 3],
-    pub group: [u32; 3],
-    pub args: Vec<Arg>,
-    /// Local memory beyond what kernel and arguments ask for (HIP's third launch parameter).
-    pub dynamic_lds: u32,
-}
-
-impl Dispatch {
-    pub fn dimensions(&self) -> u32 {
-        if self.grid[2] > 1 {
-            3
-        } else if self.grid[1] > 1 {
-            2
-        } else {
-            1
-        }
-    }
-}
 
 /// A program with its launch, ready for the machine.
 pub struct Prepared {

@@ -1,15 +1,17 @@
 //! The host side: a simulated device with memory, code objects, kernels and launches – what a runtime or a
 //! workload calls. Kernels run in sequence on one device memory.
 
+mod dispatch;
 mod error;
 mod heap;
 mod kernarg;
 mod launch;
 
+pub use dispatch::{Arg, Dispatch};
 pub use error::DeviceError;
 pub use heap::Heap;
-pub use kernarg::{Arg, explicit};
-pub use launch::{Dispatch, Prepared, provision};
+pub use kernarg::explicit;
+pub use launch::{Prepared, provision};
 
 use std::collections::BTreeMap;
 use wb_hw::Machine;
