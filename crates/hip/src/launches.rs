@@ -8,7 +8,6 @@ use crate::printf;
 use crate::records::{LaunchRecord, Record};
 use crate::runtime::{Runtime, describe, fatal};
 use miette::{IntoDiagnostic, Report, miette};
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wb_device::{Arg, Dispatch, Module, Prepared, explicit};
 use wb_files::Output as OutputFile;
@@ -59,14 +58,6 @@ impl Recording {
         let (program, machine) = (&self.prepared.program, &self.prepared.machine);
         Ok(program.run(machine, self.prepared.launch, memory, options, observer).map_err(|e| *e)?)
     }
-}
-
-/// `run.wbt` of launch 2 is `run-2.wbt`; of the run's third process it is `run-p3-2.wbt`.
-fn numbered(path: &Path, process: u32, number: usize) -> PathBuf {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
-    let process = if process > 1 { format!("-p{process}") } else { String::new() };
-    path.with_file_name(format!("{stem}{process}-{number}{extension}"))
 }
 
 impl Runtime {
@@ -162,8 +153,8 @@ impl Runtime {
         prepared: &Prepared,
     ) -> Result<(RunOutcome, Option<crate::Counts>), Report> {
         let options = &self.options;
-        let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, self.process, number));
-        let (trace_path, picture_path) = (file(&options.trace), file(&options.picture));
+        let trace_path = options.trace_of(self.process, number);
+        let picture_path = options.picture_of(self.process, number);
         let mut counter = (!options.no_stats).then(Counter::default);
         let mut trace = trace_path.as_deref().map(OutputFile::create).transpose()?.map(TraceWriter::new);
         let mut history = picture_path.is_some().then(History::new);

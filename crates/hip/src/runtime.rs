@@ -5,7 +5,7 @@ use crate::errors::{Failure, Outcome};
 use crate::launches::Recording;
 use crate::memory::Memory;
 use crate::modules::Modules;
-use crate::options::{LEAST_MEMORY, Options};
+use crate::options::Options;
 use crate::records::Record;
 use crate::streams::Streams;
 use crate::textures::Textures;
@@ -51,24 +51,7 @@ impl Runtime {
     }
 
     pub fn with(options: Options) -> Result<Runtime, Report> {
-        let mut machine = options.machine()?;
-        machine.validate()?;
-        let promised = |size: u64| {
-            let size = usize::try_from(size).unwrap_or(usize::MAX);
-            Vec::<u8>::new().try_reserve_exact(size).is_ok()
-        };
-        while options.any_memory() && machine.limits.memory > LEAST_MEMORY && !promised(machine.limits.memory)
-        {
-            machine.limits.memory /= 2;
-        }
-        let size = machine.limits.memory;
-        if !promised(size) {
-            return Err(miette::miette!(
-                help = "give the device less: --set limits.memory=268435456",
-                "the host has no {size} bytes for device memory"
-            ));
-        }
-        let mut device = Device::mapped(machine);
+        let mut device = Device::mapped(options.affordable_machine()?);
         listen(&mut device)?;
         let mut runtime = Runtime {
             options,

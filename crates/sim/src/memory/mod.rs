@@ -62,6 +62,11 @@ impl DeviceMemory {
         }
     }
 
+    /// What memory of that size takes of the host, if it is closed.
+    pub fn host_bytes(size: u64) -> u64 {
+        size.saturating_add(Guard::host_bytes(size))
+    }
+
     /// Memory whose device addresses are the host's own addresses of its bytes, so that a host program can use the
     /// pointers it is given. Pages nobody touches cost nothing.
     pub fn mapped(size: u64) -> Self {

@@ -36,6 +36,7 @@ pub enum Format {
 }
 
 pub fn main(args: CfgArgs) -> CommandResult {
+    wb_files::check_outputs(args.output.as_deref())?;
     let name = args.file.display().to_string();
     let graph = match cfg::load(&args.file, &args.kernel)?.program {
         AnyProgram::Harp(p) => cfg::graph(&p, &name)?,

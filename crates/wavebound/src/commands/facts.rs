@@ -65,6 +65,7 @@ struct FactsJson {
 }
 
 pub fn main(args: FactsArgs) -> CommandResult {
+    wb_files::check_outputs(args.output.as_deref())?;
     let (program, proved) = load(&args)?;
     match &program {
         AnyProgram::Harp(p) => write(&args, p, proved),
