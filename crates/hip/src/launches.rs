@@ -2,63 +2,22 @@
 //! is to be bounded.
 
 use crate::counter::Counter;
-use crate::errors::{Code, Outcome};
-use crate::modules::Function;
+use crate::errors::{Code, Outcome, describe, fatal};
 use crate::printf;
 use crate::records::{LaunchRecord, Record};
-use crate::runtime::{Runtime, describe, fatal};
-use miette::{IntoDiagnostic, Report, miette};
+use crate::runtime::Runtime;
+use crate::state::{LaunchSpec, Recording};
+use miette::{Report, miette};
 use std::time::Instant;
 use wb_device::{Arg, Dispatch, Module, Prepared, explicit};
 use wb_files::Output as OutputFile;
 use wb_program::codeobject::{ArgKind, Kernel, KernelArg};
 use wb_report::{History, PictureOptions};
-use wb_sim::{DeviceMemory, Outcome as RunOutcome, RunOptions, Runnable};
-use wb_trace::{Observer, Observers, TraceWriter};
+use wb_sim::{Outcome as RunOutcome, RunOptions};
+use wb_trace::{Observers, TraceWriter};
 
 /// Bytes of local memory that are given out together.
 const LDS_GRANULE: u64 = 512;
-
-/// A launch as the program describes it.
-#[derive(Clone, Debug)]
-pub struct LaunchSpec {
-    pub function: Function,
-    /// Groups, and threads of a group.
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub shared: u32,
-    /// Bytes of the explicit arguments.
-    pub args: Vec<Vec<u8>>,
-}
-
-/// A launch that can be run again: what was prepared, and device memory as it was before.
-pub struct Recording {
-    pub kernel: String,
-    pub file: String,
-    pub prepared: Prepared,
-    pub args: Vec<KernelArg>,
-    origin: u64,
-    image: Vec<u8>,
-}
-
-impl Recording {
-    /// Device memory as it was before the launch, with its address.
-    pub fn memory(&self) -> (u64, &[u8]) {
-        (self.origin, &self.image)
-    }
-
-    pub fn run(
-        &self,
-        options: RunOptions,
-        observer: Option<&mut dyn Observer>,
-    ) -> Result<RunOutcome, Report> {
-        // All that the launch could touch is in the image.
-        let mut memory = DeviceMemory::placed(self.origin, self.image.len() as u64);
-        memory.write(self.origin, &self.image).into_diagnostic()?;
-        let (program, machine) = (&self.prepared.program, &self.prepared.machine);
-        Ok(program.run(machine, self.prepared.launch, memory, options, observer).map_err(|e| *e)?)
-    }
-}
 
 impl Runtime {
     /// Runs a kernel to its end. What a kernel does wrong ends the program.
@@ -107,10 +66,11 @@ impl Runtime {
 
     /// What the kernel printed goes where the program's own output goes.
     fn print_messages(&mut self) {
+        let print = self.print;
         let Some(calls) = &mut self.device.memory_mut().hostcalls else { return };
         for message in std::mem::take(&mut calls.messages) {
             let (to, pieces) = printf::parse(&message);
-            crate::ffi::print(to, &pieces);
+            print(to, &pieces);
         }
     }
 

@@ -1,5 +1,8 @@
 //! Checks on the tree itself: crate dependencies point one way, files stay readable and say what they are.
 
+#[path = "tidy/circles.rs"]
+mod circles;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

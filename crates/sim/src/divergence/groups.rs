@@ -2,9 +2,9 @@
 //! stack is an entry here) and THESIS 4.3.4 (split-mask stack). The place is known from the program: the first
 //! instruction at which the mask before the split is back (design choice; the thesis compares masks at run time).
 
-use super::{Change, Context};
+use super::mechanism::{Change, Context};
 use wb_isa::{Mask, NO_PC, Pc};
-use wb_trace::MaskCause;
+use wb_trace::{Kind, MaskCause, RefusedReason};
 
 /// Lanes that were one path before a split.
 #[derive(Clone, Debug)]
@@ -168,5 +168,48 @@ impl Groups {
 
     pub fn depth(&self) -> usize {
         self.groups.iter().filter(|g| g.used).count()
+    }
+}
+
+/// A branch on the execution mask under a mechanism that splits there: with some lanes on and some off the wave
+/// parts, lanes that are on stay (THESIS 4.3.2; nested splits part the path's own lanes only).
+pub(super) fn mask_split(
+    state: &mut Groups,
+    active: Mask,
+    jump: bool,
+    target: Pc,
+    rpc: Pc,
+    cx: &mut Context,
+) -> Change {
+    let at = cx.at;
+    let on = active & at.mask;
+    let off = at.mask & !on;
+    let (goes, other) = if jump { (target, at.next) } else { (at.next, target) };
+    let refused = match () {
+        () if on == 0 || off == 0 => return Change::on(at, goes),
+        () if cx.map.spills => RefusedReason::Spills,
+        () if cx.free == 0 => RefusedReason::NoContext,
+        () if rpc == NO_PC && cx.map.region(at.pc).is_none_or(|r| r.hazard) => RefusedReason::Convergent,
+        // One side would wait before its first instruction.
+        () if goes == rpc || other == rpc => RefusedReason::OneSided,
+        () => {
+            cx.notes.add(|| Kind::Split { taken: on, other: off });
+            return state.split(on, goes, other, rpc, cx);
+        }
+    };
+    cx.notes.add(|| Kind::SplitRefused { reason: refused, lanes: off });
+    Change::on(at, goes)
+}
+
+/// Lanes of a path exit under a mechanism with [`Groups`].
+pub(super) fn leave(state: &mut Groups, lanes: Mask, cx: &mut Context) -> Change {
+    *cx.live &= !lanes;
+    let at = cx.at;
+    match at.mask & !lanes {
+        0 => state.leave(cx),
+        mask => {
+            state.set_mask(at.id, mask);
+            Change::Go { pc: at.next, mask, origin: at.origin, cause: Some(MaskCause::Exit) }
+        }
     }
 }

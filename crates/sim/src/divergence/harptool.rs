@@ -1,7 +1,9 @@
 //! HARP's split/join as harptool defines it (docs/harp.md, first join rule): the false side resumes at the
 //! instruction after the split and takes the predicated jump's other way itself.
 
-use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, push, unsupported};
+use super::mechanism::{
+    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, push, unsupported,
+};
 use wb_isa::{Flow, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 

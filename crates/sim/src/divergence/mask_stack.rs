@@ -2,7 +2,7 @@
 //! "What is coherence/divergence?"). Lanes that `ret` leave every entry; a mask test that empties the mask
 //! with nothing on the stack retires the wave.
 
-use super::{
+use super::mechanism::{
     Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, exit, plain, push, unsupported,
 };
 use wb_isa::{Flow, Mask, Pc};

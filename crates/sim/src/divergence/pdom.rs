@@ -2,7 +2,9 @@
 //! one sibling counter per warp, so that nesting works; a split that guards a loop ("EXIT loop split" when
 //! no lane stays) is told from an if by the control-flow graph (design choice: the document is silent).
 
-use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, push, unsupported};
+use super::mechanism::{
+    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, push, unsupported,
+};
 use wb_isa::{Flow, FlowKind, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 

@@ -2,7 +2,9 @@
 //! own on a split unit, `merge` brings a path and its child together again. A split that cannot happen (no lanes on
 //! one side, no context left) leaves a mark on the child stack, so that its merge does nothing (design choice).
 
-use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, unsupported};
+use super::mechanism::{
+    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, unsupported,
+};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_program::marks::Style;
 use wb_trace::{Kind, RefusedReason};

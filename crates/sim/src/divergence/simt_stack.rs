@@ -1,7 +1,7 @@
 //! The SIMT stack on plain branches (docs/mechanisms.md): entries {pc, rpc, mask}; lanes of one branch may
 //! disagree and meet again at its immediate post-dominator. Split, join and pred instructions do nothing here.
 
-use super::{
+use super::mechanism::{
     Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, exit, plain, push, unsupported,
 };
 use wb_hw::FirstSide;

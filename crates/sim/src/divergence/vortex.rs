@@ -2,7 +2,9 @@
 //! at most 2·(lanes − 1). `vortex`, newer versions: the smaller side first, one entry, at most lanes − 1. The side that
 //! waits resumes at the instruction after the split and takes the branch's other way itself.
 
-use super::{Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, unsupported};
+use super::mechanism::{
+    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, unsupported,
+};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, MaskCause};
 

@@ -6,11 +6,12 @@ use super::super::op::Op;
 use super::super::operand::Operand;
 use super::super::state::Regs;
 use super::atomic::{Kind, apply};
+use super::common::unsupported;
 use super::flat::{modify, set_wide, wide};
 use super::operand::vectors;
 use super::scalar1::m0;
+use super::shuffle;
 use super::space::{self, ATOMIC, LOAD, Place, STORE, each_lane, row, set_row};
-use super::{shuffle, unsupported};
 use crate::lanes::bits;
 use crate::{Bus, Mask, Trap};
 

@@ -5,9 +5,9 @@ use super::super::inst::{Inst, flag};
 use super::super::op::Op;
 use super::super::state::Regs;
 use super::atomic::{Kind, apply};
+use super::common::unsupported;
 use super::operand::vectors;
 use super::space::{self, ATOMIC, LOAD, Place, STORE, each_lane, row, set_row};
-use super::unsupported;
 use crate::{Bus, Mask, Trap};
 
 pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {

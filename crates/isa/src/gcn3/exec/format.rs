@@ -3,10 +3,10 @@
 
 use super::super::inst::Inst;
 use super::super::state::Regs;
-use super::buffer::{Access, status};
+use super::access::{Access, status};
+use super::common::unsupported;
 use super::operand::vectors;
 use super::space::{LOAD, STORE, each_lane};
-use super::unsupported;
 use crate::{Bus, Mask, Trap};
 
 /// Components and bits of each, by data format number.
