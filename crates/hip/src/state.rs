@@ -84,7 +84,7 @@ pub struct Modules {
     pub functions: BTreeMap<u64, Function>,
     /// By the address of the host's shadow variable.
     pub variables: BTreeMap<u64, Variable>,
-    /// Functions the program got by name; the handle is the position plus [`FIRST_FUNCTION`].
+    /// Functions the program got by name; the handle is the position plus a first number.
     pub handles: Vec<Function>,
 }
 

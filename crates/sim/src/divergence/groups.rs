@@ -2,7 +2,7 @@
 //! stack is an entry here) and THESIS 4.3.4 (split-mask stack). The place is known from the program: the first
 //! instruction at which the mask before the split is back (design choice; the thesis compares masks at run time).
 
-use super::mechanism::{Change, Context};
+use super::mechanism::{Change, Context, Merge};
 use wb_isa::{Mask, NO_PC, Pc};
 use wb_trace::{Kind, MaskCause, RefusedReason};
 
@@ -105,14 +105,14 @@ impl Groups {
             origin = self.groups[group].origin;
             self.close(into, group);
         }
-        Change::Merge { into, from, pc: at.pc, mask, go: all, origin }
+        Change::Merge(Merge { into, from, pc: at.pc, mask, continues: all, origin })
     }
 
     /// The whole group is one path already.
     fn dissolve(&mut self, id: usize, group: usize, cx: &Context) -> Change {
         let (at, origin) = (cx.at, self.groups[group].origin);
         self.close(id, group);
-        Change::Go { pc: at.pc, mask: at.mask, origin, cause: Some(MaskCause::Reconverge) }
+        Change::Continue { pc: at.pc, mask: at.mask, origin, cause: Some(MaskCause::Reconverge) }
     }
 
     fn close(&mut self, id: usize, group: usize) {
@@ -137,7 +137,7 @@ impl Groups {
             _ if mask == *cx.live => NO_PC,
             _ => at.origin,
         };
-        Some(Change::Merge { into, from, pc: at.pc, mask, go: true, origin })
+        Some(Change::Merge(Merge { into, from, pc: at.pc, mask, continues: true, origin }))
     }
 
     /// The last lanes of a path exit: whoever waited only for them goes on.
@@ -209,7 +209,7 @@ pub(super) fn leave(state: &mut Groups, lanes: Mask, cx: &mut Context) -> Change
         0 => state.leave(cx),
         mask => {
             state.set_mask(at.id, mask);
-            Change::Go { pc: at.next, mask, origin: at.origin, cause: Some(MaskCause::Exit) }
+            Change::Continue { pc: at.next, mask, origin: at.origin, cause: Some(MaskCause::Exit) }
         }
     }
 }

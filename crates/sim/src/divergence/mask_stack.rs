@@ -44,7 +44,7 @@ fn pop(state: &mut State, cx: &mut Context) -> Option<Change> {
         } else {
             None
         };
-        return Some(Change::Go { pc: entry.pc, mask, origin: entry.origin, cause });
+        return Some(Change::Continue { pc: entry.pc, mask, origin: entry.origin, cause });
     }
 }
 
@@ -85,7 +85,12 @@ impl Divergence for MaskStack {
                     // Nothing will bring the other lanes back: they are done.
                     *cx.live &= keep;
                 }
-                Ok(Change::Go { pc: at.next, mask: keep, origin: at.pc, cause: Some(MaskCause::MaskTest) })
+                Ok(Change::Continue {
+                    pc: at.next,
+                    mask: keep,
+                    origin: at.pc,
+                    cause: Some(MaskCause::MaskTest),
+                })
             }
             Flow::BranchPush { taken, other, reconverge } => {
                 let rest = at.mask & !taken;
@@ -103,7 +108,12 @@ impl Divergence for MaskStack {
                     Entry { pc: other, mask: rest, origin: at.pc, side: true },
                 )?;
                 cx.notes.add(|| Kind::PathNew { at: other, lanes: rest });
-                Ok(Change::Go { pc: at.next, mask: taken, origin: at.pc, cause: Some(MaskCause::Diverge) })
+                Ok(Change::Continue {
+                    pc: at.next,
+                    mask: taken,
+                    origin: at.pc,
+                    cause: Some(MaskCause::Diverge),
+                })
             }
             Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| pop(state, cx))),
             _ => Err(unsupported(flow, Self::INFO.name)),

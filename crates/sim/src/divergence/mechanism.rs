@@ -30,17 +30,28 @@ pub struct Context<'a> {
     pub free: u64,
 }
 
+/// Path `from` ends, its lanes belong to `into`, which continues at `pc` or waits there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Merge {
+    pub into: usize,
+    pub from: usize,
+    pub pc: Pc,
+    pub mask: Mask,
+    pub continues: bool,
+    pub origin: Pc,
+}
+
 /// What becomes of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Continue at `pc` with `mask` (never empty). `cause` tells why lanes changed, if they did.
-    Go { pc: Pc, mask: Mask, origin: Pc, cause: Option<MaskCause> },
+    /// At `pc` with `mask` (never empty). `cause` tells why lanes changed, if they did.
+    Continue { pc: Pc, mask: Mask, origin: Pc, cause: Option<MaskCause> },
     /// The path goes on with `keep`; the lanes of `new` get context `id`.
     Split { keep: (Pc, Mask), new: (Pc, Mask), id: usize, origin: Pc },
     /// The path waits for a sibling and will go on at `pc`.
     Park { pc: Pc },
-    /// Path `from` ends, its lanes belong to `into`, which goes on at `pc` or, without `go`, waits there.
-    Merge { into: usize, from: usize, pc: Pc, mask: Mask, go: bool, origin: Pc },
+    /// Two paths become one.
+    Merge(Merge),
     /// No lane of the path is left; `wake` waited only for it.
     Leave { wake: Option<usize> },
     /// No lane of the wave is left.
@@ -49,7 +60,7 @@ pub enum Change {
 
 impl Change {
     pub(super) fn on(at: PathView, pc: Pc) -> Change {
-        Change::Go { pc, mask: at.mask, origin: at.origin, cause: None }
+        Change::Continue { pc, mask: at.mask, origin: at.origin, cause: None }
     }
 }
 
@@ -211,7 +222,7 @@ pub(super) fn exit(
     let at = cx.at;
     match at.mask & !lanes {
         0 => pop(cx).unwrap_or(Change::End),
-        mask => Change::Go { pc: at.next, mask, origin: at.origin, cause: Some(MaskCause::Exit) },
+        mask => Change::Continue { pc: at.next, mask, origin: at.origin, cause: Some(MaskCause::Exit) },
     }
 }
 
@@ -242,7 +253,7 @@ pub(super) fn plain(at: PathView, flow: Flow) -> Option<Change> {
         Flow::SplitLanes { .. } | Flow::Merge => Some(Change::on(at, at.next)),
         Flow::Enter { pc, mask, why } => {
             let origin = if mask == at.mask { at.origin } else { NO_PC };
-            Some(Change::Go { pc, mask, origin, cause: Some(enter_cause(why)) })
+            Some(Change::Continue { pc, mask, origin, cause: Some(enter_cause(why)) })
         }
         _ => None,
     }

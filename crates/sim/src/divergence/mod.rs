@@ -1,5 +1,5 @@
 //! Divergence mechanisms: which paths a wave has now. One file per mechanism; a mechanism sees control
-//! flow ([`Flow`], [`FlowMap`]), never an instruction, and knows nothing of the pipeline.
+//! flow, never an instruction, and knows nothing of the pipeline.
 
 mod dws;
 mod exec_mask;
@@ -17,7 +17,9 @@ pub use dws::Dws;
 pub use exec_mask::ExecMask;
 pub use harptool::Harptool;
 pub use mask_stack::MaskStack;
-pub use mechanism::{Change, Context, Divergence, MechanismInfo, Notes, PathView, Reconvergence, Refusal};
+pub use mechanism::{
+    Change, Context, Divergence, MechanismInfo, Merge, Notes, PathView, Reconvergence, Refusal,
+};
 pub use pdom::Pdom;
 pub use pws::Pws;
 pub use simt_stack::SimtStack;

@@ -3,7 +3,7 @@
 //! one side, no context left) leaves a mark on the child stack, so that its merge does nothing (design choice).
 
 use super::mechanism::{
-    Change, Context, Divergence, MechanismInfo, Reconvergence, Refusal, plain, unsupported,
+    Change, Context, Divergence, MechanismInfo, Merge, Reconvergence, Refusal, plain, unsupported,
 };
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_program::marks::Style;
@@ -93,7 +93,7 @@ impl State {
         own.waits = None;
         own.mask |= gained;
         let (mask, origin) = (own.mask, if own.mask == *cx.live { NO_PC } else { at.origin });
-        Change::Merge { into: parent, from: child, pc: at.next, mask, go: true, origin }
+        Change::Merge(Merge { into: parent, from: child, pc: at.next, mask, continues: true, origin })
     }
 
     /// The last lanes of a context exit: its youngest child takes its place, or whoever waits for it goes on.
@@ -164,7 +164,7 @@ impl Divergence for Pws {
                     0 => Ok(Change::Leave { wake: state.leave(at.id) }),
                     mask => {
                         state.context(at.id).mask = mask;
-                        Ok(Change::Go { pc: at.next, mask, origin: at.origin, cause: None })
+                        Ok(Change::Continue { pc: at.next, mask, origin: at.origin, cause: None })
                     }
                 }
             }

@@ -69,7 +69,7 @@ impl SimtStack {
             push(&mut state.stack, self.depth, side)?;
         }
         cx.notes.add(|| Kind::PathNew { at: set_aside.0, lanes: set_aside.1 });
-        Ok(Change::Go { pc: run.0, mask: run.1, origin: at.pc, cause: Some(MaskCause::Diverge) })
+        Ok(Change::Continue { pc: run.0, mask: run.1, origin: at.pc, cause: Some(MaskCause::Diverge) })
     }
 }
 
@@ -89,7 +89,7 @@ fn pop(state: &mut State, cx: &mut Context) -> Option<Change> {
             cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
             MaskCause::Reconverge
         };
-        return Some(Change::Go { pc: entry.pc, mask, origin: entry.origin, cause: Some(cause) });
+        return Some(Change::Continue { pc: entry.pc, mask, origin: entry.origin, cause: Some(cause) });
     }
 }
 

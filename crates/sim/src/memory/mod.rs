@@ -14,5 +14,5 @@ mod windows;
 
 pub use bus::{Lines, MemBus};
 pub use device::{DeviceMemory, affordable};
-pub use hierarchy::Hierarchy;
+pub use hierarchy::{Access, Hierarchy};
 pub use hostcall::HostCalls;

@@ -6,7 +6,7 @@ use super::super::op::Op;
 use super::super::operand::{Operand, Ty, sreg};
 use super::super::state::Regs;
 use super::operation::{bad_operand, resolve, vector_row};
-use super::rows::Src;
+use super::row_engine::Src;
 use crate::lanes::bits;
 use crate::{Mask, Trap};
 

@@ -11,7 +11,7 @@ mod int;
 mod num;
 mod operation;
 mod prepare;
-mod rows;
+mod row_engine;
 #[cfg(test)]
 mod tests;
 mod transcendental;
@@ -25,7 +25,7 @@ use super::state::Regs;
 use crate::lanes::CHUNK;
 use crate::{Mask, Trap, first_lanes};
 use operation::{check_rounding, modifiers_in_place, resolve, run, sign_bit, vector_row, write_condition};
-use rows::{Cx, LANES, Src};
+use row_engine::{Cx, LANES, Src};
 
 /// Runs a vector ALU instruction in `lanes`. Only their bits are set in masks and in EXEC.
 pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {

@@ -4,7 +4,7 @@ use super::super::inst::{Inst, NO_SDST};
 use super::super::op::Op;
 use super::super::operand::{Operand, Ty, sreg};
 use super::super::state::Regs;
-use super::rows::{Cx, Src};
+use super::row_engine::{Cx, Src};
 use super::{double, float, half, int};
 use crate::{Mask, Trap};
 

@@ -7,7 +7,7 @@ use super::super::operand::{Operand, Ty};
 use super::super::state::{Regs, mode};
 use super::num::{flush16, half_from_f64, half_to_f64};
 use super::operation::{bad_operand, check_rounding, resolve, run, sign_bit, vector_row, write_condition};
-use super::rows::{Cx, LANES, Row, Src};
+use super::row_engine::{Cx, LANES, Row, Src};
 use super::wide::flush64;
 use super::{compare, cross};
 use crate::lanes::bits;
