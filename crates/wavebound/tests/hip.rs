@@ -465,7 +465,7 @@ fn devices_larger_than_the_host_are_refused() {
             .expect("sh")
     };
     // The second one just fits, but not with what a device has beside its memory.
-    for (kib, memory) in [(3_000_000, "17179869184"), (2_200_000, "2147483648")] {
+    for (kib, memory) in [(3_000_000, "17179869184"), (2_150_000, "2147483648")] {
         let output = run(kib, &["--set", &format!("limits.memory={memory}")]);
         let (out, err) = text(&output);
         assert_eq!(output.status.code(), Some(1), "{memory}: {out}\n{err}");
