@@ -12,6 +12,12 @@ for source in *.cpp; do
         build "$source"
     fi
 done
+for source in *.c; do
+    target=$out/$(basename "$source" .c)
+    if [ "$source" -nt "$target" ]; then
+        cc -O2 -Wall "$source" -o "$target" -ldl
+    fi
+done
 if [ module_kernel.hip -nt "$out/module_kernel.co" ]; then
     hipcc "${flags[@]}" --genco module_kernel.hip -o "$out/module_kernel.co"
 fi

@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use serde::Deserialize;
 
-use crate::CheckError;
 use crate::claim::Claim;
+use crate::error::CheckError;
 use crate::format::Number;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Arguments;
 
-use crate::CheckError;
+use crate::error::CheckError;
 use crate::format::{FactEntry, Number, Proof};
 
 pub struct Claim {

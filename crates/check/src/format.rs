@@ -1,9 +1,6 @@
-//! The certificate as it is written (docs/certificate.md): read strictly, nothing unknown is skipped.
+//! The proof of a certificate as it is written (docs/certificate.md): read strictly, nothing unknown is skipped.
 
-use std::collections::BTreeMap;
 use std::fmt;
-
-use crate::binding::Binding;
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -38,26 +35,6 @@ impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Number, D::Error> {
         deserializer.deserialize_any(Digits)
     }
-}
-
-/// What any document says of itself; everything else is read later.
-#[derive(Debug, Deserialize)]
-pub struct Header {
-    #[serde(default)]
-    pub format: String,
-    #[serde(default)]
-    pub version: u32,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Document {
-    pub format: String,
-    pub version: u32,
-    pub about: BTreeMap<String, String>,
-    pub binding: Binding,
-    pub proof: Proof,
-    pub digest: String,
 }
 
 /// The bound of a wave.

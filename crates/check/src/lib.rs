@@ -3,6 +3,8 @@
 
 pub mod binding;
 mod claim;
+mod document;
+mod error;
 mod flow;
 mod format;
 mod limits;
@@ -10,61 +12,12 @@ mod value;
 
 use std::collections::BTreeMap;
 
-use thiserror::Error;
-
 use binding::Binding;
 use claim::{Claim, What};
+use document::{Document, Header};
+pub use error::CheckError;
 use flow::Flow;
 pub use format::Number;
-
-/// Why a certificate proves nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum CheckError {
-    #[error("not a certificate: {0}; hint: docs/certificate.md describes the format")]
-    Syntax(String),
-    #[error(
-        "`{format}` version {version} is not known; hint: this checker reads `wavebound-certificate` version 2"
-    )]
-    Version { format: String, version: u32 },
-    #[error(
-        "a certificate of version 1 binds neither code nor machine nor launch; hint: make a new one with `wavebound wcet --certificate`"
-    )]
-    Unbound,
-    #[error("{place}: {what}")]
-    Binding { place: String, what: String },
-    #[error(
-        "the digest is {found}, the document has {right}; hint: the file was changed or reformatted after it was written"
-    )]
-    Digest { found: String, right: String },
-    #[error("{place}: {value} is out of range, there are {len}")]
-    Index { place: String, value: usize, len: usize },
-    #[error("{place}: not a number of the right range")]
-    Number { place: String },
-    #[error("{place}: {found} numbers instead of {expected}")]
-    Length { place: String, found: usize, expected: usize },
-    #[error("{place}: something is listed twice")]
-    Twice { place: String },
-    #[error("{place}: a term counts one node or one edge")]
-    Term { place: String },
-    #[error("edges[{edge}] leaves the exit")]
-    LeavesExit { edge: usize },
-    #[error("there is no way from entry to exit")]
-    NoWay,
-    #[error("loops[{index}]: `{name}` is no header of a loop that runs")]
-    NoLoop { index: usize, name: String },
-    #[error("loops[{index}] at `{name}`: the {which} edges are {expected:?}")]
-    LoopEdges { index: usize, name: String, which: &'static str, expected: Vec<usize> },
-    #[error("there is a cycle that no loop bound and no fact limits")]
-    Endless,
-    #[error("limits[{edge}]: the edge can be taken more often than {limit} times, as far as the bounds tell")]
-    Limit { edge: usize, limit: i128 },
-    #[error("edges[{edge}]: the multipliers leave a rest, and there is no limit for the edge")]
-    NoLimit { edge: usize },
-    #[error("{0} does not fit into 128 bits")]
-    Overflow(&'static str),
-    #[error("the bound {bound} is not proven: the certificate proves {proven}")]
-    Bound { bound: i128, proven: i128 },
-}
 
 /// What a certificate proves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,13 +58,13 @@ pub fn digest(json: &str) -> Option<String> {
 /// graph that keeps to the assumptions takes at most `bound` cycles, and launches composed of such waves at most `total`.
 /// Whether graph, limits, machine and launches are those of a program is not known here: that needs the program.
 pub fn check(json: &str) -> Result<Report, CheckError> {
-    let header: format::Header = read(json)?;
+    let header: Header = read(json)?;
     match (header.format.as_str(), header.version) {
         ("wavebound-certificate", 2) => {}
         ("wavebound-certificate", 1) => return Err(CheckError::Unbound),
         _ => return Err(CheckError::Version { format: header.format, version: header.version }),
     }
-    let document: format::Document = read(json)?;
+    let document: Document = read(json)?;
     debug_assert!(document.format == header.format && document.version == header.version);
     let right =
         digest(json).ok_or_else(|| CheckError::Syntax("the digest is not the last field".to_owned()))?;

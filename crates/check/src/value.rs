@@ -1,8 +1,8 @@
 //! The value a certificate proves, in whole numbers of 2⁻²⁰ cycles: y·b + Σ max(0, c − Aᵀy) · u. For any y that is
 //! not negative on rows with ≤ this is an upper bound, so nobody has to ask where y comes from.
 
-use crate::CheckError;
 use crate::claim::What;
+use crate::error::CheckError;
 use crate::flow::Flow;
 
 pub const SCALE: i128 = 1 << 20;

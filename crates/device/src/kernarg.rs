@@ -2,20 +2,9 @@
 //! (code objects 4 and 5).
 
 use crate::DeviceError;
-use crate::launch::Dispatch;
+use crate::dispatch::{Arg, Dispatch};
 use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
 use wb_objects::codeobject::{ArgKind, Kernel, KernelArg};
-
-/// A kernel argument.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Arg {
-    /// Address of a buffer.
-    Buffer(u64),
-    /// Bytes passed by value.
-    Value(Vec<u8>),
-    /// Bytes of local memory for this argument (OpenCL `__local`).
-    Local(u32),
-}
 
 /// The explicit arguments of a kernel, in order.
 pub fn explicit(kernel: &Kernel) -> impl Iterator<Item = &KernelArg> {

@@ -1,7 +1,8 @@
 //! From a kernel and its launch parameters to something the machine can run: argument segment, dispatch
 //! packet, queue, local and private memory, and the registers every wave starts with.
 
-use crate::kernarg::{self, Arg};
+use crate::dispatch::Dispatch;
+use crate::kernarg;
 use crate::{Device, DeviceError, Module};
 use wb_hw::{Machine, SplitUnits};
 use wb_isa::gcn3::isa::{Gcn3, Setup};
@@ -9,33 +10,11 @@ use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
 use wb_isa::{FlowKind, Pc};
 use wb_objects::{gcn3_program, gcn3_setup};
 use wb_program::Program;
-use wb_sim::{Groups, Launch};
+use wb_sim::{DeviceMemory, Groups, Launch, Outcome, RunOptions, Runnable};
+use wb_trace::Observer;
 
 /// More private memory per work-item is taken for damage.
 const MAX_SCRATCH: u32 = 1 << 20;
-
-/// A launch as the host describes it; sizes in work-items.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dispatch {
-    pub kernel: String,
-    pub grid: [u32; 3],
-    pub group: [u32; 3],
-    pub args: Vec<Arg>,
-    /// Local memory beyond what kernel and arguments ask for (HIP's third launch parameter).
-    pub dynamic_lds: u32,
-}
-
-impl Dispatch {
-    pub fn dimensions(&self) -> u32 {
-        if self.grid[2] > 1 {
-            3
-        } else if self.grid[1] > 1 {
-            2
-        } else {
-            1
-        }
-    }
-}
 
 /// A program with its launch, ready for the machine.
 pub struct Prepared {
@@ -51,6 +30,58 @@ pub struct Prepared {
 }
 
 impl Device {
+    /// Runs a kernel to its end; its effects stay in device memory, also those of a run that fails.
+    pub fn launch(
+        &mut self,
+        module: &Module,
+        dispatch: &Dispatch,
+        options: RunOptions,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Outcome, DeviceError> {
+        let prepared = self.prepare(module, dispatch)?;
+        let outcome = self.run(&prepared, options, observer);
+        self.finish(prepared);
+        outcome
+    }
+
+    /// Runs what [`Device::prepare`] made.
+    pub fn run(
+        &mut self,
+        prepared: &Prepared,
+        options: RunOptions,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Outcome, DeviceError> {
+        let memory = std::mem::replace(&mut self.memory, DeviceMemory::new(0));
+        match prepared.program.run(&prepared.machine, prepared.launch, memory, options, observer) {
+            Ok(mut outcome) => {
+                self.memory = std::mem::replace(&mut outcome.memory, DeviceMemory::new(0));
+                Ok(outcome)
+            }
+            Err(mut error) => {
+                if let Some(memory) = error.memory.take() {
+                    self.memory = *memory;
+                }
+                Err(DeviceError::Run(error))
+            }
+        }
+    }
+
+    /// Takes back what [`Device::prepare`] reserved; the launch can be run again on a copy of the memory.
+    pub fn keep(&mut self, mut prepared: Prepared) -> Prepared {
+        for addr in prepared.reserved.drain(..) {
+            self.free(addr);
+        }
+        prepared
+    }
+
+    /// Takes back what [`Device::prepare`] reserved, and keeps the decoded program for the next launch.
+    pub fn finish(&mut self, prepared: Prepared) {
+        for addr in prepared.reserved {
+            self.free(addr);
+        }
+        self.programs.insert(prepared.key, prepared.program);
+    }
+
     /// Places arguments, packet and memories of a launch; [`Device::finish`] takes them back.
     pub fn prepare(&mut self, module: &Module, dispatch: &Dispatch) -> Result<Prepared, DeviceError> {
         let mut reserved = Vec::new();

@@ -1,15 +1,17 @@
 //! The host side: a simulated device with memory, code objects, kernels and launches – what a runtime or a
 //! workload calls. Kernels run in sequence on one device memory.
 
+mod dispatch;
 mod error;
 mod heap;
 mod kernarg;
 mod launch;
 
+pub use dispatch::{Arg, Dispatch};
 pub use error::DeviceError;
 pub use heap::Heap;
-pub use kernarg::{Arg, explicit};
-pub use launch::{Dispatch, Prepared, provision};
+pub use kernarg::explicit;
+pub use launch::{Prepared, provision};
 
 use std::collections::BTreeMap;
 use wb_hw::Machine;
@@ -17,8 +19,7 @@ use wb_isa::SourceFile;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_objects::codeobject::{CodeObject, Kernel};
 use wb_program::Program;
-use wb_sim::{DeviceMemory, Outcome, RunOptions, Runnable};
-use wb_trace::Observer;
+use wb_sim::DeviceMemory;
 
 /// Everything below this address faults, so that null pointers show up.
 pub const FIRST: u64 = 0x1_0000;
@@ -143,57 +144,5 @@ impl Device {
     pub fn unload(&mut self, module: &Module) {
         self.programs.retain(|(base, _), _| *base != module.base);
         self.free(module.block);
-    }
-
-    /// Runs a kernel to its end; its effects stay in device memory, also those of a run that fails.
-    pub fn launch(
-        &mut self,
-        module: &Module,
-        dispatch: &Dispatch,
-        options: RunOptions,
-        observer: Option<&mut dyn Observer>,
-    ) -> Result<Outcome, DeviceError> {
-        let prepared = self.prepare(module, dispatch)?;
-        let outcome = self.run(&prepared, options, observer);
-        self.finish(prepared);
-        outcome
-    }
-
-    /// Runs what [`Device::prepare`] made.
-    pub fn run(
-        &mut self,
-        prepared: &Prepared,
-        options: RunOptions,
-        observer: Option<&mut dyn Observer>,
-    ) -> Result<Outcome, DeviceError> {
-        let memory = std::mem::replace(&mut self.memory, DeviceMemory::new(0));
-        match prepared.program.run(&prepared.machine, prepared.launch, memory, options, observer) {
-            Ok(mut outcome) => {
-                self.memory = std::mem::replace(&mut outcome.memory, DeviceMemory::new(0));
-                Ok(outcome)
-            }
-            Err(mut error) => {
-                if let Some(memory) = error.memory.take() {
-                    self.memory = *memory;
-                }
-                Err(DeviceError::Run(error))
-            }
-        }
-    }
-
-    /// Takes back what [`Device::prepare`] reserved; the launch can be run again on a copy of the memory.
-    pub fn keep(&mut self, mut prepared: Prepared) -> Prepared {
-        for addr in prepared.reserved.drain(..) {
-            self.free(addr);
-        }
-        prepared
-    }
-
-    /// Takes back what [`Device::prepare`] reserved, and keeps the decoded program for the next launch.
-    pub fn finish(&mut self, prepared: Prepared) {
-        for addr in prepared.reserved {
-            self.free(addr);
-        }
-        self.programs.insert(prepared.key, prepared.program);
     }
 }

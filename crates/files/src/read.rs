@@ -1,6 +1,6 @@
 //! Reading: what a file is for says how large it may be.
 
-use crate::{FileError, size};
+use crate::error::{FileError, size};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;

@@ -1,7 +1,7 @@
 //! Writing: into a file of another name beside the target, which takes its place at the end. Who reads the target sees the
 //! old contents or the new ones, whatever happens: a full disk, an error, a second writer, the end of the process.
 
-use crate::FileError;
+use crate::error::FileError;
 use crate::read::{is_input, strange};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};

@@ -2,13 +2,13 @@
 //! the lane, comparisons come out either way, registers are what they were at the header plus or shifted by something.
 //! The prover reasons with decision diagrams; this is the plain way to the same end.
 
-use crate::facts::{EXEC, VCC};
+use crate::code::Refused;
+use crate::facts::{EXEC, Sources, VCC};
 use crate::format::{Counted, Form, LoopProof, Reg, Rule, Side, Witness};
 use crate::graph::{Graph, Looped};
 use crate::lane::{Scc, Undecided, Value, View, add, bits, reg, shifted, to_reg, within};
 use crate::live::{self, Edge, Live};
 use crate::transfer::{comparison, tells_not_zero, writes_scc, written};
-use crate::{Refused, Sources};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use wb_isa::gcn3::{Format, Inst, NO_SDST, Op, Operand};
 use wb_isa::{FlowKind, Pc};

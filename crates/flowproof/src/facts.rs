@@ -1,8 +1,9 @@
 //! What the checker knows at one point of the program, and when one such state allows everything another one does.
 
-use crate::format::{Address, Comparison, Invariant, Rel, Said, Side};
+use crate::format::{Address, Comparison, Counted, Invariant, Rel, Said, Side};
 use crate::interval::Interval;
 use std::collections::BTreeMap;
+use wb_isa::Pc;
 use wb_isa::gcn3::sreg;
 
 pub const EXEC: u8 = sreg::EXEC;
@@ -319,4 +320,25 @@ fn limited(a: Interval, rel: Rel, signed: bool, b: Interval) -> Interval {
         }
     }
     r.and_also(Interval::ANY)
+}
+
+/// Values of the sources of every instruction, and whether a lane is on there.
+#[derive(Default)]
+pub struct Sources {
+    pub ranges: BTreeMap<Pc, ([Interval; 3], bool)>,
+}
+
+impl Sources {
+    pub fn range(&self, pc: Pc, i: usize) -> Interval {
+        self.ranges.get(&pc).map_or(Interval::ANY, |r| r.0[i])
+    }
+
+    pub fn some_on(&self, pc: Pc) -> bool {
+        self.ranges.get(&pc).is_some_and(|r| r.1)
+    }
+
+    /// The other side of a test is one number.
+    pub fn constant_other(&self, c: &Counted) -> bool {
+        self.range(c.test, usize::from(!c.second)).value().is_some()
+    }
 }

@@ -1,7 +1,7 @@
 //! The control-flow graph as the checker sees it: blocks begin where a proof claims something, loops are found from
 //! dominators that are computed here.
 
-use crate::Code;
+use crate::code::Code;
 use crate::format::Reg;
 use crate::lane::to_reg;
 use crate::transfer::written;

@@ -1,7 +1,7 @@
 //! What one GCN3 instruction does to the facts, and what a branch says on each of its ways. Whatever is not listed here
 //! leaves nothing known in what it writes.
 
-use crate::Launch;
+use crate::code::Launch;
 use crate::facts::{EXEC, Facts, VCC};
 use crate::format::{Address, Comparison, Rel, Said, Side, Space};
 use crate::interval::Interval;

@@ -1,8 +1,9 @@
 //! Bounds of the kernels a program launched, when it ends: launches were kept with the memory they found.
 
-use crate::launches::Recording;
+use crate::errors::describe;
 use crate::records::Record;
-use crate::runtime::{Runtime, describe};
+use crate::runtime::Runtime;
+use crate::state::Recording;
 use std::collections::BTreeMap;
 use wb_bound::{BoundError, Launched, Replay, Runs, analyse, data_hash};
 use wb_jobs::ProgramRef;

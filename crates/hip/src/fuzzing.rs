@@ -51,7 +51,7 @@ pub fn fat_binary(data: &[u8]) {
 /// Returns how many could be copied.
 fn copy_variables(object: Vec<u8>, names: &[String]) -> usize {
     let sets = ["cores=1", "limits.memory=1048576"].map(str::to_owned).to_vec();
-    let Ok(mut rt) = Runtime::with(Options { sets, ..Options::default() }) else { return 0 };
+    let Ok(mut rt) = Runtime::with(Options { sets, ..Options::default() }, |_, _| {}) else { return 0 };
     let mut copied = 0;
     let source = rt.register_binary("fuzz", Ok(object));
     for (number, name) in names.iter().take(16).enumerate() {

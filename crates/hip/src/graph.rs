@@ -2,55 +2,8 @@
 //! order they were added, which respects their dependencies.
 
 use crate::errors::{Code, Outcome};
-use crate::launches::LaunchSpec;
 use crate::runtime::Runtime;
-use std::collections::BTreeMap;
-
-/// A piece of work.
-#[derive(Clone, Debug)]
-pub enum Node {
-    Launch(LaunchSpec),
-    Copy {
-        dst: u64,
-        src: u64,
-        bytes: u64,
-    },
-    /// Rows of a 2D copy.
-    Rows {
-        dst: u64,
-        dst_pitch: u64,
-        src: u64,
-        src_pitch: u64,
-        width: u64,
-        height: u64,
-    },
-    Fill {
-        dst: u64,
-        pattern: u32,
-        size: u32,
-        count: u64,
-    },
-    Record(u64),
-    /// A function of the host with its argument.
-    Host {
-        function: u64,
-        argument: u64,
-    },
-    /// Only there for dependencies.
-    Empty,
-}
-
-#[derive(Default)]
-pub struct Graphs {
-    graphs: BTreeMap<u64, Vec<Node>>,
-    executable: BTreeMap<u64, Vec<Node>>,
-}
-
-impl Graphs {
-    pub fn insert(&mut self, graph: u64, nodes: Vec<Node>) {
-        self.graphs.insert(graph, nodes);
-    }
-}
+use crate::state::Node;
 
 impl Runtime {
     pub fn graph_create(&mut self) -> u64 {

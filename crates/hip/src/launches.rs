@@ -2,72 +2,22 @@
 //! is to be bounded.
 
 use crate::counter::Counter;
-use crate::errors::{Code, Outcome};
-use crate::modules::Function;
+use crate::errors::{Code, Outcome, describe, fatal};
 use crate::printf;
 use crate::records::{LaunchRecord, Record};
-use crate::runtime::{Runtime, describe, fatal};
+use crate::runtime::Runtime;
+use crate::state::{LaunchSpec, Recording};
 use miette::{Report, miette};
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wb_device::{Arg, Dispatch, Module, Prepared, explicit};
 use wb_files::Output as OutputFile;
 use wb_objects::codeobject::{ArgKind, Kernel, KernelArg};
 use wb_report::{History, PictureOptions};
-use wb_sim::{DeviceMemory, Outcome as RunOutcome, RunOptions, Runnable};
-use wb_trace::{Observer, Observers, TraceWriter};
+use wb_sim::{Outcome as RunOutcome, RunOptions};
+use wb_trace::{Observers, TraceWriter};
 
 /// Bytes of local memory that are given out together.
 const LDS_GRANULE: u64 = 512;
-
-/// A launch as the program describes it.
-#[derive(Clone, Debug)]
-pub struct LaunchSpec {
-    pub function: Function,
-    /// Groups, and threads of a group.
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub shared: u32,
-    /// Bytes of the explicit arguments.
-    pub args: Vec<Vec<u8>>,
-}
-
-/// A launch that can be run again: what was prepared, and device memory as it was before.
-pub struct Recording {
-    pub kernel: String,
-    pub file: String,
-    pub prepared: Prepared,
-    pub args: Vec<KernelArg>,
-    origin: u64,
-    image: Vec<u8>,
-}
-
-impl Recording {
-    /// Device memory as it was before the launch, with its address.
-    pub fn memory(&self) -> (u64, &[u8]) {
-        (self.origin, &self.image)
-    }
-
-    pub fn run(
-        &self,
-        options: RunOptions,
-        observer: Option<&mut dyn Observer>,
-    ) -> Result<RunOutcome, wb_jobs::JobError> {
-        // All that the launch could touch is in the image.
-        let mut memory = DeviceMemory::placed(self.origin, self.image.len() as u64);
-        memory.write(self.origin, &self.image)?;
-        let (program, machine) = (&self.prepared.program, &self.prepared.machine);
-        Ok(program.run(machine, self.prepared.launch, memory, options, observer)?)
-    }
-}
-
-/// `run.wbt` of launch 2 is `run-2.wbt`; of the run's third process it is `run-p3-2.wbt`.
-fn numbered(path: &Path, process: u32, number: usize) -> PathBuf {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
-    let process = if process > 1 { format!("-p{process}") } else { String::new() };
-    path.with_file_name(format!("{stem}{process}-{number}{extension}"))
-}
 
 impl Runtime {
     /// Runs a kernel to its end. What a kernel does wrong ends the program.
@@ -116,10 +66,11 @@ impl Runtime {
 
     /// What the kernel printed goes where the program's own output goes.
     fn print_messages(&mut self) {
+        let print = self.print;
         let Some(calls) = &mut self.device.memory_mut().hostcalls else { return };
         for message in std::mem::take(&mut calls.messages) {
             let (to, pieces) = printf::parse(&message);
-            crate::ffi::print(to, &pieces);
+            print(to, &pieces);
         }
     }
 
@@ -162,8 +113,8 @@ impl Runtime {
         prepared: &Prepared,
     ) -> Result<(RunOutcome, Option<crate::Counts>), Report> {
         let options = &self.options;
-        let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, self.process, number));
-        let (trace_path, picture_path) = (file(&options.trace), file(&options.picture));
+        let trace_path = options.trace_of(self.process, number);
+        let picture_path = options.picture_of(self.process, number);
         let mut counter = (!options.no_stats).then(Counter::default);
         let mut trace = trace_path.as_deref().map(OutputFile::create).transpose()?.map(TraceWriter::new);
         let mut history = picture_path.is_some().then(History::new);

@@ -17,6 +17,7 @@ mod printf;
 mod props;
 mod records;
 mod runtime;
+mod state;
 mod streams;
 mod textures;
 

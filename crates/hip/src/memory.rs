@@ -3,52 +3,8 @@
 
 use crate::errors::{Code, Outcome};
 use crate::runtime::Runtime;
-use std::collections::BTreeMap;
+use crate::state::{Kind, Registered};
 use wb_device::DeviceError;
-
-/// What an allocation is, for `hipPointerGetAttributes` and freeing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Device,
-    Host,
-    Managed,
-}
-
-/// Memory of the program's own that kernels may use (`hipHostRegister`): a copy in the arena, which is brought up to date
-/// before and after every launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Registered {
-    pub bytes: u64,
-    /// Where kernels find it.
-    pub device: u64,
-}
-
-#[derive(Default)]
-pub struct Memory {
-    kinds: BTreeMap<u64, (Kind, u32)>,
-    /// By host address.
-    pub registered: BTreeMap<u64, Registered>,
-    /// Largest part in use at once.
-    pub most: u64,
-    /// Bytes that the program asked for last and did not get.
-    refused: Option<u64>,
-}
-
-impl Memory {
-    /// First addresses of what the program allocated; managed variables stay.
-    pub fn allocations(&self) -> Vec<u64> {
-        self.kinds.keys().copied().collect()
-    }
-
-    /// What to say at a fault if the program did not get all the memory it asked for, and went on.
-    pub fn refusal(&self, total: u64) -> String {
-        let Some(bytes) = self.refused else { return String::new() };
-        format!(
-            "\n  an allocation of {bytes} bytes failed before (hipErrorOutOfMemory; the device has {total} bytes), and the \
-             program went on\n  help: give the device more: --set limits.memory=…"
-        )
-    }
-}
 
 /// Rows of pitched memory start at multiples of this.
 pub const PITCH: u64 = 256;

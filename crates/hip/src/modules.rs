@@ -1,53 +1,16 @@
 //! Device code the program brought: fat binaries of its own, registered before `main`, and modules it loads. Code goes to
 //! the device when it is first used; functions and variables are found by the addresses or names the program knows.
 
-use crate::errors::{Code, Outcome};
+use crate::errors::{Code, Outcome, describe, fatal};
 use crate::fatbin;
-use crate::memory::Kind;
-use crate::runtime::{Runtime, describe, fatal};
-use std::collections::BTreeMap;
+use crate::runtime::Runtime;
+use crate::state::{Function, Kind, Source, Variable};
 use wb_device::{Module, explicit};
 use wb_jobs::object::ObjectFile;
 use wb_objects::codeobject::Kernel;
 
-/// Device code, perhaps on the device.
-struct Source {
-    name: String,
-    /// The code object, or why there is none.
-    object: Result<Vec<u8>, String>,
-    module: Option<Module>,
-    /// Managed variables: the pointer of this name gets this address.
-    managed: Vec<(String, u64)>,
-}
-
-/// A kernel: number of its source, and its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Function {
-    source: usize,
-    pub kernel: String,
-}
-
-/// A variable of the program: number of its source, name, bytes.
-#[derive(Clone, Debug)]
-struct Variable {
-    source: usize,
-    name: String,
-    bytes: u64,
-}
-
-#[derive(Default)]
-pub struct Modules {
-    sources: Vec<Source>,
-    /// By the address of the host's stub.
-    functions: BTreeMap<u64, Function>,
-    /// By the address of the host's shadow variable.
-    variables: BTreeMap<u64, Variable>,
-    /// Functions the program got by name; the handle is the position plus [`FIRST_HANDLE`].
-    handles: Vec<Function>,
-}
-
 /// Handles are small numbers that are no addresses.
-const FIRST_HANDLE: u64 = 0x1000;
+const FIRST_FUNCTION: u64 = 0x1000;
 const FIRST_MODULE: u64 = 0x100_0000;
 
 impl Runtime {
@@ -151,7 +114,7 @@ impl Runtime {
             self.modules.handles.push(function);
             self.modules.handles.len() - 1
         });
-        Ok(FIRST_HANDLE + position as u64)
+        Ok(FIRST_FUNCTION + position as u64)
     }
 
     /// Address and bytes of a variable of a module.
@@ -179,7 +142,7 @@ impl Runtime {
 
     /// A kernel by the address of its stub, or by handle.
     pub fn function(&self, key: u64) -> Outcome<Function> {
-        let handle = || self.modules.handles.get(key.checked_sub(FIRST_HANDLE)? as usize);
+        let handle = || self.modules.handles.get(key.checked_sub(FIRST_FUNCTION)? as usize);
         let found = self.modules.functions.get(&key).or_else(handle);
         Ok(found.cloned().ok_or(Code::INVALID_DEVICE_FUNCTION)?)
     }

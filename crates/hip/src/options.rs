@@ -3,10 +3,11 @@
 
 use miette::{Report, miette};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wb_hw::Machine;
 use wb_hw::MarkStyle;
 use wb_jobs::object::SplitSpec;
+use wb_sim::DeviceMemory;
 use wb_wcet::measure::Unmeasured;
 
 /// The environment variable: JSON of [`Options`].
@@ -15,7 +16,9 @@ pub const ENVIRONMENT: &str = "WAVEBOUND_HIP";
 /// Device memory if nobody says otherwise: 16 GiB, of which only what is touched costs anything. A host that refuses to
 /// promise so much gets half of it, and half again, down to [`LEAST_MEMORY`].
 const MEMORY: u64 = 16 << 30;
-pub const LEAST_MEMORY: u64 = 1 << 30;
+const LEAST_MEMORY: u64 = 1 << 30;
+/// What the host must have beside it: decoded programs, waves, records.
+const WORKING_MEMORY: u64 = 64 << 20;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -67,7 +70,7 @@ impl Options {
     }
 
     /// Whether the size of device memory is ours to choose.
-    pub fn any_memory(&self) -> bool {
+    fn any_memory(&self) -> bool {
         !self.sets.iter().any(|s| s.trim_start().starts_with("limits.memory"))
     }
 
@@ -89,10 +92,46 @@ impl Options {
         Ok(machine)
     }
 
+    /// The machine with memory that the host has: as much as was asked for, or as much as there is if nobody asked.
+    pub fn affordable_machine(&self) -> Result<Machine, Report> {
+        let mut machine = self.machine()?;
+        let affordable = |bytes: u64| wb_sim::affordable(DeviceMemory::host_bytes(bytes) + WORKING_MEMORY);
+        while self.any_memory() && machine.limits.memory > LEAST_MEMORY && !affordable(machine.limits.memory)
+        {
+            machine.limits.memory /= 2;
+        }
+        let size = machine.limits.memory;
+        if affordable(size) {
+            return Ok(machine);
+        }
+        Err(miette!(
+            help = "give the device less: --set limits.memory=268435456",
+            "this computer has no room for the {size} bytes of memory of the machine {}",
+            machine.name
+        ))
+    }
+
+    /// Where trace and picture of a launch go: `run.wbt` of launch 2 is `run-2.wbt`; of the run's third process it is
+    /// `run-p3-2.wbt`.
+    pub fn trace_of(&self, process: u32, number: usize) -> Option<PathBuf> {
+        self.trace.as_deref().map(|path| numbered(path, process, number))
+    }
+
+    pub fn picture_of(&self, process: u32, number: usize) -> Option<PathBuf> {
+        self.picture.as_deref().map(|path| numbered(path, process, number))
+    }
+
     pub fn split(&self) -> SplitSpec {
         let style = if self.split_mode { MarkStyle::Thesis } else { MarkStyle::Pws };
         SplitSpec { at: self.split_at.clone(), all: self.split_all, style }
     }
+}
+
+fn numbered(path: &Path, process: u32, number: usize) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
+    let process = if process > 1 { format!("-p{process}") } else { String::new() };
+    path.with_file_name(format!("{stem}{process}-{number}{extension}"))
 }
 
 impl Wcet {

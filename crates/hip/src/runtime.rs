@@ -1,14 +1,10 @@
 //! The state behind all calls: one simulated device, what the program registered, made and opened. Calls of several
 //! host threads come one after the other. Each process of a run has its own; a forked child goes on with a copy.
 
-use crate::errors::{Failure, Outcome};
-use crate::launches::Recording;
-use crate::memory::Memory;
-use crate::modules::Modules;
-use crate::options::{LEAST_MEMORY, Options};
+use crate::options::Options;
+use crate::printf::{Piece, Stream};
 use crate::records::Record;
-use crate::streams::Streams;
-use crate::textures::Textures;
+use crate::state::{Memory, Modules, Recording, Streams, Textures};
 use miette::{IntoDiagnostic, Report};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, Write};
@@ -34,41 +30,20 @@ pub struct Runtime {
     pid: u32,
     pub process: u32,
     records: Option<File>,
+    /// Prints what kernels print.
+    pub print: Print,
 }
 
-/// The whole report as text, for people.
-pub fn describe(report: &Report) -> String {
-    let mut text = report.chain().map(|e| e.to_string()).collect::<Vec<_>>().join(": ");
-    if let Some(help) = report.help() {
-        text += &format!("\n  help: {help}");
-    }
-    text
-}
+/// Prints the pieces of a kernel's `printf` into a stream of the program.
+pub type Print = fn(Stream, &[Piece]);
 
 impl Runtime {
-    pub fn new() -> Result<Runtime, Report> {
-        Runtime::with(Options::from_environment()?)
+    pub fn new(print: Print) -> Result<Runtime, Report> {
+        Runtime::with(Options::from_environment()?, print)
     }
 
-    pub fn with(options: Options) -> Result<Runtime, Report> {
-        let mut machine = options.machine()?;
-        machine.validate()?;
-        let promised = |size: u64| {
-            let size = usize::try_from(size).unwrap_or(usize::MAX);
-            Vec::<u8>::new().try_reserve_exact(size).is_ok()
-        };
-        while options.any_memory() && machine.limits.memory > LEAST_MEMORY && !promised(machine.limits.memory)
-        {
-            machine.limits.memory /= 2;
-        }
-        let size = machine.limits.memory;
-        if !promised(size) {
-            return Err(miette::miette!(
-                help = "give the device less: --set limits.memory=268435456",
-                "the host has no {size} bytes for device memory"
-            ));
-        }
-        let mut device = Device::mapped(machine);
+    pub fn with(options: Options, print: Print) -> Result<Runtime, Report> {
+        let mut device = Device::mapped(options.affordable_machine()?);
         listen(&mut device)?;
         let mut runtime = Runtime {
             options,
@@ -83,6 +58,7 @@ impl Runtime {
             pid: std::process::id(),
             process: 1,
             records: None,
+            print,
         };
         runtime.announce();
         Ok(runtime)
@@ -172,9 +148,4 @@ fn listen(device: &mut Device) -> Result<(), Report> {
     device.memory_mut().hostcalls = Some(Box::new(calls));
     device.hostcall = buffer;
     Ok(())
-}
-
-/// A failure that ends the program.
-pub fn fatal<T>(text: impl Into<String>) -> Outcome<T> {
-    Err(Failure::Fatal(text.into()))
 }

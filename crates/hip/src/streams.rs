@@ -2,49 +2,13 @@
 //! work. Events hold moments of simulated time.
 
 use crate::errors::{Code, Outcome};
-use crate::graph::{Graphs, Node};
 use crate::runtime::Runtime;
-use std::collections::BTreeMap;
-
-#[derive(Clone, Debug, Default)]
-pub struct Stream {
-    pub flags: u32,
-    pub priority: i32,
-    /// The capture its work goes to instead of being done.
-    pub capture: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Event {
-    pub flags: u32,
-    /// Simulated cycle of its last record.
-    pub at: Option<u64>,
-    /// The capture its last record went to.
-    pub captured: Option<u64>,
-}
-
-#[derive(Default)]
-pub struct Streams {
-    list: BTreeMap<u64, Stream>,
-    events: BTreeMap<u64, Event>,
-    captures: BTreeMap<u64, Vec<Node>>,
-    pub graphs: Graphs,
-    next: u64,
-}
+use crate::state::{Event, Node, Stream};
 
 /// The default stream's names: null, legacy, per thread.
 const DEFAULT: [u64; 3] = [0, 1, 2];
-const FIRST_HANDLE: u64 = 0x10_0000;
 /// Events that keep no time.
 const NO_TIMING: u32 = 2;
-
-impl Streams {
-    /// A handle that nobody has.
-    pub fn handle(&mut self) -> u64 {
-        self.next += 1;
-        FIRST_HANDLE + self.next * 16
-    }
-}
 
 impl Runtime {
     pub fn stream_create(&mut self, flags: u32, priority: i32) -> u64 {

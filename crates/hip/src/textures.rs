@@ -1,10 +1,9 @@
 //! Texture objects over linear memory, as gfx803 code reads them: a buffer descriptor of four dwords where the compiler's
 //! texture functions expect the image (GCN3 manual 8.1.8, buffer resource descriptor).
 
-use crate::errors::{Code, Outcome};
-use crate::memory::Kind;
-use crate::runtime::{Runtime, fatal};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::errors::{Code, Outcome, fatal};
+use crate::runtime::Runtime;
+use crate::state::Kind;
 
 /// `hipChannelFormatDesc`: bits of the channels, and what they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,14 +16,6 @@ pub struct Channels {
 
 /// Dwords of a texture object: an image of 12 and a sampler of 8 (`texture_types.h`).
 const OBJECT_DWORDS: usize = 20;
-
-#[derive(Default)]
-pub struct Textures {
-    /// Objects by address.
-    objects: BTreeSet<u64>,
-    /// Objects that belong to texture references of the host.
-    pub bound: BTreeMap<u64, u64>,
-}
 
 impl Channels {
     pub fn bytes(&self) -> u32 {

@@ -15,6 +15,15 @@ pub struct MemFault {
     pub why: String,
 }
 
+impl MemFault {
+    /// The same fault, with the lane it was in.
+    #[cold]
+    pub fn of_lane(mut self, lane: u32) -> MemFault {
+        self.why += &format!(" (lane {lane})");
+        self
+    }
+}
+
 /// Memory as lanes see it: little-endian, byte addressed, bounds checked.
 pub trait Bus {
     fn load(&mut self, addr: u64, bytes: u32) -> Result<u64, MemFault>;

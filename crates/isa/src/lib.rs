@@ -2,6 +2,7 @@
 //! An instruction's meaning is written once, in `exec`; functional and timed runs share it.
 //! ISA code never names a divergence mechanism: it returns a [`Flow`], the mechanism decides.
 
+mod basics;
 pub mod bus;
 pub mod diag;
 pub mod flow;
@@ -11,22 +12,10 @@ pub mod harp;
 pub mod lanes;
 pub mod vortex;
 
+pub use basics::{MAX_LANES, Mask, NO_PC, Pc, first_lanes};
 pub use bus::{Bus, MemFault};
 pub use diag::{AsmError, SourceFile};
 pub use flow::{EnterWhy, Facts, Flow, FlowKind, LaneEffect, MaskOp, Trap};
-
-/// Index of an instruction in the decoded program; `addr / granule` for ISAs that live in memory.
-pub type Pc = u32;
-/// No instruction: a reconvergence point that does not exist, a watch that never fires.
-pub const NO_PC: Pc = u32::MAX;
-/// One bit per lane, lane 0 in bit 0. A wave has at most 64 lanes.
-pub type Mask = u64;
-pub const MAX_LANES: u32 = 64;
-
-/// The mask with the first `n` lanes set.
-pub const fn first_lanes(n: u32) -> Mask {
-    if n >= 64 { !0 } else { (1 << n) - 1 }
-}
 
 /// Where an instruction runs: everything `exec` may look at besides registers and memory.
 #[derive(Clone, Copy, Debug)]
@@ -174,10 +163,6 @@ pub trait Isa: Send + Sync + 'static {
     /// execution mask of its own.
     fn active(&self, _regs: &Self::Regs, mask: Mask) -> Mask {
         mask
-    }
-    /// The first lane whose access `addr` belongs to, after the instruction faulted there; for messages.
-    fn lane_at(&self, _inst: &Self::Inst, _regs: &Self::Regs, _mask: Mask, _addr: u64) -> Option<u32> {
-        None
     }
     /// Ids of the registers each path has a copy of (scalars); the others belong to lanes.
     fn path_registers(&self) -> std::ops::Range<u16> {

@@ -42,8 +42,11 @@ pub struct Region {
     pub why: &'static str,
 }
 
-/// Post-dominators of a branch that are looked at for the instruction that switches its lanes on again.
-const FOLLOWED: usize = 4096;
+/// Instructions that are looked at, for all branches of a program together, to find what switches lanes on again.
+const LOOKS: usize = 1 << 24;
+/// Why a branch has no place to reconverge after that.
+const GIVEN_UP: &str =
+    "the program is too large to find where its lanes come together: the search was given up";
 
 /// What the walk sees of an instruction.
 pub(crate) struct Step {
@@ -57,6 +60,16 @@ pub(crate) struct Step {
 }
 
 pub(crate) fn find(flow: &FlowMap, cfg: &Cfg, entry: Pc, step: &dyn Fn(Pc) -> Option<Step>) -> Vec<Region> {
+    find_within(LOOKS, flow, cfg, entry, step)
+}
+
+fn find_within(
+    looks: usize,
+    flow: &FlowMap,
+    cfg: &Cfg,
+    entry: Pc,
+    step: &dyn Fn(Pc) -> Option<Step>,
+) -> Vec<Region> {
     let has = |b: usize, what: &dyn Fn(Pc) -> bool| cfg.pcs(b, flow).into_iter().any(what);
     let reached = cfg.reachable(cfg.block_at(entry));
     let barrier = |pc: Pc| flow.kind[pc as usize] == FlowKind::Barrier;
@@ -65,11 +78,12 @@ pub(crate) fn find(flow: &FlowMap, cfg: &Cfg, entry: Pc, step: &dyn Fn(Pc) -> Op
     let hazard = |pc: Pc| step(pc).is_some_and(|s| s.cross_lane || lockstep && s.local);
     let hazards: BTreeSet<usize> = reached.iter().copied().filter(|&b| has(b, &hazard)).collect();
     let before_hazard = cfg.reaching(&hazards);
+    let mut walk = Walk { flow, cfg, step, looks };
     let mut regions: Vec<Region> = (0..flow.kind.len() as Pc)
         .filter(|&pc| matches!(flow.kind[pc as usize], FlowKind::MaskBranch { .. }))
         .filter_map(|pc| {
             let block = cfg.block_at(pc)?;
-            let mut region = Walk { flow, cfg, step }.region(pc, block);
+            let mut region = walk.region(pc, block);
             // Only what follows the branch counts.
             region.hazard = cfg.blocks[block].succs.iter().any(|&s| before_hazard[s]);
             Some(region)
@@ -83,10 +97,12 @@ struct Walk<'a> {
     flow: &'a FlowMap,
     cfg: &'a Cfg,
     step: &'a dyn Fn(Pc) -> Option<Step>,
+    /// Instructions that may still be looked at.
+    looks: usize,
 }
 
 impl Walk<'_> {
-    fn region(&self, branch: Pc, block: usize) -> Region {
+    fn region(&mut self, branch: Pc, block: usize) -> Region {
         let pcs = self.cfg.pcs(block, self.flow);
         let steps: Vec<(Pc, Step)> = pcs.iter().filter_map(|&pc| Some((pc, (self.step)(pc)?))).collect();
         let changes =
@@ -144,11 +160,15 @@ impl Walk<'_> {
     }
 
     /// Follows the post-dominators until an instruction switches the saved lanes on again.
-    fn restore(&self, region: &mut Region, block: usize, mut saved: BTreeSet<u16>) {
+    fn restore(&mut self, region: &mut Region, block: usize, mut saved: BTreeSet<u16>) {
         let mut at = self.cfg.ipdom[block];
-        for _ in 0..FOLLOWED {
-            let Some(b) = at else { break };
+        while let Some(b) = at {
             let pcs = self.cfg.pcs(b, self.flow);
+            let Some(left) = self.looks.checked_sub(pcs.len()) else {
+                region.why = GIVEN_UP;
+                return;
+            };
+            self.looks = left;
             for (i, &pc) in pcs.iter().enumerate() {
                 let Some(s) = (self.step)(pc) else { continue };
                 let from_saved = |src: Option<u16>| src.is_some_and(|src| saved.contains(&src));
@@ -223,5 +243,52 @@ fn follow(saved: &mut BTreeSet<u16>, s: &Step) {
     // Ids of the low half: the first of each written pair.
     if derived && let Some(&dst) = s.writes.first() {
         saved.insert(dst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A branch over one instruction, so many blocks that have nothing to do with it, and the end of the region.
+    fn far(blocks: Pc, looks: usize) -> Region {
+        let mut kind =
+            vec![FlowKind::Next, FlowKind::MaskBranch { target: 3, when_empty: true }, FlowKind::Next];
+        kind.extend((0..blocks).map(|b| FlowKind::Branch(b + 4)));
+        kind.extend([FlowKind::Next, FlowKind::Exit { conditional: false }]);
+        let n = kind.len();
+        let mut flow = FlowMap {
+            kind,
+            next: (1..=n as Pc).collect(),
+            rpc: vec![NO_PC; n],
+            loop_split: vec![false; n],
+            ..FlowMap::default()
+        };
+        let cfg = Cfg::build(&flow, &vec![true; n], [0]).expect("a graph");
+        let step = |pc: Pc| {
+            let lanes = match pc {
+                0 => LaneEffect::Save { dst: 6, src: None, op: MaskOp::And },
+                _ if pc == blocks + 3 => LaneEffect::Apply { src: Some(6), op: MaskOp::Or },
+                _ => LaneEffect::Keep,
+            };
+            let (reads, writes) = (Vec::new(), Vec::new());
+            Some(Step { lanes, mask_flow: false, reads, writes, cross_lane: false, local: false })
+        };
+        flow.regions = find_within(looks, &flow, &cfg, 0, &step);
+        flow.regions.remove(0)
+    }
+
+    /// However far away: half of an unrolled kernel may lie between.
+    #[test]
+    fn the_end_of_a_region_is_found_far_away() {
+        let region = far(10_000, LOOKS);
+        assert_eq!((region.reconverge, region.structured, region.why), (10_004, true, ""));
+    }
+
+    #[test]
+    fn a_search_that_is_given_up_says_so() {
+        let region = far(100, 50);
+        assert_eq!((region.reconverge, region.structured, region.why), (NO_PC, false, GIVEN_UP));
+        assert_eq!(far(10, 50).why, "");
     }
 }

@@ -18,6 +18,7 @@ pub use chart::{Axis, Chart, bars, lines};
 pub use error::ReportError;
 pub use graph::{GraphEdge, GraphNode, graph_inline, graph_svg};
 pub use history::{Access, Busy, Cell, History, Resident, Span};
+pub use layout::PictureOptions;
 pub use markup::escape;
-pub use picture::{PictureOptions, draw, pixels, svg};
+pub use picture::{draw, pixels, svg};
 pub use schedule::{Difference, Timetable, Turn, timetable, timetable_svg};

@@ -9,36 +9,9 @@ use wb_trace::PortKind;
 use crate::ReportError;
 use crate::canvas::{Align, Canvas, Format, INK, format_of, into_file, text_width};
 use crate::history::{Cell, History, Span};
-use crate::layout::{BAR_HEIGHT, Bar, BarKind, LABEL_SIZE, LEGEND_ROW, Layout, SlotRow, TITLE_SIZE, wrap};
-
-#[derive(Clone, Debug)]
-pub struct PictureOptions {
-    /// First cycle to draw.
-    pub from: u64,
-    /// Cycle to stop before; the end of the run if none.
-    pub to: Option<u64>,
-    pub max_width: u32,
-    pub max_height: u32,
-    /// Side of a cell in pixels; chosen to fit if none, and reduced where it does not.
-    pub cell: Option<u32>,
-    pub title: String,
-    /// Draw the bars of units and cache.
-    pub units: bool,
-}
-
-impl Default for PictureOptions {
-    fn default() -> Self {
-        PictureOptions {
-            from: 0,
-            to: None,
-            max_width: 1600,
-            max_height: 1200,
-            cell: None,
-            title: String::new(),
-            units: true,
-        }
-    }
-}
+use crate::layout::{
+    BAR_HEIGHT, Bar, BarKind, LABEL_SIZE, LEGEND_ROW, Layout, PictureOptions, SlotRow, TITLE_SIZE, wrap,
+};
 
 type Color = (u8, u8, u8);
 

@@ -1,7 +1,7 @@
 //! One instruction of one path: decoded instruction, lane semantics, divergence mechanism. Shared by the
 //! functional and the timed run, so an instruction's meaning exists once.
 
-use crate::divergence::{Change, Context, Divergence, Notes, PathView, Refusal};
+use crate::divergence::{Change, Context, Divergence, Merge, Notes, PathView, Refusal};
 use crate::error::{ErrorKind, SimError};
 use crate::origins::Origins;
 use crate::wave::{Interrupted, Path, PathChange, PathState, Wave};
@@ -13,7 +13,8 @@ use wb_trace::{Kind, MaskCause};
 /// What the core must do after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    Go,
+    /// Nothing but the instruction itself.
+    Continue,
     Barrier {
         id: u64,
         count: u64,
@@ -81,7 +82,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             max_depth: 0,
             interrupted: Interrupted::No,
             changes: Vec::new(),
-            apart: Vec::new(),
+            parted_at: Vec::new(),
         }
     }
 
@@ -122,13 +123,8 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         path.from = pc;
         let flow = match self.program.isa.exec(inst, &at, regs, bus) {
             Ok(flow) => flow,
-            Err(mut trap) => {
+            Err(trap) => {
                 let path = *path;
-                if let Trap::Memory(fault) = &mut trap
-                    && let Some(lane) = self.program.isa.lane_at(inst, regs, at.mask, fault.addr)
-                {
-                    fault.why += &format!(" (lane {lane})");
-                }
                 return Err(self.fault(wave.id, &path, trap));
             }
         };
@@ -146,7 +142,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
                 if self.check {
                     self.check(wave)?;
                 }
-                Ok(Effect::Go)
+                Ok(Effect::Continue)
             }
             _ => self.change(wave, k, at, flow, notes),
         }
@@ -181,7 +177,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             Flow::Barrier { id, count } => (Flow::Next, Effect::Barrier { id, count }),
             Flow::Spawn { pc, reg, value } => (Flow::Next, Effect::Spawn { pc, reg, value }),
             Flow::SpawnWaves { pc, count } => (Flow::Next, Effect::SpawnWaves { pc, count }),
-            flow => (flow, Effect::Go),
+            flow => (flow, Effect::Continue),
         };
         let entered = match flow {
             Flow::Enter { why, .. } => Some(why),
@@ -189,16 +185,35 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         };
         let view =
             PathView { pc: at.pc, next: at.next, mask: at.mask, origin: wave.paths[k].path.origin, id: k };
-        let mut change = self.ask(wave, view, notes, |state, cx| self.mechanism.step(state, flow, cx))?;
+        let change = self.ask(wave, view, notes, |state, cx| self.mechanism.step(state, flow, cx))?;
         if let Some(why) = entered {
             self.enter(wave, k, change, why)?;
         }
-        // The path the mechanism talks about, and what becomes of the one that executed.
+        let Some(effect) = self.follow(wave, k, &at, change, effect, notes)? else { return Ok(Effect::End) };
+        wave.max_depth = wave.max_depth.max(self.mechanism.depth(&wave.state));
+        if self.check {
+            self.check(wave)?;
+        }
+        Ok(effect)
+    }
+
+    /// Does what the mechanism says about paths, as long as it has something to say. Returns what becomes of path `k`, which
+    /// executed; none if no lane of the wave is left.
+    #[inline]
+    fn follow<X: Clone>(
+        &self,
+        wave: &mut Wave<I, D, X>,
+        k: usize,
+        at: &At,
+        mut change: Change,
+        mut effect: Effect,
+        notes: &mut Notes,
+    ) -> Result<Option<Effect>, Box<SimError>> {
+        // The path the mechanism talks about.
         let mut now = k;
-        let mut effect = effect;
         loop {
             match change {
-                Change::Go { pc, mask, origin, cause } => {
+                Change::Continue { pc, mask, origin, cause } => {
                     if let (true, Some(cause)) = (notes.on, cause) {
                         notes.list.push(Kind::Mask { new: mask, live: wave.live | mask, origin, cause });
                     }
@@ -217,69 +232,49 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
                     wave.paths[now].path.pc = pc;
                     wave.parked |= 1 << now;
                     wave.changes.push(PathChange::Parked { id: now });
-                    effect = if now == k { Effect::Away } else { effect };
-                    break;
+                    return Ok(Some(if now == k { Effect::Away } else { effect }));
                 }
-                Change::Merge { into, from, pc, mask, go, origin } => {
-                    self.merge(wave, into, from, pc, at.pc)?;
-                    let gained = wave.paths[from].path.mask;
-                    let watch = self.mechanism.watch(&wave.state, into);
-                    wave.paths[into].path = Path { pc, mask, watch, origin, from: at.pc };
-                    let was_parked = wave.parked >> into & 1 == 1;
-                    wave.parked &= !(1 << into | 1 << from);
-                    if notes.on {
-                        notes.list.push(Kind::PathMerge { lanes: gained });
-                        let (new, live) = (mask, wave.live);
-                        notes.list.push(Kind::Mask { new, live, origin, cause: MaskCause::Reconverge });
+                Change::Merge(merge) => {
+                    self.merge(wave, &merge, at.pc, notes)?;
+                    let waits = merge.into == k && !merge.continues;
+                    effect = if waits || merge.from == k { Effect::Away } else { effect };
+                    if waits {
+                        wave.changes.push(PathChange::Parked { id: k });
                     }
-                    if from == k {
-                        effect = Effect::Away;
+                    if !merge.continues {
+                        return Ok(Some(effect));
                     }
-                    if !go {
-                        wave.parked |= 1 << into;
-                        if into == k {
-                            effect = Effect::Away;
-                            wave.changes.push(PathChange::Parked { id: into });
-                        }
-                        break;
-                    }
-                    if was_parked {
-                        wave.changes.push(PathChange::Woken { id: into });
-                    }
-                    now = into;
+                    now = merge.into;
                 }
-                Change::Leave { wake } => {
-                    wave.ids &= !(1 << now);
-                    wave.parked &= !(1 << now);
-                    wave.changes.push(PathChange::Ended { id: now });
-                    if let Some(id) = wake {
-                        wave.parked &= !(1 << id);
-                        wave.changes.push(PathChange::Woken { id });
-                    }
-                    effect = if wave.ids == 0 { Effect::End } else { Effect::Away };
-                    break;
-                }
-                Change::End => return Ok(Effect::End),
+                Change::Leave { wake } => return Ok(Some(leave(wave, now, wake))),
+                Change::End => return Ok(None),
             }
-            let path = wave.paths[now].path;
-            let view = PathView { pc: path.pc, next: at.next, mask: path.mask, origin: path.origin, id: now };
-            // Behind the last instruction of a program there is nothing to meet at.
-            if path.pc == path.watch && path.pc != NO_PC {
-                change = self.ask(wave, view, notes, |state, cx| self.mechanism.arrive(state, cx))?;
-            } else if wave.is_split() && self.mechanism.meets() {
-                match self.meet(wave, view, notes)? {
-                    Some(merge) => change = merge,
-                    None => break,
-                }
-            } else {
-                break;
+            match self.next_change(wave, now, at.next, notes)? {
+                Some(next) => change = next,
+                None => return Ok(Some(effect)),
             }
         }
-        wave.max_depth = wave.max_depth.max(self.mechanism.depth(&wave.state));
-        if self.check {
-            self.check(wave)?;
+    }
+
+    /// What the mechanism says about a path where it is now: it may be watched for there, or meet a sibling.
+    #[inline]
+    fn next_change<X>(
+        &self,
+        wave: &mut Wave<I, D, X>,
+        id: usize,
+        next: Pc,
+        notes: &mut Notes,
+    ) -> Result<Option<Change>, Box<SimError>> {
+        let Path { pc, mask, origin, watch, .. } = wave.paths[id].path;
+        let view = PathView { pc, next, mask, origin, id };
+        // Behind the last instruction of a program there is nothing to meet at.
+        if pc == watch && pc != NO_PC {
+            self.ask(wave, view, notes, |state, cx| self.mechanism.arrive(state, cx)).map(Some)
+        } else if wave.is_split() && self.mechanism.meets() {
+            self.meet(wave, view, notes)
+        } else {
+            Ok(None)
         }
-        Ok(effect)
     }
 
     /// Asks the mechanism about a path.
@@ -306,7 +301,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let here = |&j: &usize| j != view.id && wave.paths[j].path.pc == view.pc;
         let Some(other) = bits(wave.runnable()).map(|j| j as usize).find(here) else { return Ok(None) };
         // A value only one of them wrote may be that of another round of a loop: not where they just happen to meet.
-        if !matches!(self.settle(wave, view.id, other, &self.program.needed(view.pc)), Ok(take) if take.is_empty())
+        if !matches!(self.scalars_to_take(wave, view.id, other, &self.program.needed(view.pc)), Ok(take) if take.is_empty())
         {
             return Ok(None);
         }
@@ -337,12 +332,12 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let (first, second) = (path(keep, k), path(new, id));
         wave.paths[k].path = first;
         self.program.isa.confine(&mut wave.paths[k].regs, keep.1);
-        if wave.apart.is_empty() {
+        if wave.parted_at.is_empty() {
             let n = self.contexts as usize + 1;
-            wave.apart = vec![0; n * n];
+            wave.parted_at = vec![0; n * n];
             wave.paths[k].written = vec![0; self.program.isa.path_registers().len()];
         }
-        self.part(wave, k, id);
+        self.note_parting(wave, k, id);
         let PathState { own, written, origins, .. } = &wave.paths[k];
         let (own, written, origins) = (own.clone(), written.clone(), origins.clone());
         let mut state = PathState { path: second, regs, own, written, origins };
@@ -364,17 +359,17 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     }
 
     /// Path `id` comes from path `k` now.
-    fn part<X>(&self, wave: &mut Wave<I, D, X>, k: usize, id: usize) {
+    fn note_parting<X>(&self, wave: &mut Wave<I, D, X>, k: usize, id: usize) {
         let n = self.contexts as usize + 1;
         for j in bits(wave.ids).map(|j| j as usize) {
-            let since = if j == k { wave.issued } else { wave.apart[j * n + k] };
-            (wave.apart[j * n + id], wave.apart[id * n + j]) = (since, since);
+            let since = if j == k { wave.issued } else { wave.parted_at[j * n + k] };
+            (wave.parted_at[j * n + id], wave.parted_at[id * n + j]) = (since, since);
         }
     }
 
     /// Plain values in which two paths differ: those that only `from` wrote since they parted, as if its side had
     /// run within the wave. One that both wrote is an error.
-    fn settle<X>(
+    fn scalars_to_take<X>(
         &self,
         wave: &Wave<I, D, X>,
         into: usize,
@@ -384,7 +379,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let isa = &self.program.isa;
         let mut take = isa.differ(&wave.paths[into].regs, &wave.paths[from].regs, needed);
         let first = isa.path_registers().start;
-        let since = wave.apart[into * (self.contexts as usize + 1) + from];
+        let since = wave.parted_at[into * (self.contexts as usize + 1) + from];
         let wrote = |j: usize, r: u16| {
             let when = wave.paths[j].written.get(usize::from(r - first));
             when.is_none_or(|&when| when > since)
@@ -398,8 +393,36 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         }
     }
 
-    /// Scalar registers of two paths become one set (docs/mechanisms.md, merging scalars).
+    /// Two paths become one, with the lanes of both. It goes on, or waits for another one.
     fn merge<X>(
+        &self,
+        wave: &mut Wave<I, D, X>,
+        merge: &Merge,
+        at: Pc,
+        notes: &mut Notes,
+    ) -> Result<(), Box<SimError>> {
+        let Merge { into, from, pc, mask, continues, origin } = *merge;
+        self.merge_scalars(wave, into, from, pc, at)?;
+        let gained = wave.paths[from].path.mask;
+        let watch = self.mechanism.watch(&wave.state, into);
+        wave.paths[into].path = Path { pc, mask, watch, origin, from: at };
+        let was_parked = wave.parked >> into & 1 == 1;
+        wave.parked &= !(1 << into | 1 << from);
+        if notes.on {
+            notes.list.push(Kind::PathMerge { lanes: gained });
+            let live = wave.live;
+            notes.list.push(Kind::Mask { new: mask, live, origin, cause: MaskCause::Reconverge });
+        }
+        if !continues {
+            wave.parked |= 1 << into;
+        } else if was_parked {
+            wave.changes.push(PathChange::Woken { id: into });
+        }
+        Ok(())
+    }
+
+    /// Scalar registers of two paths become one set (docs/mechanisms.md, merging scalars).
+    fn merge_scalars<X>(
         &self,
         wave: &mut Wave<I, D, X>,
         into: usize,
@@ -413,7 +436,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let needed = self.program.needed(pc);
         let lanes = wave.paths[from].path.mask;
         let isa = &self.program.isa;
-        let take = self.settle(wave, into, from, &needed);
+        let take = self.scalars_to_take(wave, into, from, &needed);
         if let Err(register) = take {
             let message = format!(
                 "paths {into} and {from} of the wave merge, but disagree about {}: both wrote it, it is read later \
@@ -463,7 +486,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             (EnterWhy::Return, Interrupted::Handler) => Interrupted::No,
             (_, same) => same,
         };
-        if let (EnterWhy::Lanes, Change::Go { mask, .. }) = (why, change) {
+        if let (EnterWhy::Lanes, Change::Continue { mask, .. }) = (why, change) {
             if self.mechanism.depth(&wave.state) > 0 {
                 let message = "the number of lanes changes inside a divergent region";
                 let hint = Some("join first: lanes that wait on the divergence stack would run twice");
@@ -526,4 +549,16 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let error = SimError::new(ErrorKind::Divergence, refusal.to_string()).hint(refusal.hint());
         Box::new(error.at(self.program, wave, path.pc, path.mask, self.lanes))
     }
+}
+
+/// The path has no lane left; `wake` waited only for it.
+fn leave<I: Isa, D: Divergence, X>(wave: &mut Wave<I, D, X>, id: usize, wake: Option<usize>) -> Effect {
+    wave.ids &= !(1 << id);
+    wave.parked &= !(1 << id);
+    wave.changes.push(PathChange::Ended { id });
+    if let Some(id) = wake {
+        wave.parked &= !(1 << id);
+        wave.changes.push(PathChange::Woken { id });
+    }
+    if wave.ids == 0 { Effect::End } else { Effect::Away }
 }

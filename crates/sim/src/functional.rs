@@ -220,7 +220,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
                         return Ok(());
                     }
                 }
-                Effect::Go => {}
+                Effect::Continue => {}
             }
         }
         if r.wave.runnable() != 0 {

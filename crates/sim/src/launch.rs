@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::memory::DeviceMemory;
 use crate::sched::MakePolicy;
-use crate::timed::{Decision, Schedule};
+use crate::schedule::{Decision, Schedule};
 use std::ops::{ControlFlow, Range};
 use wb_isa::{Mask, Pc, WaveStart, first_lanes};
 

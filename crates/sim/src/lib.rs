@@ -14,6 +14,7 @@ mod origins;
 mod residency;
 mod run;
 pub mod sched;
+mod schedule;
 mod sink;
 mod timed;
 mod wave;
@@ -22,7 +23,7 @@ pub use error::{ErrorKind, SimError};
 pub use launch::{Groups, Launch, Outcome, RunOptions, WaveRegisters};
 pub use memory::{DeviceMemory, HostCalls, affordable};
 pub use run::{Runnable, trace_info};
-pub use timed::{Cause, Causes, Decision, Schedule};
+pub use schedule::{Cause, Causes, Decision, Schedule};
 
 /// Wave-instructions between two progress reports.
 pub(crate) const PROGRESS_EVERY: u64 = 1 << 20;

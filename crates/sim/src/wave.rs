@@ -31,7 +31,7 @@ pub struct Wave<I: Isa, D: Divergence, X> {
     /// What the last instruction did to paths, for the machine to follow.
     pub changes: Vec<PathChange>,
     /// When each pair of paths parted, in instructions of the wave; by number, once the wave has split.
-    pub apart: Vec<u64>,
+    pub parted_at: Vec<u64>,
 }
 
 /// One path with what belongs to it alone.

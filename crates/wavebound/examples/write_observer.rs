@@ -20,8 +20,8 @@ impl Observer for Idle {
 
     fn events(&mut self, batch: &[Event]) {
         for event in batch {
-            if let EventKind::Issue { active, .. } = &event.kind {
-                let idle = u64::from(self.lanes - active.count_ones());
+            if let EventKind::Issue { .. } = event.kind {
+                let idle = u64::from(self.lanes - event.mask.count_ones());
                 *self.lost.entry(event.pc).or_default() += idle;
             }
         }

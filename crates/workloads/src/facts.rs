@@ -2,8 +2,8 @@
 //! source, the checksum that of the code as it is, marked or not.
 
 use crate::error::WorkloadError;
-use crate::run::Limit;
-use crate::{Workload, tagged};
+use crate::run::{Limit, Run};
+use crate::workload::{Workload, tagged};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use wb_facts::{calls_of, checksum};
@@ -11,8 +11,15 @@ use wb_isa::gcn3::isa::Gcn3;
 use wb_objects::codeobject::CodeObject;
 use wb_objects::{gcn3_program, gcn3_setup};
 
+impl Workload {
+    /// Facts files for the loops that data decide: names and texts, for a code object as it was marked.
+    pub fn facts(&self, object: &CodeObject, run: &Run) -> Result<Vec<(String, String)>, WorkloadError> {
+        files(self, object, &run.limits)
+    }
+}
+
 /// Name and text of a facts file for every kernel that has limits.
-pub fn files(
+fn files(
     workload: &Workload,
     object: &CodeObject,
     limits: &[Limit],

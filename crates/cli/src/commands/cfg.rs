@@ -36,6 +36,7 @@ pub enum Format {
 }
 
 pub fn main(args: CfgArgs) -> CommandResult {
+    wavebound::files::check_outputs(args.output.as_deref())?;
     let name = args.file.display().to_string();
     let program = wavebound::jobs::load(&args.file, &args.kernel)?.program;
     let graph = with_program!(program.borrow(), p => flow::graph(p, &name)?);

@@ -64,6 +64,7 @@ struct FactsJson {
 }
 
 pub fn main(args: FactsArgs) -> CommandResult {
+    wavebound::files::check_outputs(args.output.as_deref())?;
     let (program, proved) = load(&args)?;
     with_program!(program.borrow(), p => write(&args, p, proved))
 }

@@ -94,7 +94,7 @@ impl PlacingArgs {
     }
 }
 
-pub fn main(args: &PlacingArgs, launch: &Launch, output: Option<&Path>, json: bool) -> CommandResult {
+pub fn main(args: &PlacingArgs, launch: &Launch, output: &Path, json: bool) -> CommandResult {
     let contexts = args.machine.contexts.unwrap_or(DEFAULT_CONTEXTS);
     if contexts == 0 {
         return Err(miette!(help = "--s 1 or more", "without contexts no wave can split"));
@@ -137,16 +137,15 @@ pub fn main(args: &PlacingArgs, launch: &Launch, output: Option<&Path>, json: bo
 }
 
 /// Writes the program with the places marked.
-fn write(launch: &Launch, places: &[Place], output: Option<&Path>) -> miette::Result<Option<String>> {
+fn write(launch: &Launch, places: &[Place], output: &Path) -> miette::Result<Option<String>> {
     if places.is_empty() {
         return Ok(None);
     }
     let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
     let request = Request { kernel: launch.kernel.to_owned(), wanted: Wanted::At(at), style: launch.style };
     let marked = object::mark(&launch.program.name, &launch.program.bytes, &request)?;
-    let path = output.map_or_else(|| launch.program.output.clone(), Path::to_path_buf);
-    wavebound::files::write(&path, &marked.bytes)?;
-    Ok(Some(path.display().to_string()))
+    wavebound::files::write(output, &marked.bytes)?;
+    Ok(Some(output.display().to_string()))
 }
 
 fn show(best: &Best, contexts: u32) {

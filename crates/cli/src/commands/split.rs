@@ -113,10 +113,12 @@ pub fn main(args: SplitArgs) -> CommandResult {
         let sites = marks::sites(bytes, &args.kernel).map_err(report)?;
         return list(&args, name, &sites).map(|()| ExitCode::SUCCESS);
     }
+    let output = args.output.clone().unwrap_or_else(|| program.output.clone());
+    wavebound::files::check_output(&output)?;
     if args.optimal {
         let style = args.style.into();
         let launch = Launch { program: &program, workload: which.as_ref(), kernel: &args.kernel, style };
-        return place::main(&args.placing, &launch, args.output.as_deref(), args.json);
+        return place::main(&args.placing, &launch, &output, args.json);
     }
     let wanted = match (args.all, args.at.is_empty(), &which) {
         (true, ..) => Wanted::All,
@@ -132,7 +134,6 @@ pub fn main(args: SplitArgs) -> CommandResult {
     }
     let request = Request { kernel: args.kernel.clone(), wanted, style: args.style.into() };
     let marked = object::mark(&name, bytes, &request)?;
-    let output = args.output.clone().unwrap_or_else(|| program.output.clone());
     wavebound::files::write(&output, &marked.bytes)?;
     let output = output.display().to_string();
     if args.json {

@@ -1,6 +1,6 @@
 //! `wavebound synthetic`: the synthetic benchmark as assembly, or run at once and checked against its reference.
 
-use super::record::RecordArgs;
+use super::record::{Record, RecordArgs};
 use super::run::{Totals, print_files, print_stats};
 use super::target::MachineArgs;
 use super::{CommandResult, print, print_json, print_line};
@@ -86,6 +86,7 @@ pub fn main(args: SyntheticArgs) -> CommandResult {
         mark_with: args.mark_with,
     };
     bench.check()?;
+    args.record.check(false, &args.output.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     if let Some(path) = &args.output {
         wavebound::files::write(path, bench.source())?;
     }
@@ -104,6 +105,7 @@ pub fn main(args: SyntheticArgs) -> CommandResult {
         print_json(&serde_json::json!({
             "version": 1, "totals": Totals::from(&outcome), "stats": record.stats,
         }))?;
+        Record::complete(record.problems)?;
         return Ok(ExitCode::SUCCESS);
     }
     print_stats(record.stats.as_ref(), false);
@@ -117,5 +119,6 @@ pub fn main(args: SyntheticArgs) -> CommandResult {
         outcome.waves
     ));
     print_files(&record);
+    Record::complete(record.problems)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -238,6 +238,30 @@ fn impossible_wishes_are_refused_before_the_run() {
     }
 }
 
+/// Everything else is wrong with these commands, too: that the output is what they complain about means that nothing was
+/// done before.
+#[test]
+fn outputs_that_cannot_be_written_are_found_before_the_work() {
+    let control = control();
+    let none = folder("bad-early").join("none");
+    let at = |name: &str| none.join(name).display().to_string();
+    let (object, picture) = (at("x.co"), at("x.svg"));
+    let split = ["split", &control, "--optimal", "--kernel", "nest", "--arg", "nonsense", "-o", &object];
+    let synthetic =
+        ["synthetic", "--layers", "1", "--run", "--set", "limits.cycles=1", "--picture", &picture];
+    for args in [
+        &split[..],
+        &["split", &control, "--at", "0x7", "-o", &object],
+        &["cfg", &control, "--kernel", "no_such_kernel", "-o", &picture],
+        &["facts", &control, "--kernel", "no_such_kernel", "-o", &at("x.toml")],
+        &synthetic,
+    ] {
+        let said = failure(args);
+        assert!(said.contains("there is no folder"), "{args:?}: {said}");
+        assert!(!none.exists());
+    }
+}
+
 #[test]
 fn a_result_is_printed_even_if_a_file_is_lost() {
     let control = control();

@@ -67,6 +67,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("reduce", &[]),
     ("matmul", &[]),
     ("module", &["module_kernel.co"]),
+    ("dynamic", &["module_kernel.co"]),
     ("streams", &[]),
     ("constant", &[]),
     ("texture", &[]),
@@ -238,6 +239,27 @@ fn every_process_of_a_run_is_served() {
     assert!(out.contains("\n  1.1  add") && out.contains("\n  2.1  add"), "{out}");
 }
 
+/// A program that is not linked with HIP opens our library by its name, and so does each process after the first.
+#[test]
+fn programs_that_open_the_library_themselves_are_served() {
+    let folder = tempfile::tempdir().expect("folder");
+    let report = folder.path().join("report.json").to_str().expect("path").to_owned();
+    let options = ["--json", "--report", &report];
+    let twice = "./dynamic module_kernel.co && ./dynamic module_kernel.co";
+    let Some(output) = script(&options, twice, folder.path()) else { return };
+    let (out, err) = text(&output);
+    assert!(output.status.success(), "{out}\n{err}");
+    assert_eq!(out.matches("dynamic: 300 values right").count(), 2, "{out}\n{err}");
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(&report).expect("report")).expect("JSON");
+    assert_eq!(json["processes"], 2);
+    let launches = json["launches"].as_array().expect("launches");
+    let seen: Vec<_> = launches.iter().map(|l| (l["process"].as_u64(), l["name"].as_str())).collect();
+    assert_eq!(seen, [(Some(1), Some("scale")), (Some(2), Some("scale"))]);
+    // It is not linked: without us there is no library to open, or another one.
+    let linked = Command::new("ldd").arg(samples().expect("samples").join("dynamic")).output().expect("ldd");
+    assert!(!text(&linked).0.contains("amdhip"), "{:?}", text(&linked));
+}
+
 /// The library removes nothing, whatever the environment says.
 #[test]
 fn folders_of_others_stay() {
@@ -406,6 +428,11 @@ fn wrong_options_are_told_before_the_program_starts() {
         (&["--machine", "harp"][..], "HIP programs are gcn3"),
         (&["--set", "core.nonsense=1"], "nonsense"),
         (&["--library", "/no/such/library.so"], "/no/such/library.so"),
+        (&["--report", "/no/such/folder/report"], "/no/such/folder"),
+        (&["--trace", "/no/such/folder/t.wbt"], "/no/such/folder"),
+        (&["--picture", "/no/such/folder/p.svg"], "/no/such/folder"),
+        (&["--picture", "picture.txt"], ".svg"),
+        (&["--set", "limits.memory=17179869185"], "limits.memory"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_wavebound"))
             .arg("hip")
@@ -419,6 +446,33 @@ fn wrong_options_are_told_before_the_program_starts() {
         assert!(!output.status.success() && !out.contains("started"), "{options:?}: {out}");
         assert!(err.contains(word), "{options:?}: {err}");
     }
+}
+
+/// What the host cannot give is refused in words, before the program starts; what nobody asked for is not needed.
+#[test]
+fn devices_larger_than_the_host_are_refused() {
+    if samples().is_none() {
+        return;
+    }
+    let run = |kib: u64, options: &[&str]| {
+        let limited = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
+        Command::new("sh")
+            .args(["-c", &limited, env!("CARGO_BIN_EXE_wavebound"), "hip", "--library"])
+            .arg(library())
+            .args(options)
+            .args(["--", "echo", "started"])
+            .output()
+            .expect("sh")
+    };
+    // The second one just fits, but not with what a device has beside its memory.
+    for (kib, memory) in [(3_000_000, "17179869184"), (2_150_000, "2147483648")] {
+        let output = run(kib, &["--set", &format!("limits.memory={memory}")]);
+        let (out, err) = text(&output);
+        assert_eq!(output.status.code(), Some(1), "{memory}: {out}\n{err}");
+        assert!(err.contains("no room for the") && err.contains("limits.memory="), "{memory}: {err}");
+        assert!(!out.contains("started"), "{out}");
+    }
+    assert!(text(&run(3_000_000, &[])).0.contains("started"), "a smaller device does");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod bad_input;
 mod bounds;
 mod certificates;
+mod circles;
 mod cli;
 mod common;
 mod decided;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("workspace root")
 }
 
@@ -143,7 +143,7 @@ fn the_dependency_check_can_fail() {
     assert_eq!(own_dependencies(manifest), ["sim"]);
 }
 
-fn sources(dir: &Path, out: &mut Vec<PathBuf>) {
+pub fn sources(dir: &Path, out: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("dir") {
         let path = entry.expect("entry").path();
         if path.is_dir() {

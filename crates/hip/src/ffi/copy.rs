@@ -1,24 +1,12 @@
 //! Copies and fills of memory, in all of HIP's forms. Device memory is host memory, so a copy is a copy; what belongs to
 //! the device is checked first.
 
-use super::launch::submit;
+use super::work::submit;
 use super::{address, call, get};
-use crate::errors::{Code, Outcome};
-use crate::graph::Node;
+use crate::errors::{Code, Outcome, fatal};
 use crate::runtime::Runtime;
+use crate::state::Node;
 use std::ffi::{c_int, c_uint, c_void};
-
-/// Repeats a pattern of 1, 2 or 4 bytes.
-pub(super) fn fill(dst: u64, pattern: u32, size: u32, count: u64) {
-    let bytes = pattern.to_le_bytes();
-    let size = size.clamp(1, 4) as usize;
-    // SAFETY: the range was checked to be the device's when the work was described.
-    let room = unsafe { std::slice::from_raw_parts_mut(dst as *mut u8, count as usize * size) };
-    match size {
-        1 => room.fill(bytes[0]),
-        _ => room.chunks_exact_mut(size).for_each(|c| c.copy_from_slice(&bytes[..size])),
-    }
-}
 
 /// The device's copy of registered memory is not what the host sees: copies use the program's own addresses.
 fn copy(rt: &mut Runtime, dst: u64, src: u64, bytes: u64, kind: c_int, stream: u64) -> Outcome {
@@ -279,7 +267,7 @@ pub struct Copy3D {
 /// Slices one after the other; each starts where its position says.
 fn copy_3d(rt: &mut Runtime, p: &Copy3D, stream: u64) -> Outcome {
     if !p.src_array.is_null() || !p.dst_array.is_null() {
-        return crate::runtime::fatal("hipMemcpy3D of arrays is not supported");
+        return fatal("hipMemcpy3D of arrays is not supported");
     }
     let place = |p: &Pitched, pos: &Extent, slice: usize| {
         let row = p.pitch * p.height * (pos.depth + slice) + p.pitch * pos.height + pos.width;
@@ -452,7 +440,7 @@ pub(crate) fn round_trip(rt: &mut Runtime, symbol: u64) -> Outcome {
     }
     match to_symbol(rt, symbol, host, (1, size), 1, 0) {
         Err(_) => Ok(()),
-        Ok(()) => crate::runtime::fatal("a byte behind the end of a variable was written"),
+        Ok(()) => fatal("a byte behind the end of a variable was written"),
     }
 }
 

@@ -1,9 +1,10 @@
 //! Graphs: captured from a stream or built node by node, instantiated, launched.
 
-use super::launch::{perform_all, spec};
+use super::launch::spec;
+use super::work::perform_all;
 use super::{Dim3, address, call, code, get, pointer, put, with};
 use crate::errors::{Code, Outcome};
-use crate::graph::Node;
+use crate::state::Node;
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
 /// hipStreamCaptureStatus.

@@ -1,10 +1,10 @@
-//! Launches by stub or by handle, with arguments one by one or in one buffer, and doing captured work.
+//! Launches by stub or by handle, with arguments one by one or in one buffer.
 
-use super::{Dim3, address, call, code, get, move_bytes, with};
+use super::work::submit;
+use super::{Dim3, address, call, code, get, with};
 use crate::errors::{Code, Outcome};
-use crate::graph::Node;
-use crate::launches::LaunchSpec;
 use crate::runtime::Runtime;
+use crate::state::{LaunchSpec, Node};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// Markers in the `extra` list of a launch (`hip_runtime_api.h`).
@@ -87,67 +87,6 @@ pub(super) unsafe fn spec(
     let args = unsafe { arguments(rt, key, list, extra) }?;
     let shared = u32::try_from(shared).map_err(|_| Code::INVALID_CONFIGURATION)?;
     Ok(LaunchSpec { function, grid, block, shared, args })
-}
-
-/// Does a piece of work now. Memory the program registered is copied to the device and back.
-pub(super) fn perform(rt: &mut Runtime, node: &Node) -> Outcome {
-    match node {
-        Node::Launch(spec) => {
-            let registered: Vec<_> = rt.memory.registered.iter().map(|(h, r)| (*h, *r)).collect();
-            for (host, r) in &registered {
-                // SAFETY: registered memory exists until it is unregistered, and so does its copy.
-                unsafe { move_bytes(r.device, *host, r.bytes) };
-            }
-            rt.launch(spec)?;
-            for (host, r) in &registered {
-                // SAFETY: as above.
-                unsafe { move_bytes(*host, r.device, r.bytes) };
-            }
-        }
-        Node::Copy { dst, src, bytes } => {
-            // SAFETY: both sides were checked when the work was described.
-            unsafe { move_bytes(*dst, *src, *bytes) };
-        }
-        Node::Rows { dst, dst_pitch, src, src_pitch, width, height } => {
-            for row in 0..*height {
-                // SAFETY: as above, row by row.
-                unsafe { move_bytes(dst + row * dst_pitch, src + row * src_pitch, *width) };
-            }
-        }
-        Node::Fill { dst, pattern, size, count } => super::copy::fill(*dst, *pattern, *size, *count),
-        Node::Record(event) => return rt.event_record(*event, 0),
-        Node::Host { .. } | Node::Empty => {}
-    }
-    Ok(())
-}
-
-/// Does a piece of work, or keeps it for a graph if its stream is being captured.
-pub(super) fn submit(rt: &mut Runtime, stream: u64, node: Node) -> Outcome {
-    match rt.capturing(stream)? {
-        Some(nodes) => {
-            nodes.push(node);
-            Ok(())
-        }
-        None => perform(rt, &node),
-    }
-}
-
-/// Work of a graph. Functions of the host run without holding the runtime: they may call it.
-pub(super) fn perform_all(nodes: &[Node]) -> Outcome {
-    for node in nodes {
-        match node {
-            Node::Host { function, argument } => {
-                type HostFunction = unsafe extern "C" fn(*mut c_void);
-                // SAFETY: the program passed this address as a function of this type.
-                unsafe {
-                    let function: HostFunction = std::mem::transmute(*function as *const c_void);
-                    function(*argument as *mut c_void);
-                }
-            }
-            node => with(|rt| perform(rt, node))?,
-        }
-    }
-    Ok(())
 }
 
 #[unsafe(no_mangle)]

@@ -3,8 +3,9 @@
 use super::copy::{Extent, Pitched};
 use super::{address, call, pointer, put};
 use crate::errors::{Code, Outcome};
-use crate::memory::{Kind, PITCH};
+use crate::memory::PITCH;
 use crate::runtime::Runtime;
+use crate::state::Kind;
 use std::ffi::{c_int, c_uint, c_void};
 
 /// # Safety

@@ -11,13 +11,14 @@ mod malloc;
 mod module;
 mod register;
 mod texture;
+mod work;
 
 pub(crate) use copy::round_trip;
 
-use crate::errors::{Code, Failure, Outcome};
+use crate::errors::{Code, Failure, Outcome, describe};
 use crate::printf::{Piece, Stream};
 use crate::records::Record;
-use crate::runtime::{Runtime, describe};
+use crate::runtime::Runtime;
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
@@ -66,7 +67,7 @@ fn call(work: impl FnOnce(&mut Runtime) -> Outcome) -> c_int {
 }
 
 fn start() -> Runtime {
-    let runtime = match Runtime::new() {
+    let runtime = match Runtime::new(print) {
         Ok(runtime) => runtime,
         Err(report) => end(None, &describe(&report)),
     };
@@ -163,7 +164,7 @@ unsafe fn move_bytes(dst: u64, src: u64, bytes: u64) {
 }
 
 /// Prints the pieces of a kernel's `printf` into the program's own streams, in C's words.
-pub(crate) fn print(to: Stream, pieces: &[Piece]) {
+fn print(to: Stream, pieces: &[Piece]) {
     let mut out = Vec::new();
     for piece in pieces {
         match piece {

@@ -1,8 +1,8 @@
 //! Textures over linear memory: texture objects, and texture references that programs bind (HIP's deprecated form).
 
 use super::{address, call, get, pointer, put};
-use crate::errors::{Code, Outcome};
-use crate::runtime::{Runtime, fatal};
+use crate::errors::{Code, Outcome, fatal};
+use crate::runtime::Runtime;
 use crate::textures::Channels;
 use std::ffi::{c_int, c_uint, c_void};
 

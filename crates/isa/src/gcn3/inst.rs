@@ -1,32 +1,11 @@
 //! A decoded instruction: plain data, made once, read by interpreter, scoreboard and disassembler.
 //! One shape for all encodings: implicit VCC operands of short forms are filled in.
 
+pub use super::format::Format;
+
 use super::op::Op;
 use super::operand::{Operand, Ty, sreg};
 use super::table::{Entry, implicit};
-
-/// How an instruction was (or is to be) encoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    Sop1,
-    Sop2,
-    Sopc,
-    Sopk,
-    Sopp,
-    Smem,
-    Vop1,
-    Vop2,
-    Vopc,
-    Vop3,
-    /// VOP1, VOP2 or VOPC with sub-dword selection.
-    Sdwa,
-    /// VOP1 or VOP2 with data from other lanes.
-    Dpp,
-    Ds,
-    Flat,
-    Mubuf,
-    Mimg,
-}
 
 /// Bits of [`Inst::flags`].
 pub mod flag {

@@ -12,6 +12,7 @@ use super::{disassemble, disassemble_to, masks};
 use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Mask, Needed, Pc, Trap, Waits, WaveStart, first_lanes};
 
 pub use super::exec::active;
+pub use super::state::{FIRST_SCALAR, MODE, SCC};
 
 /// User SGPRs a kernel asks for, in the order they are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,12 +104,6 @@ pub struct Gcn3 {
     /// Address of pc 0: pc = (address − code_base) / 4.
     pub code_base: u64,
 }
-
-/// Ids of scalar registers and SCC in [`Facts`]; vector registers come first.
-pub const FIRST_SCALAR: u16 = 256;
-pub const SCC: u16 = FIRST_SCALAR + 128;
-/// Only a name: MODE in messages.
-pub const MODE: u16 = SCC + 1;
 
 /// Gives SGPRs in order.
 struct Filler<'a> {
@@ -233,10 +228,6 @@ impl Isa for Gcn3 {
 
     fn active(&self, regs: &Regs, mask: Mask) -> Mask {
         exec::active(regs, mask)
-    }
-
-    fn lane_at(&self, inst: &Inst, regs: &Regs, mask: Mask, addr: u64) -> Option<u32> {
-        exec::lane_at(inst, regs, mask, addr)
     }
 
     fn path_registers(&self) -> std::ops::Range<u16> {

@@ -2,10 +2,9 @@
 //! changes EXEC how, which scalar operands are masks, and what a path has of its own (mechanisms 6 and 7).
 
 use super::inst::{Format, Inst};
-use super::isa::{FIRST_SCALAR, MODE, SCC};
 use super::op::Op;
 use super::operand::{Operand, Ty, sreg};
-use super::state::Regs;
+use super::state::{FIRST_SCALAR, MODE, Regs, SCC};
 use crate::{LaneEffect, Mask, MaskOp, Needed};
 
 /// Register id of a scalar operand.

@@ -7,6 +7,7 @@ pub mod decode;
 pub mod disasm;
 pub mod encode;
 pub mod exec;
+pub mod format;
 pub mod inst;
 pub mod isa;
 mod masks;
@@ -21,7 +22,8 @@ pub use asm::{ArgHeader, ArgType, Assembly, KernelHeader, assemble, assemble_lin
 pub use decode::{DecodeError, decode};
 pub use disasm::{disassemble, disassemble_to};
 pub use encode::encode;
-pub use inst::{Dpp, DppCtrl, Format, Inst, NO_SDST, Sdwa, Sel, Unused, Use, flag, omod};
+pub use format::Format;
+pub use inst::{Dpp, DppCtrl, Inst, NO_SDST, Sdwa, Sel, Unused, Use, flag, omod};
 pub use op::Op;
 pub use operand::{InlineFloat, Operand, Ty, sreg};
 pub use symbols::{Waitcnt, hwreg_fields};

@@ -1,7 +1,5 @@
 //! Every operation, one flat enum in table order: an operation has one name whatever its encoding.
 
-use super::table::{Entry, TABLE};
-
 /// An operation. The name is the mnemonic in camel case.
 #[rustfmt::skip]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -135,25 +133,4 @@ pub enum Op {
     ImageGather4LzO, ImageGather4CO, ImageGather4CClO, ImageGather4CLO, ImageGather4CBO,
     ImageGather4CBClO, ImageGather4CLzO, ImageGetLod, ImageSampleCd, ImageSampleCdCl, ImageSampleCCd,
     ImageSampleCCdCl, ImageSampleCdO, ImageSampleCdClO, ImageSampleCCdO, ImageSampleCCdClO,
-}
-
-impl Op {
-    /// The table line of this operation.
-    #[inline(always)]
-    pub fn entry(self) -> &'static Entry {
-        &TABLE[self as usize]
-    }
-
-    /// The operation of a mnemonic without `_e32`, `_e64`, `_sdwa` or `_dpp`.
-    pub fn from_name(name: &str) -> Option<Op> {
-        super::table::by_name(name)
-    }
-
-    pub fn name(self) -> &'static str {
-        self.entry().name
-    }
-
-    pub fn all() -> impl Iterator<Item = Op> {
-        TABLE.iter().map(|entry| entry.op)
-    }
 }

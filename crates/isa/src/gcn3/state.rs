@@ -9,6 +9,12 @@ use crate::lanes::Rows;
 pub const SHARED_APERTURE: u32 = 1;
 pub const PRIVATE_APERTURE: u32 = 2;
 
+/// Ids of scalar registers and SCC in [`crate::Facts`]; vector registers come first.
+pub const FIRST_SCALAR: u16 = 256;
+pub const SCC: u16 = FIRST_SCALAR + 128;
+/// Only a name: MODE in messages.
+pub const MODE: u16 = SCC + 1;
+
 /// Bits of MODE.
 pub mod mode {
     /// Round mode f32 in 1:0, f64/f16 in 3:2; denormals kept f32 in 5:4, f64/f16 in 7:6.

@@ -3,7 +3,7 @@
 
 use super::inst::{Builtin, Inst, Src, rows};
 use super::table::Op;
-use super::views::{Bindings, Texture, View, dword};
+use super::views::{Bindings, Texture, View, dword, unit};
 use crate::lanes::{CHUNK, Rows, bits};
 use crate::{At, Bus, Flow, MAX_LANES, Mask, Trap, WaveStart, first_lanes};
 
@@ -170,18 +170,6 @@ fn norm(inst: &Inst, at: &At, regs: &mut Regs) {
     }
     if inst.hazard {
         release(inst, regs, mask);
-    }
-}
-
-/// Clamped to 0..1; what is not a number becomes 0.
-#[inline(always)]
-pub(super) fn unit(v: f32) -> f32 {
-    if v > 1.0 {
-        1.0
-    } else if v > 0.0 {
-        v
-    } else {
-        0.0
     }
 }
 

@@ -194,5 +194,17 @@ fn unpack(texel: u32) -> [f32; 4] {
 
 /// Clamped to 0..1, rounded to nearest, x in the highest byte.
 fn pack(rgba: [u32; 4]) -> u32 {
-    u32::from_be_bytes(rgba.map(|bits| (super::exec::unit(f32::from_bits(bits)) * 255.0 + 0.5) as u8))
+    u32::from_be_bytes(rgba.map(|bits| (unit(f32::from_bits(bits)) * 255.0 + 0.5) as u8))
+}
+
+/// Clamped to 0..1; what is not a number becomes 0.
+#[inline(always)]
+pub(super) fn unit(v: f32) -> f32 {
+    if v > 1.0 {
+        1.0
+    } else if v > 0.0 {
+        v
+    } else {
+        0.0
+    }
 }

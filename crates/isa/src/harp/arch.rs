@@ -1,7 +1,7 @@
 //! The architecture string `<bytes><w|b><gprs>/<preds>[/<lanes>/<warps>]` that parameterises HARP:
 //! word size, encoding and register counts decide the binary format, the rest sizes a machine.
 
-use super::encode::Layout;
+use super::layout::Layout;
 use crate::MAX_LANES;
 use std::fmt;
 use std::str::FromStr;
@@ -61,6 +61,11 @@ impl Arch {
             && agree(self.warps, other.warps)
     }
 
+    /// Bit fields of its words, or why they are too small.
+    pub(super) fn layout(&self) -> Result<Layout, String> {
+        Layout::new(self.bits(), self.gprs, self.preds)
+    }
+
     /// Checks every limit; the message says what is allowed.
     pub fn check(&self) -> Result<(), String> {
         let within = |what: &str, value: u32, low: u32, high: u32| {
@@ -76,7 +81,7 @@ impl Arch {
         within("lanes", self.lanes.unwrap_or(1), 1, MAX_LANES)?;
         within("warps", self.warps.unwrap_or(1), 1, MAX_WARPS)?;
         if self.encoding == Encoding::Word {
-            Layout::of(self).map(|_| ())?;
+            self.layout()?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 
 use super::arch::{Arch, Encoding};
 use super::inst::Inst;
+use super::layout::{Layout, OPCODE_BITS};
 use super::table::{Op, Slot};
 use thiserror::Error;
 
@@ -30,45 +31,10 @@ pub enum EncodeError {
     Immediate { value: i128, name: &'static str, low: i128, high: i128 },
 }
 
-/// Bit widths of the word encoding: predicated bit, predicate, opcode, operand fields, immediate.
-/// A field is as wide as the wider of register and predicate numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    bits: u32,
-    pred: u32,
-    field: u32,
-}
-
-const OPCODE_BITS: u32 = 6;
 const UNPREDICATED: u8 = 0xff;
-
-fn ceil_log2(n: u32) -> u32 {
-    n.max(1).next_power_of_two().trailing_zeros()
-}
 
 fn low_bits(width: u32) -> u64 {
     if width >= 64 { !0 } else { (1 << width) - 1 }
-}
-
-impl Layout {
-    /// The layout for `arch`, or why its words are too small for one.
-    pub fn of(arch: &Arch) -> Result<Layout, String> {
-        let pred = ceil_log2(arch.preds);
-        let field = ceil_log2(arch.gprs).max(pred);
-        let needed = 1 + pred + OPCODE_BITS + (3 * field).max(2 * field + 1);
-        if needed > arch.bits() {
-            return Err(format!(
-                "a {}-bit word cannot hold an instruction of {needed} bits; use longer words, fewer registers or the byte encoding (b)",
-                arch.bits()
-            ));
-        }
-        Ok(Layout { bits: arch.bits(), pred, field })
-    }
-
-    /// Bits below the opcode: room for operands and immediate.
-    fn operand_bits(&self) -> u32 {
-        self.bits - 1 - self.pred - OPCODE_BITS
-    }
 }
 
 /// Encoder and decoder of one architecture.
@@ -83,7 +49,7 @@ impl Codec {
     pub fn new(arch: Arch) -> Result<Codec, String> {
         arch.check()?;
         let layout = match arch.encoding {
-            Encoding::Word => Some(Layout::of(&arch)?),
+            Encoding::Word => Some(arch.layout()?),
             Encoding::Byte => None,
         };
         Ok(Codec { arch, layout })

@@ -11,6 +11,7 @@ mod exec;
 mod expr;
 mod float;
 mod inst;
+mod layout;
 mod lexer;
 mod link;
 mod object;

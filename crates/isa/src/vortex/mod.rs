@@ -7,6 +7,7 @@ mod disasm;
 mod exec;
 mod float;
 mod inst;
+mod machine;
 mod names;
 mod regs;
 mod table;
@@ -17,6 +18,7 @@ pub use asm::{Image, assemble};
 pub use disasm::{Target, text};
 pub use exec::{CONSOLE, CONSOLE_END, CSRS, LOCAL, LOCAL_PLACE, LOCAL_STRIDE, csr_name, csr_number};
 pub use inst::{DYNAMIC, DecodeError, Inst};
+pub use machine::Vortex;
 pub use names::{register, register_name};
 pub use regs::Regs;
 pub use table::{Class, Entry, File, Format, Op, TABLE};
@@ -29,38 +31,7 @@ pub const TEXT: u32 = 0x8000_0000;
 const REGISTERS: usize = 65;
 const FRM_ID: u16 = 64;
 
-/// A machine and a launch as programs see them in CSRs and addresses.
-#[derive(Clone, Copy, Debug)]
-pub struct Vortex {
-    /// Address of pc 0.
-    pub base: u32,
-    pub cores: u32,
-    /// Waves of a core.
-    pub waves: u32,
-    /// Address of the arguments, in `mscratch` when a wave starts.
-    pub args: u32,
-    /// Local memory of a core.
-    pub local_bytes: u32,
-}
-
 impl Vortex {
-    /// A machine with one core of one wave, for listings and tests.
-    pub fn at(base: u32) -> Vortex {
-        Vortex { base, cores: 1, waves: 1, args: 0, local_bytes: 16 << 10 }
-    }
-
-    /// The pc of an address; none when no instruction can start there.
-    #[inline]
-    pub fn pc_of(&self, addr: u64) -> Option<Pc> {
-        let offset = addr.checked_sub(self.base.into())?;
-        (offset % 4 == 0 && offset / 4 < u64::from(NO_PC)).then_some((offset / 4) as Pc)
-    }
-
-    #[inline]
-    fn address(&self, pc: Pc) -> u32 {
-        self.base.wrapping_add(pc.wrapping_mul(4))
-    }
-
     fn target(&self, inst: &Inst, pc: Pc) -> Option<Pc> {
         self.pc_of(self.address(pc).wrapping_add(inst.imm as u32).into())
     }

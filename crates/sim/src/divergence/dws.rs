@@ -3,9 +3,9 @@
 //! branch's region ends (stack reconvergence) and wherever two of them stand at the same pc (pc reconvergence);
 //! the latter only if their live scalars agree (design choice, exec-mask machines keep uniform values there).
 
-use super::groups::Groups;
-use super::{Change, Context, Divergence, Mechanism, Refusal, mask_split, plain, unsupported};
-use wb_hw::Reconverge;
+use super::groups::{Groups, leave, mask_split};
+use super::mechanism::{Change, Context, Divergence, Refusal, plain, unsupported};
+use wb_hw::{Mechanism, Reconverge};
 use wb_isa::{Flow, NO_PC, Pc};
 use wb_trace::{Kind, RefusedReason};
 
@@ -38,7 +38,7 @@ impl Divergence for Dws {
                 let rpc = if never { NO_PC } else { cx.map.rpc[at.pc as usize] };
                 Ok(mask_split(state, active, jump, target, rpc, cx))
             }
-            Flow::Exit { lanes } => Ok(super::leave(state, lanes, cx)),
+            Flow::Exit { lanes } => Ok(leave(state, lanes, cx)),
             _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::MECHANISM)),
         }
     }

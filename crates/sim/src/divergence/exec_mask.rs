@@ -1,7 +1,8 @@
 //! GCN's execution mask (docs/mechanisms.md): the compiler serialises both sides of a divergent branch in one
 //! path and masks lanes with EXEC; branches are scalar. The mechanism itself has nothing to do.
 
-use super::{Change, Context, Divergence, Mechanism, Refusal, exit, plain, unsupported};
+use super::mechanism::{Change, Context, Divergence, Refusal, exit, plain, unsupported};
+use wb_hw::Mechanism;
 use wb_isa::Flow;
 
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 //! stack is an entry here) and THESIS 4.3.4 (split-mask stack). The place is known from the program: the first
 //! instruction at which the mask before the split is back (design choice; the thesis compares masks at run time).
 
-use super::{Change, Context};
+use super::mechanism::{Change, Context, Merge};
 use wb_isa::{Mask, NO_PC, Pc};
-use wb_trace::MaskCause;
+use wb_trace::{Kind, MaskCause, RefusedReason};
 
 /// Lanes that were one path before a split.
 #[derive(Clone, Debug)]
@@ -105,14 +105,14 @@ impl Groups {
             origin = self.groups[group].origin;
             self.close(into, group);
         }
-        Change::Merge { into, from, pc: at.pc, mask, go: all, origin }
+        Change::Merge(Merge { into, from, pc: at.pc, mask, continues: all, origin })
     }
 
     /// The whole group is one path already.
     fn dissolve(&mut self, id: usize, group: usize, cx: &Context) -> Change {
         let (at, origin) = (cx.at, self.groups[group].origin);
         self.close(id, group);
-        Change::Go { pc: at.pc, mask: at.mask, origin, cause: Some(MaskCause::Reconverge) }
+        Change::Continue { pc: at.pc, mask: at.mask, origin, cause: Some(MaskCause::Reconverge) }
     }
 
     fn close(&mut self, id: usize, group: usize) {
@@ -137,7 +137,7 @@ impl Groups {
             _ if mask == *cx.live => NO_PC,
             _ => at.origin,
         };
-        Some(Change::Merge { into, from, pc: at.pc, mask, go: true, origin })
+        Some(Change::Merge(Merge { into, from, pc: at.pc, mask, continues: true, origin }))
     }
 
     /// The last lanes of a path exit: whoever waited only for them goes on.
@@ -168,5 +168,48 @@ impl Groups {
 
     pub fn depth(&self) -> usize {
         self.groups.iter().filter(|g| g.used).count()
+    }
+}
+
+/// A branch on the execution mask under a mechanism that splits there: with some lanes on and some off the wave
+/// parts, lanes that are on stay (THESIS 4.3.2; nested splits part the path's own lanes only).
+pub(super) fn mask_split(
+    state: &mut Groups,
+    active: Mask,
+    jump: bool,
+    target: Pc,
+    rpc: Pc,
+    cx: &mut Context,
+) -> Change {
+    let at = cx.at;
+    let on = active & at.mask;
+    let off = at.mask & !on;
+    let (goes, other) = if jump { (target, at.next) } else { (at.next, target) };
+    let refused = match () {
+        () if on == 0 || off == 0 => return Change::on(at, goes),
+        () if cx.map.spills => RefusedReason::Spills,
+        () if cx.free == 0 => RefusedReason::NoContext,
+        () if rpc == NO_PC && cx.map.region(at.pc).is_none_or(|r| r.hazard) => RefusedReason::Convergent,
+        // One side would wait before its first instruction.
+        () if goes == rpc || other == rpc => RefusedReason::OneSided,
+        () => {
+            cx.notes.add(|| Kind::Split { taken: on, other: off });
+            return state.split(on, goes, other, rpc, cx);
+        }
+    };
+    cx.notes.add(|| Kind::SplitRefused { reason: refused, lanes: off });
+    Change::on(at, goes)
+}
+
+/// Lanes of a path exit under a mechanism with [`Groups`].
+pub(super) fn leave(state: &mut Groups, lanes: Mask, cx: &mut Context) -> Change {
+    *cx.live &= !lanes;
+    let at = cx.at;
+    match at.mask & !lanes {
+        0 => state.leave(cx),
+        mask => {
+            state.set_mask(at.id, mask);
+            Change::Continue { pc: at.next, mask, origin: at.origin, cause: Some(MaskCause::Exit) }
+        }
     }
 }

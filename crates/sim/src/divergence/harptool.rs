@@ -1,7 +1,8 @@
 //! HARP's split/join as harptool defines it (docs/harp.md, first join rule): the false side resumes at the
 //! instruction after the split and takes the predicated jump's other way itself.
 
-use super::{Change, Context, Divergence, Mechanism, Refusal, plain, push, unsupported};
+use super::mechanism::{Change, Context, Divergence, Refusal, plain, push, unsupported};
+use wb_hw::Mechanism;
 use wb_isa::{Flow, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -46,20 +47,25 @@ impl Divergence for Harptool {
                 push(&mut state.stack, self.depth, Entry::FallThrough { mask: at.mask, origin: at.origin })?;
                 push(&mut state.stack, self.depth, Entry::Side { pc: at.next, mask: other, origin: at.pc })?;
                 cx.notes.add(|| Kind::PathNew { at: at.next, lanes: other });
-                Ok(Change::Go { pc: at.next, mask: taken, origin: at.pc, cause: Some(MaskCause::Diverge) })
+                Ok(Change::Continue {
+                    pc: at.next,
+                    mask: taken,
+                    origin: at.pc,
+                    cause: Some(MaskCause::Diverge),
+                })
             }
             Flow::Join => match state.stack.pop() {
                 None => Err(Refusal::Malformed("join without a split")),
                 Some(Entry::Uniform { mask, origin }) => {
                     let cause = (mask != at.mask).then_some(MaskCause::Reconverge);
-                    Ok(Change::Go { pc: at.next, mask, origin, cause })
+                    Ok(Change::Continue { pc: at.next, mask, origin, cause })
                 }
                 Some(Entry::FallThrough { mask, origin }) => {
                     cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
-                    Ok(Change::Go { pc: at.next, mask, origin, cause: Some(MaskCause::Reconverge) })
+                    Ok(Change::Continue { pc: at.next, mask, origin, cause: Some(MaskCause::Reconverge) })
                 }
                 Some(Entry::Side { pc, mask, origin }) => {
-                    Ok(Change::Go { pc, mask, origin, cause: Some(MaskCause::Switch) })
+                    Ok(Change::Continue { pc, mask, origin, cause: Some(MaskCause::Switch) })
                 }
             },
             Flow::Exit { .. } => {

@@ -2,7 +2,8 @@
 //! "What is coherence/divergence?"). Lanes that `ret` leave every entry; a mask test that empties the mask
 //! with nothing on the stack retires the wave.
 
-use super::{Change, Context, Divergence, Mechanism, Refusal, exit, plain, push, unsupported};
+use super::mechanism::{Change, Context, Divergence, Refusal, exit, plain, push, unsupported};
+use wb_hw::Mechanism;
 use wb_isa::{Flow, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -42,7 +43,7 @@ fn pop(state: &mut State, cx: &mut Context) -> Option<Change> {
         } else {
             None
         };
-        return Some(Change::Go { pc: entry.pc, mask, origin: entry.origin, cause });
+        return Some(Change::Continue { pc: entry.pc, mask, origin: entry.origin, cause });
     }
 }
 
@@ -77,7 +78,12 @@ impl Divergence for MaskStack {
                     // Nothing will bring the other lanes back: they are done.
                     *cx.live &= keep;
                 }
-                Ok(Change::Go { pc: at.next, mask: keep, origin: at.pc, cause: Some(MaskCause::MaskTest) })
+                Ok(Change::Continue {
+                    pc: at.next,
+                    mask: keep,
+                    origin: at.pc,
+                    cause: Some(MaskCause::MaskTest),
+                })
             }
             Flow::BranchPush { taken, other, reconverge } => {
                 let rest = at.mask & !taken;
@@ -95,7 +101,12 @@ impl Divergence for MaskStack {
                     Entry { pc: other, mask: rest, origin: at.pc, side: true },
                 )?;
                 cx.notes.add(|| Kind::PathNew { at: other, lanes: rest });
-                Ok(Change::Go { pc: at.next, mask: taken, origin: at.pc, cause: Some(MaskCause::Diverge) })
+                Ok(Change::Continue {
+                    pc: at.next,
+                    mask: taken,
+                    origin: at.pc,
+                    cause: Some(MaskCause::Diverge),
+                })
             }
             Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| pop(state, cx))),
             _ => Err(unsupported(flow, Self::MECHANISM)),

@@ -2,7 +2,8 @@
 //! one sibling counter per warp, so that nesting works; a split that guards a loop ("EXIT loop split" when
 //! no lane stays) is told from an if by the control-flow graph (design choice: the document is silent).
 
-use super::{Change, Context, Divergence, Mechanism, Refusal, plain, push, unsupported};
+use super::mechanism::{Change, Context, Divergence, Refusal, plain, push, unsupported};
+use wb_hw::Mechanism;
 use wb_isa::{Flow, FlowKind, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -54,7 +55,7 @@ impl Pdom {
         } else {
             level.pending = Some((after_jump, other));
             cx.notes.add(|| Kind::PathNew { at: after_jump, lanes: other });
-            Change::Go { pc: jump, mask: taken, origin: at.pc, cause: diverged }
+            Change::Continue { pc: jump, mask: taken, origin: at.pc, cause: diverged }
         };
         push(&mut state.levels, self.depth, level)?;
         Ok(change)
@@ -69,7 +70,7 @@ fn exit_loop(state: &mut State, cx: &mut Context) -> Change {
         (mask, origin) = (level.parent, level.origin);
     }
     cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
-    Change::Go { pc: at.next, mask, origin, cause: Some(MaskCause::LoopExit) }
+    Change::Continue { pc: at.next, mask, origin, cause: Some(MaskCause::LoopExit) }
 }
 
 fn join(state: &mut State, cx: &mut Context) -> Result<Change, Refusal> {
@@ -81,7 +82,7 @@ fn join(state: &mut State, cx: &mut Context) -> Result<Change, Refusal> {
         return Err(Refusal::Malformed("join inside a loop whose split is still open"));
     }
     if let Some((pc, mask)) = level.pending.take() {
-        return Ok(Change::Go { pc, mask, origin: level.split, cause: Some(MaskCause::Switch) });
+        return Ok(Change::Continue { pc, mask, origin: level.split, cause: Some(MaskCause::Switch) });
     }
     let (mask, origin) = (level.parent, level.origin);
     state.levels.pop();
@@ -89,7 +90,7 @@ fn join(state: &mut State, cx: &mut Context) -> Result<Change, Refusal> {
     if cause.is_some() {
         cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
     }
-    Ok(Change::Go { pc: at.next, mask, origin, cause })
+    Ok(Change::Continue { pc: at.next, mask, origin, cause })
 }
 
 impl Divergence for Pdom {

@@ -2,7 +2,8 @@
 //! own on a split unit, `merge` brings a path and its child together again. A split that cannot happen (no lanes on
 //! one side, no context left) leaves a mark on the child stack, so that its merge does nothing (design choice).
 
-use super::{Change, Context, Divergence, Mechanism, Refusal, plain, unsupported};
+use super::mechanism::{Change, Context, Divergence, Merge, Refusal, plain, unsupported};
+use wb_hw::Mechanism;
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, RefusedReason};
 
@@ -90,7 +91,7 @@ impl State {
         own.waits = None;
         own.mask |= gained;
         let (mask, origin) = (own.mask, if own.mask == *cx.live { NO_PC } else { at.origin });
-        Change::Merge { into: parent, from: child, pc: at.next, mask, go: true, origin }
+        Change::Merge(Merge { into: parent, from: child, pc: at.next, mask, continues: true, origin })
     }
 
     /// The last lanes of a context exit: its youngest child takes its place, or whoever waits for it goes on.
@@ -150,7 +151,7 @@ impl Divergence for Pws {
                     0 => Ok(Change::Leave { wake: state.leave(at.id) }),
                     mask => {
                         state.context(at.id).mask = mask;
-                        Ok(Change::Go { pc: at.next, mask, origin: at.origin, cause: None })
+                        Ok(Change::Continue { pc: at.next, mask, origin: at.origin, cause: None })
                     }
                 }
             }

@@ -1,8 +1,8 @@
 //! The SIMT stack on plain branches (docs/mechanisms.md): entries {pc, rpc, mask}; lanes of one branch may
 //! disagree and meet again at its immediate post-dominator. Split, join and pred instructions do nothing here.
 
-use super::{Change, Context, Divergence, Mechanism, Refusal, exit, plain, push, unsupported};
-use wb_hw::FirstSide;
+use super::mechanism::{Change, Context, Divergence, Refusal, exit, plain, push, unsupported};
+use wb_hw::{FirstSide, Mechanism};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -67,7 +67,7 @@ impl SimtStack {
             push(&mut state.stack, self.depth, side)?;
         }
         cx.notes.add(|| Kind::PathNew { at: set_aside.0, lanes: set_aside.1 });
-        Ok(Change::Go { pc: run.0, mask: run.1, origin: at.pc, cause: Some(MaskCause::Diverge) })
+        Ok(Change::Continue { pc: run.0, mask: run.1, origin: at.pc, cause: Some(MaskCause::Diverge) })
     }
 }
 
@@ -87,7 +87,7 @@ fn pop(state: &mut State, cx: &mut Context) -> Option<Change> {
             cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
             MaskCause::Reconverge
         };
-        return Some(Change::Go { pc: entry.pc, mask, origin: entry.origin, cause: Some(cause) });
+        return Some(Change::Continue { pc: entry.pc, mask, origin: entry.origin, cause: Some(cause) });
     }
 }
 

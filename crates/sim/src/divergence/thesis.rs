@@ -2,9 +2,9 @@
 //! share vector registers, barrier and local memory; the new one takes a reserve slot. By default paths never
 //! merge (4.3.4); with `reconverge` they wait for each other where the mask before the split is back.
 
-use super::groups::Groups;
-use super::{Change, Context, Divergence, Mechanism, Refusal, mask_split, plain, unsupported};
-use wb_hw::Reconverge;
+use super::groups::{Groups, leave, mask_split};
+use super::mechanism::{Change, Context, Divergence, Refusal, plain, unsupported};
+use wb_hw::{Mechanism, Reconverge};
 use wb_isa::{Flow, NO_PC, Pc};
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Divergence for Thesis {
                 let rpc = if never { NO_PC } else { cx.map.rpc[at.pc as usize] };
                 Ok(mask_split(state, active, jump, target, rpc, cx))
             }
-            Flow::Exit { lanes } => Ok(super::leave(state, lanes, cx)),
+            Flow::Exit { lanes } => Ok(leave(state, lanes, cx)),
             _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::MECHANISM)),
         }
     }

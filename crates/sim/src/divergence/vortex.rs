@@ -2,7 +2,8 @@
 //! at most 2·(lanes − 1). `vortex`, newer versions: the smaller side first, one entry, at most lanes − 1. The side that
 //! waits resumes at the instruction after the split and takes the branch's other way itself.
 
-use super::{Change, Context, Divergence, Mechanism, Refusal, plain, unsupported};
+use super::mechanism::{Change, Context, Divergence, Refusal, plain, unsupported};
+use wb_hw::Mechanism;
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -68,19 +69,24 @@ impl<const V2: bool> Divergence for VortexStack<V2> {
                 }
                 state.levels.push(level);
                 cx.notes.add(|| Kind::PathNew { at: at.next, lanes: second });
-                Ok(Change::Go { pc: at.next, mask: first, origin: at.pc, cause: Some(MaskCause::Diverge) })
+                Ok(Change::Continue {
+                    pc: at.next,
+                    mask: first,
+                    origin: at.pc,
+                    cause: Some(MaskCause::Diverge),
+                })
             }
             Flow::JoinTo { depth } if depth as usize == self.depth(state) => Ok(Change::on(at, at.next)),
             Flow::JoinTo { .. } => match state.levels.last_mut() {
                 None => Err(Refusal::Malformed("join without a split")),
                 Some(Level { pending: pending @ Some(_), .. }) => {
                     let (pc, mask) = pending.take().unwrap_or((at.next, at.mask));
-                    Ok(Change::Go { pc, mask, origin: at.origin, cause: Some(MaskCause::Switch) })
+                    Ok(Change::Continue { pc, mask, origin: at.origin, cause: Some(MaskCause::Switch) })
                 }
                 Some(&mut Level { mask, origin, .. }) => {
                     state.levels.pop();
                     cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
-                    Ok(Change::Go { pc: at.next, mask, origin, cause: Some(MaskCause::Reconverge) })
+                    Ok(Change::Continue { pc: at.next, mask, origin, cause: Some(MaskCause::Reconverge) })
                 }
             },
             Flow::Predicate { keep: 0, restore } => {
@@ -95,13 +101,13 @@ impl<const V2: bool> Divergence for VortexStack<V2> {
                 *cx.live |= restore;
                 let cause = (restore != at.mask).then_some(MaskCause::Reconverge);
                 let origin = if restore == *cx.live { NO_PC } else { at.origin };
-                Ok(Change::Go { pc: at.next, mask: restore, origin, cause })
+                Ok(Change::Continue { pc: at.next, mask: restore, origin, cause })
             }
             Flow::Predicate { keep, .. } => {
                 state.waiting |= at.mask & !keep;
                 let cause = (keep != at.mask).then_some(MaskCause::Diverge);
                 let origin = if keep == at.mask { at.origin } else { at.pc };
-                Ok(Change::Go { pc: at.next, mask: keep, origin, cause })
+                Ok(Change::Continue { pc: at.next, mask: keep, origin, cause })
             }
             Flow::Exit { .. } => {
                 // `tmc` with no lanes ends the wave, whatever its other lanes wait for.

@@ -2,7 +2,7 @@
 //! requests one instruction in the same cycle, so a queue as long as the fetch takes is always full. Where the flow breaks
 //! (a miss, a taken branch), NOPs fill the places; they issue like instructions but are none.
 
-use super::{Breaks, Excuse, Fetch};
+use super::fetch::{Breaks, Excuse, Fetch};
 use std::collections::VecDeque;
 use wb_hw::Machine;
 use wb_isa::lanes::bits;

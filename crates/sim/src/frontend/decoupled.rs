@@ -2,7 +2,7 @@
 //! independently of issue. Branches are predicted not taken: instructions behind one are fetched, and a jump that goes
 //! elsewhere empties the queue and what is under way.
 
-use super::{Breaks, Excuse, Fetch, fetch_view};
+use super::fetch::{Breaks, Excuse, Fetch, fetch_view};
 use crate::sched::{self, Policy, View};
 use std::collections::VecDeque;
 use wb_hw::{AfterMiss, Machine};

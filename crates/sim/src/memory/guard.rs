@@ -16,9 +16,16 @@ pub struct Guard {
 impl Guard {
     /// Everything from `origin` on, `size` bytes, is closed.
     pub fn new(origin: u64, size: u64) -> Guard {
-        let first = origin / GRANULE;
-        let granules = size.div_ceil(GRANULE) + 1;
-        Guard { open: vec![0; granules.div_ceil(64) as usize], first }
+        Guard { open: vec![0; Guard::words(size) as usize], first: origin / GRANULE }
+    }
+
+    fn words(size: u64) -> u64 {
+        (size.div_ceil(GRANULE) + 1).div_ceil(64)
+    }
+
+    /// What a guard of that much memory takes of the host.
+    pub fn host_bytes(size: u64) -> u64 {
+        Guard::words(size) * size_of::<u64>() as u64
     }
 
     fn place(&self, addr: u64) -> (usize, u64) {

@@ -1,7 +1,7 @@
 //! Dwords of many lanes at once. Lanes mostly ask for neighbouring dwords, or all for the same one: eight
 //! lanes that do are one copy. Everything else goes dword by dword and faults where that faults.
 
-use super::DeviceMemory;
+use super::device::DeviceMemory;
 use wb_isa::lanes::{CHUNK, Row, bits};
 use wb_isa::{Mask, MemFault};
 
@@ -235,7 +235,7 @@ impl DeviceMemory {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Lines, MemBus};
+    use super::super::bus::{Lines, MemBus};
     use super::*;
     use wb_isa::Bus;
 

@@ -1,6 +1,6 @@
 //! Greedy schedulers: the same wave while it is ready, then the oldest (GTO) or the next one (GTLRR).
 
-use super::{Policy, View};
+use super::policy::{Policy, View};
 
 #[derive(Debug, Default)]
 pub struct GreedyThenOldest {

@@ -1,6 +1,6 @@
 //! Oldest first: the ready wave that was launched first, whatever went before.
 
-use super::{Policy, View};
+use super::policy::{Policy, View};
 
 #[derive(Debug)]
 pub struct OldestFirst;

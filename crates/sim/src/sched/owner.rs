@@ -1,7 +1,7 @@
 //! GUPPY's dispatch unit (docs/guppy.md, Machine): it owns its slots and looks at one wave per clock. A stalled
 //! or empty slot makes it move on for the next clock; a wave that only lacks a free unit keeps it waiting.
 
-use super::{Policy, View};
+use super::policy::{Policy, View};
 
 #[derive(Debug, Default)]
 pub struct OwnerDispatch {

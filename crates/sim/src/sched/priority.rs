@@ -1,7 +1,7 @@
 //! Policies without memory: fixed priority, the fetch of the original Vortex (SWAS section V-B), and Icount, which
 //! fetches for the wave with the fewest instructions fetched and not yet issued (SWAS section II-B).
 
-use super::{Policy, View};
+use super::policy::{Policy, View};
 use wb_isa::lanes::bits;
 
 #[derive(Debug)]

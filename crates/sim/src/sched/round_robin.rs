@@ -1,6 +1,6 @@
 //! Round robin, strict (every slot has its turn, used or not) and loose (the next one that is ready).
 
-use super::{Policy, View};
+use super::policy::{Policy, View};
 
 #[derive(Debug, Default)]
 pub struct RoundRobin {

@@ -2,35 +2,65 @@
 
 use super::Timed;
 use super::core::{Resident, Spawning};
+use super::units::ClassInfo;
 use crate::barrier::Arrival;
 use crate::divergence::Divergence;
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Moment};
 use crate::functional::no_wave_left;
-use crate::memory::MemBus;
+use crate::memory::{Access, MemBus};
 use crate::residency::GroupPlace;
 use crate::wave::{PathChange, PathState};
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, NO_PC, Pc, WaveStart};
 use wb_trace::{Kind, NO_PATH, PortKind, StallReason};
 
+/// Where an instruction issues: issuer and seat of a core, the slot of its wave, the path of that wave.
+#[derive(Clone, Copy)]
+struct Place {
+    core: usize,
+    issuer: usize,
+    seat: usize,
+    slot: usize,
+    path: usize,
+}
+
+/// An instruction about to take effect.
+#[derive(Clone, Copy)]
+struct Head {
+    pc: Pc,
+    mask: Mask,
+    /// Lanes of the mask that it works on.
+    active: Mask,
+    /// Entries of the wave's divergence stack.
+    depth: usize,
+    class: u8,
+    info: ClassInfo,
+}
+
+/// What the machine does for an instruction, and until when.
+struct Service {
+    /// Copy of its unit, and cycles that it is busy.
+    instance: u8,
+    busy: u64,
+    /// When the results are there.
+    done: u64,
+    wrote: bool,
+    access: Option<(PortKind, Access)>,
+}
+
 impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     /// Issues the instruction at the head of a seat.
     pub(super) fn issue(&mut self, c: usize, q: usize, local: usize) -> Result<(), Box<SimError>> {
-        let now = self.now;
-        let program = self.exec.program;
-        let slot = self.cores[c].slot_number(q, local);
-        let k = q / self.cores[c].partitions;
         if self.cores[c].nop_next(q, local) && self.issue_nop(c, q, local) {
             return Ok(());
         }
+        let (slot, k) = (self.cores[c].slot_number(q, local), q / self.cores[c].partitions);
         let Some(mut r) = self.cores[c].waves[slot].take() else { return Ok(()) };
-        let (pc, mask) = (r.wave.paths[k].path.pc, r.wave.paths[k].path.mask);
-        let active = program.isa.active(&r.wave.paths[k].regs, mask);
-        let depth = self.exec.mechanism.depth(&r.wave.state);
-        let op = program.ops.get(pc as usize);
-        let class = op.map_or(0, |op| op.class);
-        let info = self.classes[usize::from(k > 0)][class as usize];
+        let place = Place { core: c, issuer: q, seat: local, slot, path: k };
+        let program = self.exec.program;
+        let op = program.ops.get(r.wave.paths[k].path.pc as usize);
+        let head = self.head(&r, k, op.map_or(0, |op| op.class));
         if OBS {
             self.end_stall(c, slot, &mut r, k);
         }
@@ -38,100 +68,142 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             self.check_operands(&r, k)?;
             self.check_head(c, (q, local), &r, k)?;
         }
-
-        let moment = Moment { clock: now, core: c as u32, waves: self.cores[c].present };
-        let mut wrote = false;
-        let effect = if let Some(port) = info.port {
-            match port {
-                PortKind::Lds => self.lines.start_banked(),
-                _ => self.lines.start(self.hierarchy.line(port)),
-            }
-            let mut bus = MemBus::<true> {
-                memory: &mut self.outcome.memory,
-                console: &mut self.outcome.printed,
-                lines: &mut self.lines,
-                wrote: false,
-            };
-            let effect = self.exec.step(&mut r.wave, k, moment, &mut bus, &mut self.notes)?;
-            wrote = bus.wrote;
-            effect
-        } else {
-            let mut bus = MemBus::<false> {
-                memory: &mut self.outcome.memory,
-                console: &mut self.outcome.printed,
-                lines: &mut self.lines,
-                wrote: false,
-            };
-            self.exec.step(&mut r.wave, k, moment, &mut bus, &mut self.notes)?
-        };
+        let (effect, wrote) = self.take_effect(place, &mut r, head.info.port)?;
         self.outcome.wave_instructions += 1;
-        self.outcome.lane_instructions += u64::from(active.count_ones());
-
-        let (instance, mut busy, mut done) = self.cores[c].units.take(info.unit, q, now, info.latency);
-        let mut access = None;
-        if let Some(port) = info.port
-            && !self.lines.list.is_empty()
-        {
-            let port = if self.lines.is_banked() { PortKind::Lds } else { port };
-            let mut sent = now + u64::from(info.latency);
-            if port == PortKind::Lds {
-                let conflicts = self.lines.bank_passes(self.machine.core.lds_banks) - 1;
-                self.cores[c].units.hold(info.unit, q, instance, conflicts);
-                busy += conflicts;
-                sent += conflicts;
-            }
-            let result = self.hierarchy.access(port, c, self.lines.addresses(), wrote, sent);
-            done = done.max(result.done);
-            access = Some((port, result));
-        }
-        self.cores[c].request((q, local), now, c, program, &mut self.hierarchy);
+        self.outcome.lane_instructions += u64::from(head.active.count_ones());
+        let service = self.serve(place, head.info, wrote);
+        self.cores[c].request((q, local), self.now, c, program, &mut self.hierarchy);
         if let Some(watch) = &mut self.watch {
-            watch.issued(c, slot, pc, op.map_or(pc, |op| op.next), active);
+            watch.issued(c, slot, head.pc, op.map_or(head.pc, |op| op.next), head.active);
         }
         let Some(op) = op else { return Ok(()) };
         let board = &mut r.wave.paths[k].own.board;
         for &register in program.writes(op) {
-            board.write(register, mask, now, done, access.is_some());
+            board.write(register, head.mask, self.now, service.done, service.access.is_some());
         }
         for (counter, _) in op.waits.raises.iter().enumerate().filter(|r| *r.1) {
-            board.raise(counter, now, done);
+            board.raise(counter, self.now, service.done);
         }
         if OBS {
-            if effect != Effect::Away {
-                self.exec.note_active(&mut r.wave, k, active, &mut self.notes);
-            }
-            self.note_issue(c, slot, &r, k, (pc, active), info.unit, instance, class, busy);
-            if let Some((port, a)) = access {
-                let lines = self.lines.list.len() as u16;
-                let kind = Kind::Memory {
-                    port,
-                    write: wrote,
-                    lines,
-                    hits: a.hits,
-                    misses: a.misses,
-                    evictions: a.evictions,
-                    done: a.done,
-                };
-                let event = self.event(c, slot, &r, k, pc, mask, kind);
-                self.sink.push(event);
-            }
+            self.tell_issue(place, &mut r, head, effect, &service);
         }
-
-        self.end = self.end.max(now + 1);
+        self.end = self.end.max(self.now + 1);
         if effect == Effect::End {
-            let boards = bits(r.wave.ids | 1 << k).map(|j| r.wave.paths[j as usize].own.board.all);
-            let until = boards.fold(r.drained.max(now + 1), u64::max);
-            self.cores[c].finish(slot, r);
-            if let Some(watch) = &mut self.watch {
-                watch.ended(c, slot);
-            }
-            if until <= now + 1 {
-                self.vacate(c, slot, now + 1);
-            } else {
-                self.draining.push((until, c, slot));
-            }
+            self.end_wave(place, r);
             return Ok(());
         }
+        self.go_to_next(place, &mut r, op.next, head.depth);
+        self.cores[c].waves[slot] = Some(r);
+        self.react(place, effect, (head.pc, head.mask))
+    }
+
+    #[inline(always)]
+    fn head(&self, r: &Resident<I, D>, k: usize, class: u8) -> Head {
+        let PathState { path, regs, .. } = &r.wave.paths[k];
+        Head {
+            pc: path.pc,
+            mask: path.mask,
+            active: self.exec.program.isa.active(regs, path.mask),
+            depth: self.exec.mechanism.depth(&r.wave.state),
+            class,
+            info: self.classes[usize::from(k > 0)][class as usize],
+        }
+    }
+
+    /// Executes the instruction. Those with a way to memory leave the lines they touch; returns whether they wrote.
+    #[inline(always)]
+    fn take_effect(
+        &mut self,
+        at: Place,
+        r: &mut Resident<I, D>,
+        port: Option<PortKind>,
+    ) -> Result<(Effect, bool), Box<SimError>> {
+        let moment = Moment { clock: self.now, core: at.core as u32, waves: self.cores[at.core].present };
+        match port {
+            Some(PortKind::Lds) => self.lines.start_banked(),
+            Some(port) => self.lines.start(self.hierarchy.line(port)),
+            None => {}
+        }
+        let (memory, console, lines) = (&mut self.outcome.memory, &mut self.outcome.printed, &mut self.lines);
+        if port.is_none() {
+            let mut bus = MemBus::<false> { memory, console, lines, wrote: false };
+            let effect = self.exec.step(&mut r.wave, at.path, moment, &mut bus, &mut self.notes)?;
+            return Ok((effect, false));
+        }
+        let mut bus = MemBus::<true> { memory, console, lines, wrote: false };
+        let effect = self.exec.step(&mut r.wave, at.path, moment, &mut bus, &mut self.notes)?;
+        Ok((effect, bus.wrote))
+    }
+
+    /// Takes the unit, and serves the lines that the instruction touched.
+    #[inline(always)]
+    fn serve(&mut self, at: Place, info: ClassInfo, wrote: bool) -> Service {
+        let units = &mut self.cores[at.core].units;
+        let (instance, busy, done) = units.take(info.unit, at.issuer, self.now, info.latency);
+        let mut service = Service { instance, busy, done, wrote, access: None };
+        let Some(port) = info.port.filter(|_| !self.lines.list.is_empty()) else { return service };
+        let port = if self.lines.is_banked() { PortKind::Lds } else { port };
+        let mut sent = self.now + u64::from(info.latency);
+        if port == PortKind::Lds {
+            let conflicts = self.lines.bank_passes(self.machine.core.lds_banks) - 1;
+            units.hold(info.unit, at.issuer, instance, conflicts);
+            service.busy += conflicts;
+            sent += conflicts;
+        }
+        let access = self.hierarchy.access(port, at.core, self.lines.addresses(), wrote, sent);
+        service.done = service.done.max(access.done);
+        service.access = Some((port, access));
+        service
+    }
+
+    /// Tells observers of the instruction, of masks that it changed, and of its lines.
+    fn tell_issue(
+        &mut self,
+        at: Place,
+        r: &mut Resident<I, D>,
+        head: Head,
+        effect: Effect,
+        service: &Service,
+    ) {
+        let Head { pc, mask, active, class, info, .. } = head;
+        if effect != Effect::Away {
+            self.exec.note_active(&mut r.wave, at.path, active, &mut self.notes);
+        }
+        let (unit, instance, busy) = (info.unit, service.instance, service.busy);
+        self.note_issue(at.core, at.slot, r, at.path, (pc, active), unit, instance, class, busy);
+        if let Some((port, a)) = service.access {
+            let kind = Kind::Memory {
+                port,
+                write: service.wrote,
+                lines: self.lines.list.len() as u16,
+                hits: a.hits,
+                misses: a.misses,
+                evictions: a.evictions,
+                done: a.done,
+            };
+            let event = self.event(at.core, at.slot, r, at.path, pc, mask, kind);
+            self.sink.push(event);
+        }
+    }
+
+    /// The wave has issued its last instruction: its slot is free when all results are there.
+    fn end_wave(&mut self, at: Place, r: Box<Resident<I, D>>) {
+        let boards = bits(r.wave.ids | 1 << at.path).map(|j| r.wave.paths[j as usize].own.board.all);
+        let until = boards.fold(r.drained.max(self.now + 1), u64::max);
+        self.cores[at.core].finish(at.slot, r);
+        if let Some(watch) = &mut self.watch {
+            watch.ended(at.core, at.slot);
+        }
+        if until <= self.now + 1 {
+            self.vacate(at.core, at.slot, self.now + 1);
+        } else {
+            self.draining.push((until, at.core, at.slot));
+        }
+    }
+
+    /// What the path, and others of its wave, do next, and when: entries of the divergence stack cost cycles.
+    #[inline(always)]
+    fn go_to_next(&mut self, at: Place, r: &mut Resident<I, D>, next: Pc, depth: usize) {
         let after = self.exec.mechanism.depth(&r.wave.state);
         let mut cost = 0;
         if after != depth {
@@ -140,24 +212,29 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             cost += u64::from(each) * after.abs_diff(depth) as u64;
         }
         if r.wave.changes.is_empty() {
-            let next = r.wave.paths[k].path.pc;
-            let straight = next == op.next;
+            let pc = r.wave.paths[at.path].path.pc;
+            let straight = pc == next;
             cost += if straight { 0 } else { self.branch_penalty };
-            self.cores[c].issued(q, local, next, straight, now);
-            self.settle(c, (q, local), &mut r, k, now + 1 + cost, cost > 0);
+            self.cores[at.core].issued(at.issuer, at.seat, pc, straight, self.now);
+            let seat = (at.issuer, at.seat);
+            self.settle(at.core, seat, r, at.path, self.now + 1 + cost, cost > 0);
         } else {
-            self.follow(c, slot, &mut r, k, op.next, cost);
+            self.follow(at.core, at.slot, r, at.path, next, cost);
         }
-        self.cores[c].waves[slot] = Some(r);
+    }
+
+    /// What the instruction asks of other waves.
+    #[inline(always)]
+    fn react(&mut self, at: Place, effect: Effect, from: (Pc, Mask)) -> Result<(), Box<SimError>> {
         match effect {
-            Effect::Barrier { id, count } => self.arrive(c, slot, k, (id, count), (pc, mask)),
-            Effect::Spawn { pc: target, reg, value } => self.spawn(c, slot, target, reg, value, (pc, mask)),
+            Effect::Barrier { id, count } => self.arrive(at.core, at.slot, at.path, (id, count), from),
+            Effect::Spawn { pc, reg, value } => self.spawn(at.core, at.slot, pc, reg, value, from),
             Effect::SpawnWaves { pc, count } => {
-                self.spawn_waves(c, Spawning { slot, path: k, pc, count });
+                self.spawn_waves(at.core, Spawning { slot: at.slot, path: at.path, pc, count });
                 Ok(())
             }
-            Effect::Away => self.arrived(c, slot, (pc, mask)),
-            _ => Ok(()),
+            Effect::Away => self.arrived(at.core, at.slot, from),
+            Effect::Continue | Effect::End => Ok(()),
         }
     }
 

@@ -10,7 +10,6 @@ mod units;
 mod watch;
 
 pub(crate) use units::describe as describe_units;
-pub use watch::{Cause, Causes, Decision, Schedule};
 
 use self::board::Board;
 use self::core::{Core, Resident, Timing};

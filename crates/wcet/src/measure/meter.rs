@@ -3,7 +3,7 @@
 //! is kept. So a wave's time is exactly a sum of edges, along the path that was last each time.
 
 use super::plan::{END, Plan, START};
-use super::rows::{At, Row};
+use super::row::{At, Row};
 use super::times::{Stray, Times};
 use std::collections::BTreeSet;
 use wb_isa::{NO_PC, Pc};

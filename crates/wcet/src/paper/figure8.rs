@@ -1,10 +1,11 @@
 //! The example of PWS figure 8 and table 2. Block times are read back from everything printed about it: the e_bb and F
 //! columns where they are legible, removed edges, and table 2.
 
+use super::error::PaperError;
 use super::lemmas;
 use super::prune::prune;
 use super::select::{Block, Cfg, Kind, select};
-use super::{PaperError, SplitError};
+use crate::split::SplitError;
 
 /// e_bb of blocks 1 … 18.
 pub const TIMES: [u64; 18] = [8, 5, 3, 1, 6, 2, 4, 5, 1, 4, 3, 3, 1, 1, 1, 2, 5, 4];

@@ -2,7 +2,8 @@
 //! (contexts, PWS 4.2). Small and private: the certified solver is elsewhere, this one is asked thousands of times by
 //! the region recursion and the placement.
 
-use super::{SplitError, name};
+use super::error::{SplitError, Trouble};
+use super::valid::name;
 use crate::graph::Model;
 
 /// How the weights of things passed one after the other combine.
@@ -56,15 +57,6 @@ impl Measure for Most {
 /// A weight left the range of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Overflow;
-
-/// Why a graph has no longest way: nodes by number, for the caller to name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// The cycle through this node can be entered elsewhere too.
-    Irreducible(usize),
-    /// The loop with this header has no bound.
-    Unbounded(usize),
-}
 
 struct Loop {
     header: usize,

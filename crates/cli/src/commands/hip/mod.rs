@@ -149,8 +149,12 @@ impl HipArgs {
             records: Some(folder.records()),
             command: Some(std::process::id()),
         };
-        // What is wrong with the machine shows before the program starts.
-        options.machine()?;
+        // What is wrong with the machine or with names of files shows before the program starts.
+        options.affordable_machine()?;
+        let picture = options.picture_of(1, 1);
+        picture.iter().try_for_each(|p| wavebound::report::check_name(p))?;
+        let files = [options.trace_of(1, 1), picture, self.report.clone()];
+        wavebound::files::check_outputs(files.iter().flatten().map(PathBuf::as_path))?;
         Ok(options)
     }
 }

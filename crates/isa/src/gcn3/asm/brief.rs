@@ -1,63 +1,12 @@
 //! The short kernel header: `.kernel NAME`, `.arg TYPE [NAME]`, `.lds BYTES`. It stands for an `.amdhsa_kernel`
 //! block with the usual registers; how many are used is counted in the code (docs/gcn3.md, "Assembler").
 
+use super::argument::{ArgHeader, ArgType, VALUES};
 use super::cursor::{Cursor, Parse};
 use super::kernel::KernelHeader;
 use crate::diag::nearest;
 use crate::gcn3::inst::Inst;
 use crate::gcn3::operand::Operand;
-
-/// What an argument of a kernel written in assembly is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArgType {
-    /// Address of a buffer.
-    Buffer,
-    /// Offset of local memory whose size the launch gives.
-    Local,
-    /// A number by value: its type.
-    Value(&'static str),
-}
-
-/// One `.arg` line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArgHeader {
-    pub name: String,
-    pub ty: ArgType,
-    /// Byte offset in the argument segment.
-    pub offset: u32,
-}
-
-const VALUES: [(&str, u32); 11] = [
-    ("u8", 1),
-    ("i8", 1),
-    ("u16", 2),
-    ("i16", 2),
-    ("f16", 2),
-    ("u32", 4),
-    ("i32", 4),
-    ("f32", 4),
-    ("u64", 8),
-    ("i64", 8),
-    ("f64", 8),
-];
-
-impl ArgType {
-    fn parse(text: &str) -> Option<ArgType> {
-        match text {
-            "buf" => Some(ArgType::Buffer),
-            "local" => Some(ArgType::Local),
-            _ => VALUES.iter().find(|v| v.0 == text).map(|v| ArgType::Value(v.0)),
-        }
-    }
-
-    pub fn bytes(self) -> u32 {
-        match self {
-            ArgType::Buffer => 8,
-            ArgType::Local => 4,
-            ArgType::Value(name) => VALUES.iter().find(|v| v.0 == name).map_or(4, |v| v.1),
-        }
-    }
-}
 
 impl KernelHeader {
     /// s[0:1] holds the address of the arguments, s2 s3 s4 the group's place, v0 v1 v2 the work-item's.

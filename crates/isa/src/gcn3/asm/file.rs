@@ -2,10 +2,10 @@
 //! Only .text is kept, and kernel headers; labels of other sections do not exist, so no code can use
 //! their data.
 
-use super::Target;
 use super::cursor::{Cursor, Parse};
 use super::instruction::instruction;
 use super::kernel::KernelHeader;
+use super::line::Target;
 use crate::diag::MAX_ERRORS;
 use crate::diag::nearest;
 use crate::gcn3::encode::encode;

@@ -1,10 +1,11 @@
 //! One instruction line to an [`Inst`]: the mnemonic, then the operands its format has.
 
 use super::cursor::{Cursor, Parse};
+use super::line::{Line, Target};
 use super::modifiers::{Modifiers, operands};
 use super::operand::{Arg, Item, Place, fit};
+use super::symbolic;
 use super::vector::vector;
-use super::{Line, Target, symbolic};
 use crate::diag::nearest;
 use crate::gcn3::inst::{Format, Inst, flag};
 use crate::gcn3::op::Op;

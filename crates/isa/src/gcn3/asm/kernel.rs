@@ -1,6 +1,6 @@
 //! `.amdhsa_kernel` blocks: what a kernel needs from the machine, and its 64-byte descriptor.
 
-use super::brief::ArgHeader;
+use super::argument::ArgHeader;
 use crate::diag::nearest;
 
 /// The directives of one block, with LLVM's defaults for gfx803.

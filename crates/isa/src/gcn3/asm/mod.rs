@@ -1,17 +1,19 @@
 //! The assembler: single lines, and small files with labels, data words and `.amdhsa_kernel` blocks.
 //! Bytes are llvm-mc's choice: the short form where the operands fit it, inline constants before literals.
 
+mod argument;
 mod brief;
 mod cursor;
 mod file;
 mod instruction;
 mod kernel;
+mod line;
 mod modifiers;
 mod operand;
 mod symbolic;
 mod vector;
 
-pub use brief::{ArgHeader, ArgType};
+pub use argument::{ArgHeader, ArgType};
 pub use file::{Assembly, assemble};
 pub use kernel::KernelHeader;
 
@@ -19,21 +21,7 @@ use super::encode::encode;
 use super::inst::Inst;
 use crate::{AsmError, SourceFile};
 use cursor::Cursor;
-use std::ops::Range;
-
-/// A parsed instruction with the label it names, if any.
-struct Line {
-    inst: Inst,
-    target: Option<Target>,
-}
-
-/// A label and where it stands.
-struct Target {
-    label: String,
-    span: Range<usize>,
-    /// In the literal, which takes half of the distance plus an addend; otherwise a branch.
-    literal: Option<(bool, i64)>,
-}
+use line::Target;
 
 /// Parses one instruction without labels.
 pub fn parse_line(text: &str) -> Result<Inst, AsmError> {

@@ -5,9 +5,9 @@ use super::super::inst::Inst;
 use super::super::op::Op;
 use super::super::state::{Regs, mode};
 use super::super::symbols::hwreg_fields;
+use super::common::unsupported;
 use super::operand::{get32, get64, put32, put64};
 use super::scalar::{set_m0, set_mode};
-use super::unsupported;
 use crate::{At, Flow, Mask, NO_PC, Pc, Trap};
 
 /// Target of a relative branch.

@@ -6,11 +6,12 @@ use super::super::op::Op;
 use super::super::operand::Operand;
 use super::super::state::Regs;
 use super::atomic::{Kind, apply};
+use super::common::unsupported;
 use super::flat::{modify, set_wide, wide};
 use super::operand::vectors;
 use super::scalar1::m0;
-use super::space::{self, ATOMIC, LOAD, Place, STORE, row, set_row};
-use super::{shuffle, unsupported};
+use super::shuffle;
+use super::space::{self, ATOMIC, LOAD, Place, STORE, each_lane, row, set_row};
 use crate::lanes::bits;
 use crate::{Bus, Mask, Trap};
 
@@ -81,14 +82,14 @@ fn read<B: Bus, const N: usize>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes
     let (dst, src) = (vectors(regs, inst.dst, N as u32)?, vectors(regs, inst.src[0], 1)?);
     let add = std::array::from_fn(|k| offset(inst) + 4 * k as u32);
     if let Some(rows) = space::lds_rows::<N>(regs, src, lanes, add) {
-        return Ok(space::load_rows(regs, bus, &rows, lanes, dst)?);
+        return space::load_rows(regs, bus, &rows, lanes, dst);
     }
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let at = regs.v.get(src, lane).wrapping_add(offset(inst));
         let data: [u32; N] = space::read(bus, lds_place(regs, LOAD, at, N as u32 * 4)?)?;
         set_row(regs, dst, lane, data);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[inline(always)]
@@ -104,16 +105,16 @@ fn read2<B: Bus, const N: usize>(
     if N == 1
         && let Some(rows) = space::lds_rows(regs, src, lanes, [first, second])
     {
-        return Ok(space::load_rows(regs, bus, &rows, lanes, dst)?);
+        return space::load_rows(regs, bus, &rows, lanes, dst);
     }
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let at = regs.v.get(src, lane);
         let a: [u32; N] = space::read(bus, lds_place(regs, LOAD, at.wrapping_add(first), N as u32 * 4)?)?;
         let b: [u32; N] = space::read(bus, lds_place(regs, LOAD, at.wrapping_add(second), N as u32 * 4)?)?;
         set_row(regs, dst, lane, a);
         set_row(regs, dst + N, lane, b);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[inline(always)]
@@ -126,24 +127,24 @@ fn read_part<B: Bus>(
     extend: impl Fn(u64) -> u32,
 ) -> Result<(), Trap> {
     let (dst, src) = (vectors(regs, inst.dst, 1)?, vectors(regs, inst.src[0], 1)?);
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let at = regs.v.get(src, lane).wrapping_add(offset(inst));
         let value = extend(bus.load(space::lds(regs, LOAD, at, bytes)?, bytes)?);
         regs.v.set(dst, lane, value);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[inline(always)]
 fn write_part<B: Bus>(inst: &Inst, regs: &Regs, bus: &mut B, lanes: Mask, bytes: u32) -> Result<(), Trap> {
     let (src, data) = (vectors(regs, inst.src[0], 1)?, vectors(regs, inst.src[1], 1)?);
     let keep = u64::MAX >> (64 - 8 * bytes);
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let at = regs.v.get(src, lane).wrapping_add(offset(inst));
         let value = u64::from(regs.v.get(data, lane)) & keep;
         bus.store(space::lds(regs, STORE, at, bytes)?, bytes, value)?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[inline(always)]
@@ -153,13 +154,13 @@ fn write<B: Bus, const N: usize>(inst: &Inst, regs: &Regs, bus: &mut B, lanes: M
         && let (Some(rows), Some(data)) =
             (space::lds_rows(regs, src, lanes, [offset(inst)]), regs.v.whole(data))
     {
-        return Ok(bus.store_lanes(rows.base, &rows.offset, lanes, &[data])?);
+        return space::store_rows(bus, &rows, lanes, &[data]);
     }
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let at = regs.v.get(src, lane).wrapping_add(offset(inst));
         space::write(bus, lds_place(regs, STORE, at, N as u32 * 4)?, row::<N>(regs, data, lane))?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// A lane writes its first value before its second, lanes lowest first.
@@ -180,16 +181,16 @@ fn write2<B: Bus, const N: usize>(
             regs.v.whole(data[1]),
         )
     {
-        return Ok(bus.store_lanes(rows.base, &rows.offset, lanes, &[a, b])?);
+        return space::store_rows(bus, &rows, lanes, &[a, b]);
     }
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let at = regs.v.get(src, lane);
         for (offset, data) in offsets(inst, scale).into_iter().zip(data) {
             let place = lds_place(regs, STORE, at.wrapping_add(offset), N as u32 * 4)?;
             space::write(bus, place, row::<N>(regs, data, lane))?;
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn exchange2<B: Bus, const N: usize>(
@@ -201,7 +202,7 @@ fn exchange2<B: Bus, const N: usize>(
 ) -> Result<(), Trap> {
     let (dst, src) = (vectors(regs, inst.dst, N as u32 * 2)?, vectors(regs, inst.src[0], 1)?);
     let data = [vectors(regs, inst.src[1], N as u32)?, vectors(regs, inst.src[2], N as u32)?];
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let at = regs.v.get(src, lane);
         let mut old = [[0; N]; 2];
         for (k, offset) in offsets(inst, scale).into_iter().enumerate() {
@@ -211,8 +212,8 @@ fn exchange2<B: Bus, const N: usize>(
         }
         set_row(regs, dst, lane, old[0]);
         set_row(regs, dst + N, lane, old[1]);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Lane by lane, lowest first; the returning forms give the old value.
@@ -230,7 +231,7 @@ fn atomic<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Res
         Operand::None => None,
         operand => Some(vectors(regs, operand, dwords)?),
     };
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let at = regs.v.get(src, lane).wrapping_add(offset(inst));
         let place = lds_place(regs, ATOMIC, at, dwords * 4)?;
         let data = wide(regs, data, dwords, lane);
@@ -244,8 +245,8 @@ fn atomic<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Res
         if let Some(dst) = dst {
             set_wide(regs, dst, dwords, lane, old);
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// The operand is itself in LDS, a signed number of dwords from the address: in the offset field, or in
@@ -256,7 +257,7 @@ fn atomic_src2<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -
     let dwords = if code & 0x40 != 0 { 2 } else { 1 };
     let src = vectors(regs, inst.src[0], 1)?;
     let field = offset(inst);
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let address = regs.v.get(src, lane);
         let (at, distance) = match field >> 15 {
             1 => (address & 0x1_ffff, address as i32 >> 17),
@@ -266,8 +267,8 @@ fn atomic_src2<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -
         let data = bus.load(space::lds(regs, ATOMIC, from, dwords * 4)?, dwords * 4)?;
         let place = lds_place(regs, ATOMIC, at, dwords * 4)?;
         modify(bus, place, dwords, |old| apply(kind, dwords == 2, old, data, 0, regs.mode))?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// ds_append and ds_consume: the number of active lanes moves a counter at M0; all lanes get the old one.

@@ -5,10 +5,9 @@ use super::super::inst::{Inst, flag};
 use super::super::op::Op;
 use super::super::state::Regs;
 use super::atomic::{Kind, apply};
+use super::common::unsupported;
 use super::operand::vectors;
-use super::space::{self, ATOMIC, LOAD, Place, STORE, row, set_row};
-use super::unsupported;
-use crate::lanes::bits;
+use super::space::{self, ATOMIC, LOAD, Place, STORE, each_lane, row, set_row};
 use crate::{Bus, Mask, Trap};
 
 pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {
@@ -37,13 +36,6 @@ fn address(regs: &Regs, first: usize, lane: u32) -> u64 {
     u64::from(regs.v.get(first, lane)) | u64::from(regs.v.get(first + 1, lane)) << 32
 }
 
-/// The first lane whose address is `addr` or at most three dwords before it.
-pub(super) fn lane_at(inst: &Inst, regs: &Regs, lanes: Mask, addr: u64) -> Option<u32> {
-    let src = vectors(regs, inst.src[0], 2).ok()?;
-    let near = |lane: &u32, bytes: u64| addr.wrapping_sub(address(regs, src, *lane)) < bytes;
-    bits(lanes).find(|lane| near(lane, 1)).or_else(|| bits(lanes).find(|lane| near(lane, 16)))
-}
-
 #[inline(always)]
 fn load_part<B: Bus>(
     inst: &Inst,
@@ -54,37 +46,37 @@ fn load_part<B: Bus>(
     extend: impl Fn(u64) -> u32,
 ) -> Result<(), Trap> {
     let (dst, src) = (vectors(regs, inst.dst, 1)?, vectors(regs, inst.src[0], 2)?);
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let place = space::flat(regs, LOAD, address(regs, src, lane), bytes, lane)?;
         let value = extend(bus.load(place.first, bytes)?);
         regs.v.set(dst, lane, value);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[inline(always)]
 fn load<B: Bus, const N: usize>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {
     let (dst, src) = (vectors(regs, inst.dst, N as u32)?, vectors(regs, inst.src[0], 2)?);
     if let Some(rows) = space::global_rows::<N>(regs, src, lanes) {
-        return Ok(space::load_rows(regs, bus, &rows, lanes, dst)?);
+        return space::load_rows(regs, bus, &rows, lanes, dst);
     }
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let place = space::flat(regs, LOAD, address(regs, src, lane), N as u32 * 4, lane)?;
         let data: [u32; N] = space::read(bus, place)?;
         set_row(regs, dst, lane, data);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[inline(always)]
 fn store_part<B: Bus>(inst: &Inst, regs: &Regs, bus: &mut B, lanes: Mask, bytes: u32) -> Result<(), Trap> {
     let (src, data) = (vectors(regs, inst.src[0], 2)?, vectors(regs, inst.src[1], 1)?);
     let keep = u64::MAX >> (64 - 8 * bytes);
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let place = space::flat(regs, STORE, address(regs, src, lane), bytes, lane)?;
         bus.store(place.first, bytes, u64::from(regs.v.get(data, lane)) & keep)?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[inline(always)]
@@ -93,13 +85,13 @@ fn store<B: Bus, const N: usize>(inst: &Inst, regs: &Regs, bus: &mut B, lanes: M
     if N == 1
         && let (Some(rows), Some(data)) = (space::global_rows::<1>(regs, src, lanes), regs.v.whole(data))
     {
-        return Ok(bus.store_lanes(rows.base, &rows.offset, lanes, &[data])?);
+        return space::store_rows(bus, &rows, lanes, &[data]);
     }
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let place = space::flat(regs, STORE, address(regs, src, lane), N as u32 * 4, lane)?;
         space::write(bus, place, row::<N>(regs, data, lane))?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Lane by lane, lowest first; with GLC the old value is returned.
@@ -111,7 +103,7 @@ fn atomic<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Res
     let src = vectors(regs, inst.src[0], 2)?;
     let data = vectors(regs, inst.src[1], dwords * operands)?;
     let dst = if inst.has(flag::GLC) { Some(vectors(regs, inst.dst, dwords)?) } else { None };
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let place = space::flat(regs, ATOMIC, address(regs, src, lane), dwords * 4, lane)?;
         let old = modify(bus, place, dwords, |old| {
             let value = wide(regs, data, dwords, lane);
@@ -121,8 +113,8 @@ fn atomic<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Res
         if let Some(dst) = dst {
             set_wide(regs, dst, dwords, lane, old);
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// One or two dwords of a lane's registers as a number.

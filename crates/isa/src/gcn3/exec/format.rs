@@ -3,11 +3,10 @@
 
 use super::super::inst::Inst;
 use super::super::state::Regs;
-use super::buffer::{Access, status};
+use super::access::{Access, status};
+use super::common::unsupported;
 use super::operand::vectors;
-use super::space::{LOAD, STORE};
-use super::unsupported;
-use crate::lanes::bits;
+use super::space::{LOAD, STORE, each_lane};
 use crate::{Bus, Mask, Trap};
 
 /// Components and bits of each, by data format number.
@@ -106,7 +105,7 @@ pub(super) fn load<B: Bus>(
     let integer = matches!(number, 4 | 5);
     let one = if integer { 1 } else { 1f32.to_bits() };
     let dst = vectors(regs, inst.dst, count)?;
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         let mut texel = [0, 0, 0, if components < 4 { one } else { 0 }];
         let whole = components * width / 8;
         let inside = access.at(regs, LOAD, lane, 0, whole.min(4))?.is_some()
@@ -130,7 +129,8 @@ pub(super) fn load<B: Bus>(
             };
             regs.v.set(dst + k as usize, lane, value);
         }
-    }
+        Ok(())
+    })?;
     status(inst, regs, lanes, dst, count)
 }
 
@@ -145,7 +145,7 @@ pub(super) fn store<B: Bus>(
     let word3 = access.buffer.word3;
     let Some((components, width)) = layout(word3) else { return Err(unsupported(inst)) };
     let data = vectors(regs, inst.dst, count)?;
-    for lane in bits(lanes) {
+    each_lane(lanes, |lane| {
         // A component takes the first register whose selection names it, or zero.
         for c in 0..components {
             let from = (0..count).find(|&k| word3 >> (3 * k) & 7 == c + 4);
@@ -155,6 +155,6 @@ pub(super) fn store<B: Bus>(
                 bus.store(addr, width / 8, raw.into())?;
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }

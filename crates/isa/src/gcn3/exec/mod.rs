@@ -1,8 +1,10 @@
 //! What instructions do. `exec` hands each encoding to its module; the vector ALU is `gcn3::valu`.
 //! EXEC is architectural; the path's mask is laid over it on every read and write.
 
+mod access;
 mod atomic;
 mod buffer;
+mod common;
 mod control;
 mod ds;
 mod flat;
@@ -17,39 +19,21 @@ mod space;
 mod tests;
 mod vector;
 
-pub(super) use buffer::SCRATCH_WORD3;
+pub(super) use access::SCRATCH_WORD3;
+pub use common::active;
 pub(super) use control::target;
 
 use super::inst::{Format, Inst};
 use super::op::Op;
 use super::state::{Regs, mode};
 use crate::{At, Bus, Flow, Mask, Trap};
-
-/// Lanes that execute vector instructions: EXEC within the path's mask.
-#[inline(always)]
-pub fn active(regs: &Regs, mask: Mask) -> Mask {
-    regs.exec() & mask
-}
+use common::unsupported;
 
 /// The lanes EXEC may have on this path. In a wave that was never split EXEC is as the program
 /// wrote it, also for lanes that were not launched (whole-wave spills of functions rely on them).
 #[inline(always)]
 fn path_mask(at: &At) -> Mask {
     if at.whole { Mask::MAX } else { at.mask }
-}
-
-/// The first lane of a FLAT access that covers `addr`; other encodings do not say.
-#[cold]
-pub(super) fn lane_at(inst: &Inst, regs: &Regs, mask: Mask, addr: u64) -> Option<u32> {
-    match inst.format {
-        Format::Flat => flat::lane_at(inst, regs, active(regs, mask), addr),
-        _ => None,
-    }
-}
-
-#[cold]
-fn unsupported(inst: &Inst) -> Trap {
-    Trap::Other(format!("{} is not supported", super::disassemble(inst)))
 }
 
 #[inline]

@@ -5,8 +5,8 @@ use super::super::inst::Inst;
 use super::super::op::Op;
 use super::super::operand::{Operand, sreg};
 use super::super::state::{Regs, mode};
+use super::common::unsupported;
 use super::operand::{get_i64, get32, get64, put32, put64};
-use super::unsupported;
 use crate::{Mask, Trap};
 
 /// Result and SCC from two dwords and SCC.

@@ -5,9 +5,9 @@ use super::super::inst::Inst;
 use super::super::op::Op;
 use super::super::operand::{Operand, sreg};
 use super::super::state::Regs;
+use super::common::unsupported;
 use super::operand::{get_i64, get32, get64, put32, put64};
 use super::scalar::{relative, set_m0};
-use super::unsupported;
 use crate::{Mask, Trap};
 
 #[inline(always)]

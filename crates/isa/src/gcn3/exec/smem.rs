@@ -5,8 +5,8 @@ use super::super::inst::Inst;
 use super::super::op::Op;
 use super::super::operand::Operand;
 use super::super::state::Regs;
+use super::common::unsupported;
 use super::operand::{get32, get64, put32, put64, scalars};
-use super::unsupported;
 use crate::{At, Bus, Mask, Trap};
 
 pub(super) fn exec<B: Bus>(

@@ -4,8 +4,8 @@
 //! unaligned mode); a private access must not leave its dword.
 
 use super::super::state::{PRIVATE_APERTURE, Regs, SHARED_APERTURE};
-use crate::lanes::{Row, largest, uniform};
-use crate::{Bus, Mask, MemFault};
+use crate::lanes::{Row, bits, largest, uniform};
+use crate::{Bus, Mask, MemFault, Trap};
 
 /// Names of an access for messages: in local and in private memory.
 #[derive(Clone, Copy)]
@@ -147,13 +147,56 @@ pub(super) fn load_rows<B: Bus, const K: usize>(
     rows: &Rows<K>,
     lanes: Mask,
     dst: usize,
-) -> Result<(), MemFault> {
+) -> Result<(), Trap> {
     let mut out = [[0; 64]; K];
-    bus.load_lanes(rows.base, &rows.offset, lanes, &mut out)?;
+    bus.load_lanes(rows.base, &rows.offset, lanes, &mut out).map_err(|fault| rows.blame(lanes, fault))?;
     for (k, out) in out.iter().enumerate() {
         regs.v.blend(dst + k, lanes, out);
     }
     Ok(())
+}
+
+/// Stores `K` dwords per lane.
+#[inline(always)]
+pub(super) fn store_rows<B: Bus, const K: usize>(
+    bus: &mut B,
+    rows: &Rows<K>,
+    lanes: Mask,
+    data: &[&Row<u32>; K],
+) -> Result<(), Trap> {
+    Ok(bus.store_lanes(rows.base, &rows.offset, lanes, data).map_err(|fault| rows.blame(lanes, fault))?)
+}
+
+impl<const K: usize> Rows<K> {
+    /// A fault with its lane: the first that asks for the place, because lanes go in order.
+    #[cold]
+    fn blame(&self, lanes: Mask, fault: MemFault) -> MemFault {
+        let asks = |lane: &u32| {
+            let at = |row: &Row<u32>| self.base.wrapping_add(row[*lane as usize].into());
+            self.offset.iter().any(|row| at(row) == fault.addr)
+        };
+        match bits(lanes).find(asks) {
+            Some(lane) => fault.of_lane(lane),
+            None => fault,
+        }
+    }
+}
+
+/// The access of each lane, lowest first. A fault says in which one it was.
+#[inline(always)]
+pub(super) fn each_lane(lanes: Mask, mut access: impl FnMut(u32) -> Result<(), Trap>) -> Result<(), Trap> {
+    for lane in bits(lanes) {
+        access(lane).map_err(|trap| of_lane(trap, lane))?;
+    }
+    Ok(())
+}
+
+#[cold]
+fn of_lane(trap: Trap, lane: u32) -> Trap {
+    match trap {
+        Trap::Memory(fault) => Trap::Memory(fault.of_lane(lane)),
+        other => other,
+    }
 }
 
 /// `N` dwords, in pairs where they are aligned.

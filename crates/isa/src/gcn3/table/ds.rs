@@ -2,7 +2,7 @@
 
 use super::super::op::Op;
 use super::super::operand::Ty::{B32, B64, B96, B128, F32, F64, I32, I64, None, U32, U64};
-use super::{Entry, ds};
+use super::entry::{Entry, ds};
 
 #[rustfmt::skip]
 pub(super) const DS: &[Entry] = &[

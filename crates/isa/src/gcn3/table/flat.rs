@@ -2,7 +2,7 @@
 
 use super::super::op::Op;
 use super::super::operand::Ty::{B32, B64, B96, B128, None};
-use super::{Entry, flat};
+use super::entry::{Entry, flat};
 
 #[rustfmt::skip]
 pub(super) const FLAT: &[Entry] = &[

@@ -2,7 +2,7 @@
 
 use super::super::op::Op;
 use super::super::operand::Ty::{B32, B64, B96, B128, B256, None};
-use super::{Entry, mimg};
+use super::entry::{Entry, mimg};
 
 #[rustfmt::skip]
 pub(super) const MIMG: &[Entry] = &[

@@ -2,8 +2,8 @@
 
 use super::super::op::Op;
 use super::super::operand::Ty::{B32, B64, B96, B128, None, U32};
-use super::implicit::M0;
-use super::{Entry, mubuf};
+use super::entry::implicit::M0;
+use super::entry::{Entry, mubuf};
 
 #[rustfmt::skip]
 pub(super) const MUBUF: &[Entry] = &[

@@ -2,7 +2,7 @@
 
 use super::super::op::Op;
 use super::super::operand::Ty::{B32, B64, B128, B256, B512, None, U32};
-use super::{Entry, smem};
+use super::entry::{Entry, smem};
 
 #[rustfmt::skip]
 pub(super) const SMEM: &[Entry] = &[

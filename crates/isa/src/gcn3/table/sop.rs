@@ -2,10 +2,10 @@
 
 use super::super::op::Op;
 use super::super::operand::Ty::{B32, B64, I32, I64, Imm16, None, U32, U64};
-use super::Class::{Message, Wait};
-use super::Ctl::{Barrier, Branch, BranchIf, Call, End, Fork, Indirect, Merge, Split, Trap};
-use super::implicit::{EXEC, M0, MODE, SCC, VCC};
-use super::{Entry, sop1, sop2, sopc, sopk, sopp};
+use super::entry::Class::{Message, Wait};
+use super::entry::Ctl::{Barrier, Branch, BranchIf, Call, End, Fork, Indirect, Merge, Split, Trap};
+use super::entry::implicit::{EXEC, M0, MODE, SCC, VCC};
+use super::entry::{Entry, sop1, sop2, sopc, sopk, sopp};
 
 #[rustfmt::skip]
 pub(super) const SOP2: &[Entry] = &[

@@ -2,10 +2,10 @@
 
 use super::super::op::Op;
 use super::super::operand::Ty::{B16, B32, F16, F32, F64, I16, I32, Mask, None, U16, U32};
-use super::Class::{Trans, Valu64};
-use super::implicit::M0;
-use super::modifier::{ABS0, ABS1, CLAMP, E64, NEG0, NEG1, OMOD};
-use super::{Entry, vop1, vop2};
+use super::entry::Class::{Trans, Valu64};
+use super::entry::implicit::M0;
+use super::entry::modifier::{ABS0, ABS1, CLAMP, E64, NEG0, NEG1, OMOD};
+use super::entry::{Entry, vop1, vop2};
 
 #[rustfmt::skip]
 pub(super) const VOP1: &[Entry] = &[

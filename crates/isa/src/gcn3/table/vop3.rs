@@ -2,10 +2,10 @@
 
 use super::super::op::Op;
 use super::super::operand::Ty::{B32, B64, B128, F16, F32, F64, I16, I32, I64, None, U16, U32, U64};
-use super::Class::Valu64;
-use super::implicit::VCC;
-use super::modifier::{ABS0, ABS1, CLAMP, NEG0, NEG1, NEG2, OMOD};
-use super::{Entry, vop3};
+use super::entry::Class::Valu64;
+use super::entry::implicit::VCC;
+use super::entry::modifier::{ABS0, ABS1, CLAMP, NEG0, NEG1, NEG2, OMOD};
+use super::entry::{Entry, vop3};
 
 #[rustfmt::skip]
 pub(super) const VOP3: &[Entry] = &[

@@ -2,10 +2,10 @@
 
 use super::super::op::Op;
 use super::super::operand::Ty::{F16, F32, F64, I16, I32, I64, Mask, None, U16, U32, U64};
-use super::Class::Valu64;
-use super::implicit::EXEC;
-use super::modifier::E64;
-use super::{Entry, vopc};
+use super::entry::Class::Valu64;
+use super::entry::implicit::EXEC;
+use super::entry::modifier::E64;
+use super::entry::{Entry, vopc};
 
 #[rustfmt::skip]
 pub(super) const VOPC: &[Entry] = &[

@@ -5,7 +5,7 @@ use super::super::operand::Ty;
 use super::super::table::Compare;
 use super::half;
 use super::num::{flush_half, half_value};
-use super::rows::Cx;
+use super::row_engine::Cx;
 use crate::Mask;
 
 /// What a condition asks: a relation, of swapped sources, negated.

@@ -5,8 +5,8 @@ use super::super::inst::Inst;
 use super::super::op::Op;
 use super::super::operand::{Operand, Ty, sreg};
 use super::super::state::Regs;
-use super::rows::Src;
-use super::{bad_operand, resolve, vector_row};
+use super::operation::{bad_operand, resolve, vector_row};
+use super::row_engine::Src;
 use crate::lanes::bits;
 use crate::{Mask, Trap};
 

@@ -2,7 +2,7 @@
 //! takes the scaling back in its one rounding, div_fixup puts in special cases. Also trig_preop.
 
 use super::num::{add_odd, exp2i, half_to_f64, ldexp32, ldexp64, scale64};
-use super::rows::{NAN32, QUIET32};
+use super::row_engine::{NAN32, QUIET32};
 use super::wide::{NAN64, QUIET64};
 
 /// What div_scale does: power of two applied to the source, and whether div_fmas must undo one.

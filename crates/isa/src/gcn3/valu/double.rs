@@ -1,7 +1,7 @@
 //! f64 operations and conversions from and to f64.
 
 use super::super::op::Op;
-use super::rows::Cx;
+use super::row_engine::Cx;
 use super::wide::{NAN64, QUIET64, flush64};
 use super::{div, num, transcendental};
 

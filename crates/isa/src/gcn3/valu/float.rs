@@ -2,7 +2,7 @@
 
 use super::super::op::Op;
 use super::num::{self, fma32};
-use super::rows::{Cx, QUIET32, flush};
+use super::row_engine::{Cx, QUIET32, flush};
 use super::{div, transcendental};
 
 /// Multiplication where zero times anything is zero.
@@ -212,7 +212,7 @@ fn divide(op: Op, cx: &mut Cx) {
         };
         let out = match [a, b, c].into_iter().find(|v| v.is_nan()) {
             Some(nan) if out.is_nan() => nan.to_bits() | QUIET32,
-            None if out.is_nan() => super::rows::NAN32,
+            None if out.is_nan() => super::row_engine::NAN32,
             _ => flush(out.to_bits(), keep_out),
         };
         ([out, 0, 0, 0], bit)

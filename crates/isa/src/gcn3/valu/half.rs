@@ -10,7 +10,7 @@ use super::super::op::Op;
 use super::num::{
     self, NAN16, add_odd32, flush_half, flush16, half_from_f64, half_nearest, half_to_f64, half_value,
 };
-use super::rows::{Cx, LANES, NONE, Row, Src, each, fetch, rows};
+use super::row_engine::{Cx, LANES, NONE, Row, Src, each, fetch, rows};
 use super::vector::vector;
 use super::{div, transcendental};
 

@@ -2,7 +2,7 @@
 //! results saturate instead of wrapping.
 
 use super::super::op::Op;
-use super::rows::Cx;
+use super::row_engine::Cx;
 
 #[inline(always)]
 fn sext24(v: u32) -> i32 {

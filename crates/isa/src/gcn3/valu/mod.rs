@@ -9,8 +9,9 @@ mod float;
 mod half;
 mod int;
 mod num;
+mod operation;
 mod prepare;
-mod rows;
+mod row_engine;
 #[cfg(test)]
 mod tests;
 mod transcendental;
@@ -19,11 +20,12 @@ mod wide;
 
 use super::inst::{Format, Inst, NO_SDST};
 use super::op::Op;
-use super::operand::{Operand, Ty, sreg};
+use super::operand::Ty;
 use super::state::Regs;
 use crate::lanes::CHUNK;
 use crate::{Mask, Trap, first_lanes};
-use rows::{Cx, LANES, Src};
+use operation::{check_rounding, modifiers_in_place, resolve, run, sign_bit, vector_row, write_condition};
+use row_engine::{Cx, LANES, Src};
 
 /// Runs a vector ALU instruction in `lanes`. Only their bits are set in masks and in EXEC.
 pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
@@ -83,148 +85,4 @@ pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
         regs.set_pair(inst.sdst, carry);
     }
     Ok(())
-}
-
-/// Runs an operation that is no comparison.
-#[inline(always)]
-fn run(inst: &Inst, cx: &mut Cx) -> Result<(), Trap> {
-    let entry = inst.entry();
-    let op = inst.op;
-    let done = match (entry.src[0], entry.dst) {
-        (Ty::F32, Ty::F64) => double::run(op, cx),
-        (Ty::F32, _) => float::run(op, cx),
-        (Ty::F64, _) | (_, Ty::F64) => double::run(op, cx),
-        (Ty::F16, _) => half::run(op, cx),
-        (_, Ty::F32) => float::run(op, cx),
-        (_, Ty::F16 | Ty::I16 | Ty::U16 | Ty::B16) => half::run_int(op, cx) || int::run(op, cx),
-        _ => int::run(op, cx),
-    };
-    if done { Ok(()) } else { Err(unsupported(inst)) }
-}
-
-#[cold]
-fn unsupported(inst: &Inst) -> Trap {
-    let clamp = if inst.clamp() { " with clamp" } else { "" };
-    Trap::Other(format!("the vector operation {}{clamp} is not supported", inst.op.name()))
-}
-
-/// Sign bit of the dword that holds the sign.
-fn sign_bit(ty: Ty) -> u32 {
-    if ty.bits() == 16 { 1 << 15 } else { 1 << 31 }
-}
-
-/// Whether abs and neg stand only where the row engine applies them itself.
-#[inline(always)]
-fn modifiers_in_place(inst: &Inst) -> bool {
-    let entry = inst.entry();
-    let float = |i: usize| (inst.abs | inst.neg) >> i & 1 == 0 || entry.src[i].is_float();
-    let by_lane = matches!(
-        inst.op,
-        Op::VDivScaleF32 | Op::VDivScaleF64 | Op::VDivFmasF32 | Op::VDivFmasF64 | Op::VCndmaskB32
-    );
-    float(0) && float(1) && float(2) && !by_lane
-}
-
-/// Row of a vector register operand; an error if the wave has no such registers.
-#[inline(always)]
-fn vector_row(inst: &Inst, regs: &mut Regs, operand: Operand, ty: Ty) -> Result<usize, Trap> {
-    let Operand::Vgpr(first) = operand else {
-        return Err(bad_operand(inst, operand));
-    };
-    let per_row = regs.v.chunks_per_row();
-    let end = (usize::from(first) + usize::from(ty.dwords())) * per_row;
-    if end > regs.v.chunks_mut().len() {
-        return Err(bad_operand(inst, operand));
-    }
-    Ok(first.into())
-}
-
-#[cold]
-fn bad_operand(inst: &Inst, operand: Operand) -> Trap {
-    let name = inst.op.name();
-    Trap::Other(match operand {
-        Operand::Vgpr(n) => format!("{name}: v{n} is beyond the vector registers of this wave"),
-        Operand::LdsDirect => format!("{name}: reading LDS directly as an operand is not supported"),
-        _ => format!("{name}: operand {operand:?} is not one a vector operation can use there"),
-    })
-}
-
-/// Source `i` as a row or the value all lanes read, abs and neg applied to the latter by the engine.
-#[inline(always)]
-fn resolve(inst: &Inst, regs: &mut Regs, i: usize, ty: Ty) -> Result<Src, Trap> {
-    Ok(match inst.src[i] {
-        Operand::Vgpr(_) => Src::Row(vector_row(inst, regs, inst.src[i], ty)?),
-        Operand::Sgpr(n) if ty.dwords() == 1 => Src::Splat(regs.s[usize::from(n & 127)].into()),
-        Operand::Sgpr(n) => Src::Splat(regs.pair(n)),
-        Operand::VccZ => Src::Splat((regs.vcc() == 0).into()),
-        Operand::ExecZ => Src::Splat((regs.exec() == 0).into()),
-        Operand::Scc => Src::Splat(regs.scc.into()),
-        operand => Src::Splat(operand.constant(ty).ok_or_else(|| bad_operand(inst, operand))?),
-    })
-}
-
-/// The condition mask of a comparison; v_cmpx also makes it EXEC.
-fn write_condition(inst: &Inst, regs: &mut Regs, found: Mask, exec: bool) {
-    let pair = match inst.dst {
-        Operand::Sgpr(pair) => pair,
-        _ if inst.sdst != NO_SDST => inst.sdst,
-        _ => sreg::VCC,
-    };
-    regs.set_pair(pair, found);
-    if exec {
-        regs.set_pair(sreg::EXEC, found);
-    }
-}
-
-/// Only rounding to nearest even is modelled: anything else traps where it would change a result.
-#[cold]
-fn check_rounding(inst: &Inst, mode: u32) -> Result<(), Trap> {
-    let entry = inst.entry();
-    let rounds = entry.dst.is_float()
-        && !matches!(
-            inst.op,
-            Op::VMinF32
-                | Op::VMaxF32
-                | Op::VMin3F32
-                | Op::VMax3F32
-                | Op::VMed3F32
-                | Op::VMinF64
-                | Op::VMaxF64
-                | Op::VMinF16
-                | Op::VMaxF16
-                | Op::VRndneF32
-                | Op::VFloorF32
-                | Op::VCeilF32
-                | Op::VTruncF32
-                | Op::VRndneF64
-                | Op::VFloorF64
-                | Op::VCeilF64
-                | Op::VTruncF64
-                | Op::VRndneF16
-                | Op::VFloorF16
-                | Op::VCeilF16
-                | Op::VTruncF16
-                | Op::VFrexpMantF32
-                | Op::VFrexpMantF64
-                | Op::VFrexpMantF16
-                | Op::VCvtF64F32
-                | Op::VCvtF64I32
-                | Op::VCvtF64U32
-                | Op::VCvtF32F16
-                | Op::VCvtOffF32I4
-                | Op::VCvtF32Ubyte0
-                | Op::VCvtF32Ubyte1
-                | Op::VCvtF32Ubyte2
-                | Op::VCvtF32Ubyte3
-                | Op::VTrigPreopF64
-        );
-    let round = if entry.dst == Ty::F32 { mode & 3 } else { mode >> 2 & 3 };
-    if !rounds || round == 0 {
-        return Ok(());
-    }
-    let name = ["to nearest even", "toward +infinity", "toward -infinity", "toward zero"][round as usize];
-    Err(Trap::Other(format!(
-        "{}: MODE asks for rounding {name}, only to nearest even is supported",
-        inst.op.name()
-    )))
 }

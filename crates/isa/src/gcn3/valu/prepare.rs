@@ -1,16 +1,15 @@
 //! Instructions with SDWA selections, DPP lane movement, clamp or omod: sources are prepared in a small file
 //! of their own, the operation runs there, and its result is finished and blended into the registers.
 
-use super::super::inst::{Dpp, DppCtrl, Inst, NO_SDST, Sdwa, Sel, Unused, omod};
+use super::super::inst::{Dpp, DppCtrl, Format, Inst, NO_SDST, Sdwa, Sel, Unused, omod};
 use super::super::op::Op;
 use super::super::operand::{Operand, Ty};
 use super::super::state::{Regs, mode};
 use super::num::{flush16, half_from_f64, half_to_f64};
-use super::rows::{Cx, LANES, Row, Src};
+use super::operation::{bad_operand, check_rounding, resolve, run, sign_bit, vector_row, write_condition};
+use super::row_engine::{Cx, LANES, Row, Src};
 use super::wide::flush64;
-use super::{
-    bad_operand, check_rounding, compare, cross, resolve, run, sign_bit, vector_row, write_condition,
-};
+use super::{compare, cross};
 use crate::lanes::bits;
 use crate::{Mask, Trap};
 
@@ -57,7 +56,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
             _ => copy(&mut small, regs, source, row, ty),
         }
     }
-    if matches!(inst.format, super::Format::Dpp) {
+    if matches!(inst.format, Format::Dpp) {
         let dpp = inst.dpp().ok_or_else(|| no_control(inst))?;
         lanes = move_lanes(&mut small, &dpp, lanes, regs.v.lanes() as usize);
     }

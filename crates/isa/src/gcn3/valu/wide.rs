@@ -3,7 +3,7 @@
 // Loops by index keep the shape the vectoriser wants.
 #![allow(clippy::needless_range_loop)]
 
-use super::rows::{Cx, LANES, NONE, Row, each, fetch, pack, row, wide};
+use super::row_engine::{Cx, LANES, NONE, Row, each, fetch, pack, row, wide};
 use super::vector::vector;
 use crate::Mask;
 use crate::lanes::bits;

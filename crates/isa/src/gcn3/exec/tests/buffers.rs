@@ -144,7 +144,7 @@ fn private_memory() {
     assert_eq!(m.regs.v.get(1, 9), 49);
     assert_eq!(
         m.message(asm("buffer_load_dword v7, off, s[0:3], s32 offset:56")),
-        "private load of 4 bytes at address 0x40: a lane has 64 bytes of private memory"
+        "private load of 4 bytes at address 0x40: a lane has 64 bytes of private memory (lane 0)"
     );
     assert!(m.message(asm("buffer_load_dword v7, off, s[0:3], 0 offset:2")).contains("crosses"));
 }

@@ -65,7 +65,7 @@ fn call_with_private_memory() {
         ..Setup::default()
     };
     let isa = Gcn3 { setup, code_base: BASE };
-    let mut bus = Bytes { bytes: vec![0xa5; 0x14000], log: Vec::new() };
+    let mut bus = Bytes { bytes: vec![0xa5; 0x14000], forbidden: 0, log: Vec::new() };
     bus.set(PACKET + 4, 100);
     bus.set(QUEUE + 0x40, SHARED_APERTURE);
     bus.set(QUEUE + 0x44, PRIVATE_APERTURE);

@@ -301,7 +301,7 @@ fn bounds_and_refusals() {
     m.fill(1, |lane| lane * 64);
     assert_eq!(
         m.message(asm("ds_read_b64 v[2:3], v1 offset:60")),
-        "LDS load of 8 bytes at address 0xffc: the group has 4096 bytes of local memory"
+        "LDS load of 8 bytes at address 0xffc: the group has 4096 bytes of local memory (lane 63)"
     );
     m.fill(1, |_| u32::MAX - 1);
     assert!(m.message(asm("ds_write_b32 v1, v2")).starts_with("LDS store of 4 bytes at address 0xfffffffe"));

@@ -20,13 +20,17 @@ use crate::{At, Bus, Flow, Isa, Mask, MemFault, Trap};
 /// Memory from address 0; notes what was accessed.
 pub struct Bytes {
     pub bytes: Vec<u8>,
+    /// Addresses below fault.
+    pub forbidden: u64,
     pub log: Vec<(char, u64, u32)>,
 }
 
 impl Bytes {
     fn range(&self, what: &'static str, addr: u64, bytes: u32) -> Result<std::ops::Range<usize>, MemFault> {
         match addr.checked_add(bytes.into()) {
-            Some(end) if end <= self.bytes.len() as u64 => Ok(addr as usize..end as usize),
+            Some(end) if addr >= self.forbidden && end <= self.bytes.len() as u64 => {
+                Ok(addr as usize..end as usize)
+            }
             _ => Err(MemFault { what, addr, bytes, why: "outside".into() }),
         }
     }
@@ -90,7 +94,7 @@ pub fn machine() -> Machine {
         whole: true,
         may_diverge: true,
     };
-    Machine { isa, regs, bus: Bytes { bytes, log: Vec::new() }, at }
+    Machine { isa, regs, bus: Bytes { bytes, forbidden: 0, log: Vec::new() }, at }
 }
 
 impl Machine {

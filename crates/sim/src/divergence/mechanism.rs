@@ -1,0 +1,217 @@
+//! What a mechanism is: it sees control flow ([`Flow`], [`FlowMap`]), never an instruction, and answers what becomes of the
+//! path ([`Change`]). Also what several mechanisms do alike.
+
+use thiserror::Error;
+use wb_hw::{Mechanism, MechanismInfo};
+use wb_isa::{EnterWhy, Flow, Mask, NO_PC, Pc};
+use wb_program::FlowMap;
+use wb_trace::{Kind, MaskCause};
+
+/// The path an instruction just executed on.
+#[derive(Clone, Copy, Debug)]
+pub struct PathView {
+    pub pc: Pc,
+    pub next: Pc,
+    pub mask: Mask,
+    /// Pc of the instruction that narrowed the mask, [`NO_PC`] when no live lane is missing.
+    pub origin: Pc,
+    /// Number of the path in its wave.
+    pub id: usize,
+}
+
+/// What a mechanism may look at and change besides its own state.
+pub struct Context<'a> {
+    pub at: PathView,
+    /// The wave's lanes that have not exited.
+    pub live: &'a mut Mask,
+    pub map: &'a FlowMap,
+    pub notes: &'a mut Notes,
+    /// Contexts that are free for a split, one bit each.
+    pub free: u64,
+}
+
+/// Path `from` ends, its lanes belong to `into`, which continues at `pc` or waits there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Merge {
+    pub into: usize,
+    pub from: usize,
+    pub pc: Pc,
+    pub mask: Mask,
+    pub continues: bool,
+    pub origin: Pc,
+}
+
+/// What becomes of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// At `pc` with `mask` (never empty). `cause` tells why lanes changed, if they did.
+    Continue { pc: Pc, mask: Mask, origin: Pc, cause: Option<MaskCause> },
+    /// The path goes on with `keep`; the lanes of `new` get context `id`.
+    Split { keep: (Pc, Mask), new: (Pc, Mask), id: usize, origin: Pc },
+    /// The path waits for a sibling and will go on at `pc`.
+    Park { pc: Pc },
+    /// Two paths become one.
+    Merge(Merge),
+    /// No lane of the path is left; `wake` waited only for it.
+    Leave { wake: Option<usize> },
+    /// No lane of the wave is left.
+    End,
+}
+
+impl Change {
+    pub(super) fn on(at: PathView, pc: Pc) -> Change {
+        Change::Continue { pc, mask: at.mask, origin: at.origin, cause: None }
+    }
+}
+
+/// Why a mechanism cannot do what the instruction asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    #[error("lanes disagree about a control instruction")]
+    Divergent,
+    #[error("{what} is not something the mechanism {mechanism} understands")]
+    Unsupported { what: &'static str, mechanism: Mechanism },
+    #[error("the divergence stack is full (limit {0})")]
+    Overflow(usize),
+    #[error("{0}")]
+    Malformed(&'static str),
+}
+
+impl Refusal {
+    pub fn hint(self) -> Option<&'static str> {
+        Some(match self {
+            Refusal::Divergent => return None,
+            Refusal::Unsupported { .. } => "`wavebound mechanisms` lists which mechanism goes with which ISA",
+            Refusal::Overflow(_) => {
+                "a push without its pop in a loop, or nesting deeper than the machine: raise limits.stack_depth with --set"
+            }
+            Refusal::Malformed(_) => {
+                "every split needs exactly one join on each side, every push_mask one pop; \
+                 under the mechanism pdom a split comes right before its predicated jump"
+            }
+        })
+    }
+}
+
+/// Stack events for observers; nothing is built when nobody listens.
+pub struct Notes {
+    pub on: bool,
+    pub list: Vec<Kind>,
+}
+
+impl Notes {
+    #[inline]
+    pub(crate) fn add(&mut self, kind: impl FnOnce() -> Kind) {
+        if self.on {
+            self.list.push(kind());
+        }
+    }
+}
+
+/// Which paths a wave has; one implementation per mechanism.
+pub trait Divergence: Send + Sync + 'static {
+    /// Stacks and tables of one wave.
+    type State: Default + Send + std::fmt::Debug;
+    const MECHANISM: Mechanism;
+    /// A constant, so that what is asked per instruction costs nothing.
+    const INFO: MechanismInfo = Self::MECHANISM.info();
+    /// Lanes may disagree about plain branches.
+    const MAY_DIVERGE: bool = false;
+    /// Paths that issue in the same cycle in one partition must have disjoint lanes, whatever their waves.
+    const DISJOINT: bool = false;
+
+    /// What `flow` does to the path. Lanes that exit are taken out of `live`.
+    fn step(&self, state: &mut Self::State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal>;
+
+    /// The path reached [`Divergence::watch`].
+    fn arrive(&self, _state: &mut Self::State, cx: &mut Context) -> Result<Change, Refusal> {
+        Ok(Change::on(cx.at, cx.at.pc))
+    }
+
+    /// The pc at which the mechanism wants to be asked before the path goes on.
+    fn watch(&self, _state: &Self::State, _id: usize) -> Pc {
+        NO_PC
+    }
+
+    /// Paths of a wave that stand at the same pc may become one: [`Divergence::meet`] is asked.
+    fn meets(&self) -> bool {
+        false
+    }
+
+    /// The path and path `other` of its wave stand at the same pc and could go on as one.
+    fn meet(&self, _state: &mut Self::State, _other: usize, _cx: &mut Context) -> Option<Change> {
+        None
+    }
+
+    /// Stack entries in use.
+    fn depth(&self, state: &Self::State) -> usize;
+
+    /// Masks set aside to run later from another pc; disjoint from each other and from the path.
+    fn set_aside(&self, _state: &Self::State, _each: &mut dyn FnMut(Mask)) {}
+
+    /// Masks that will be restored; each contains what was set aside above it.
+    fn restores(&self, _state: &Self::State, _each: &mut dyn FnMut(Mask)) {}
+}
+
+/// The stack with its limit: an overflow is a reported error, never silent.
+pub(super) fn push<T>(stack: &mut Vec<T>, limit: usize, entry: T) -> Result<(), Refusal> {
+    if stack.len() >= limit {
+        return Err(Refusal::Overflow(limit));
+    }
+    stack.push(entry);
+    Ok(())
+}
+
+/// Lanes exit: the path goes on with the rest of its lanes, or `pop` finds the next entry, or the wave ends.
+pub(super) fn exit(
+    lanes: Mask,
+    cx: &mut Context,
+    pop: impl FnOnce(&mut Context) -> Option<Change>,
+) -> Change {
+    *cx.live &= !lanes;
+    let at = cx.at;
+    match at.mask & !lanes {
+        0 => pop(cx).unwrap_or(Change::End),
+        mask => Change::Continue { pc: at.next, mask, origin: at.origin, cause: Some(MaskCause::Exit) },
+    }
+}
+
+pub(super) fn unsupported(flow: Flow, mechanism: Mechanism) -> Refusal {
+    let what = match flow {
+        Flow::Split { .. } => "split",
+        Flow::Join | Flow::JoinTo { .. } => "join",
+        Flow::Predicate { .. } => "pred",
+        Flow::PushMask { .. } => "push_mask",
+        Flow::PopMask => "pop_mask",
+        Flow::MaskNonZero { .. } => "mask_nz",
+        Flow::BranchPush { .. } => "br_push",
+        _ => "this control flow",
+    };
+    Refusal::Unsupported { what, mechanism }
+}
+
+/// Flows every mechanism treats alike; a branch whose lanes disagree is left to the caller.
+#[inline]
+pub(super) fn plain(at: PathView, flow: Flow) -> Option<Change> {
+    match flow {
+        Flow::Next => Some(Change::on(at, at.next)),
+        Flow::Jump(pc) => Some(Change::on(at, pc)),
+        Flow::Branch { taken, target } if taken == at.mask => Some(Change::on(at, target)),
+        Flow::Branch { taken: 0, .. } => Some(Change::on(at, at.next)),
+        Flow::MaskBranch { jump, target, .. } => Some(Change::on(at, if jump { target } else { at.next })),
+        // Marks mean nothing to mechanisms that split elsewhere or not at all.
+        Flow::SplitLanes { .. } | Flow::Merge => Some(Change::on(at, at.next)),
+        Flow::Enter { pc, mask, why } => {
+            let origin = if mask == at.mask { at.origin } else { NO_PC };
+            Some(Change::Continue { pc, mask, origin, cause: Some(enter_cause(why)) })
+        }
+        _ => None,
+    }
+}
+
+fn enter_cause(why: EnterWhy) -> MaskCause {
+    match why {
+        EnterWhy::Lanes => MaskCause::Lanes,
+        EnterWhy::Interrupt | EnterWhy::Return => MaskCause::Interrupt,
+    }
+}

@@ -1,0 +1,221 @@
+//! What instructions see of memory, and what a timed run learns of their accesses.
+
+use super::device::DeviceMemory;
+use super::lanes;
+use crate::console::Console;
+use wb_isa::lanes::{Row, bits};
+use wb_isa::{Bus, Mask, MemFault};
+
+/// Banks local memory can have.
+pub const MAX_BANKS: usize = 64;
+
+/// The lines one memory instruction touches, each once, in the order of its lanes (coalescing); for local
+/// memory the dwords of all lanes, since banks serve each on its own.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    pub list: Vec<u64>,
+    shift: u32,
+    banked: bool,
+}
+
+impl Lines {
+    pub fn start(&mut self, line_bytes: u32) {
+        self.list.clear();
+        self.shift = line_bytes.trailing_zeros();
+        self.banked = false;
+    }
+
+    pub fn start_banked(&mut self) {
+        self.list.clear();
+        self.shift = 2;
+        self.banked = true;
+    }
+
+    /// The instruction went to local memory.
+    pub fn is_banked(&self) -> bool {
+        self.banked
+    }
+
+    /// Times the banks are used for all dwords: as many dwords as there are banks go together, unless two
+    /// different ones of them share a bank. The same dword is read once for all lanes.
+    pub fn bank_passes(&self, banks: u32) -> u64 {
+        let banks = u64::from(banks);
+        if banks == 0 {
+            return 1;
+        }
+        let mut passes = 0;
+        for together in self.list.chunks(banks as usize) {
+            // The first dword in each bank settles most questions; only further ones are looked for.
+            let mut first = [u64::MAX; MAX_BANKS];
+            let mut load = [0u8; MAX_BANKS];
+            for (i, &dword) in together.iter().enumerate() {
+                let bank = if banks.is_power_of_two() { dword & (banks - 1) } else { dword % banks };
+                let bank = bank as usize % MAX_BANKS;
+                if first[bank] == u64::MAX {
+                    (first[bank], load[bank]) = (dword, 1);
+                } else if first[bank] != dword && !together[..i].contains(&dword) {
+                    load[bank] += 1;
+                }
+            }
+            passes += u64::from(load.into_iter().max().unwrap_or(0));
+        }
+        passes.max(1)
+    }
+
+    #[inline]
+    fn touch(&mut self, addr: u64) {
+        let line = addr >> self.shift;
+        if self.list.last() != Some(&line) && !self.list.contains(&line) {
+            self.list.push(line);
+        }
+    }
+
+    /// First byte of each line.
+    pub fn addresses(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.list.iter().map(|l| l << self.shift)
+    }
+}
+
+/// What instructions see of memory. `NOTE`: also record the lines touched, for a timed run.
+pub struct MemBus<'a, const NOTE: bool> {
+    pub memory: &'a mut DeviceMemory,
+    pub console: &'a mut Console,
+    pub lines: &'a mut Lines,
+    pub wrote: bool,
+}
+
+impl<const NOTE: bool> MemBus<'_, NOTE> {
+    #[inline(always)]
+    fn note(&mut self, addr: u64, bytes: u32) {
+        if NOTE && self.lines.banked {
+            let dwords = addr >> 2..=(addr + u64::from(bytes.max(1)) - 1) >> 2;
+            self.lines.list.extend(dwords);
+        } else if NOTE {
+            self.lines.touch(addr);
+            if bytes > 1 {
+                self.lines.touch(addr + u64::from(bytes) - 1);
+            }
+        }
+    }
+}
+
+impl<const NOTE: bool> MemBus<'_, NOTE> {
+    /// Lane by lane, as if every dword had been accessed by itself.
+    #[inline(always)]
+    fn note_lanes<const K: usize>(&mut self, base: u64, offset: &[Row<u32>; K], lanes: Mask) {
+        if !NOTE {
+            return;
+        }
+        if K == 1 && !self.lines.banked && self.lines.shift >= 5 {
+            lanes::runs(base, &offset[0], lanes, |addr, bytes| self.note(addr, bytes));
+            return;
+        }
+        for lane in bits(lanes) {
+            for offset in offset {
+                self.note(base.wrapping_add(offset[lane as usize].into()), 4);
+            }
+        }
+    }
+}
+
+impl<const NOTE: bool> Bus for MemBus<'_, NOTE> {
+    #[inline(always)]
+    fn load(&mut self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
+        let value = self.memory.load_word(addr, bytes)?;
+        self.note(addr, bytes);
+        Ok(value)
+    }
+
+    #[inline(always)]
+    fn store(&mut self, addr: u64, bytes: u32, value: u64) -> Result<(), MemFault> {
+        self.memory.store_word(addr, bytes, value)?;
+        self.note(addr, bytes);
+        self.wrote = true;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn load_lanes<const K: usize>(
+        &mut self,
+        base: u64,
+        offset: &[Row<u32>; K],
+        lanes: Mask,
+        out: &mut [Row<u32>; K],
+    ) -> Result<(), MemFault> {
+        for (row, out) in offset.iter().zip(out) {
+            if let Err(fault) = self.memory.load_lanes(base, row, lanes, out) {
+                return Err(self.memory.first_fault(base, offset, lanes).unwrap_or(fault));
+            }
+        }
+        self.note_lanes(base, offset, lanes);
+        Ok(())
+    }
+
+    /// Lanes may store to the same place: several dwords of a lane go in order.
+    #[inline(always)]
+    fn store_lanes<const K: usize>(
+        &mut self,
+        base: u64,
+        offset: &[Row<u32>; K],
+        lanes: Mask,
+        data: &[&Row<u32>; K],
+    ) -> Result<(), MemFault> {
+        if K == 1 {
+            self.memory.store_lanes(base, &offset[0], lanes, data[0])?;
+        } else {
+            for lane in bits(lanes) {
+                for (offset, data) in offset.iter().zip(data) {
+                    let addr = base.wrapping_add(offset[lane as usize].into());
+                    self.memory.store_word(addr, 4, data[lane as usize].into())?;
+                }
+            }
+        }
+        self.note_lanes(base, offset, lanes);
+        self.wrote |= lanes != 0;
+        Ok(())
+    }
+
+    fn console(&mut self, byte: u8) {
+        self.console.push(0, byte);
+    }
+
+    fn console_of(&mut self, stream: u32, byte: u8) {
+        self.console.push(stream, byte);
+    }
+
+    fn message(&mut self) -> Result<bool, String> {
+        let Some(mut calls) = self.memory.hostcalls.take() else { return Ok(false) };
+        let served = calls.serve(self.memory);
+        self.memory.hostcalls = Some(calls);
+        served.map(|()| true)
+    }
+
+    #[inline(always)]
+    fn local(&mut self) {
+        if NOTE {
+            self.lines.start_banked();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(dwords: impl Iterator<Item = u64>) -> u64 {
+        let mut lines = Lines::default();
+        lines.start_banked();
+        lines.list.extend(dwords);
+        lines.bank_passes(32)
+    }
+
+    #[test]
+    fn banks_serve_a_dword_each() {
+        assert_eq!(passes(0..64), 2, "two rows of banks");
+        assert_eq!(passes((0..64).map(|i| i * 2)), 4, "every bank twice in each half");
+        assert_eq!(passes((0..64).map(|i| i * 32)), 64, "all in one bank");
+        assert_eq!(passes((0..64).map(|_| 7)), 2, "one dword for all lanes");
+        assert_eq!(passes((0..64).map(|i| i * 33)), 2, "padding helps");
+        assert_eq!(passes(0..3), 1);
+    }
+}

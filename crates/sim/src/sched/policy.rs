@@ -1,0 +1,54 @@
+//! What a scheduler sees and answers.
+
+/// What a scheduler may look at in one cycle; one bit per slot of the partition.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Could go this cycle.
+    pub ready: u64,
+    /// Has something to do but waits for data, instructions, a barrier or a sibling.
+    pub stalled: u64,
+    /// Holds a wave.
+    pub occupied: u64,
+    /// Launch order per slot, smaller = older.
+    pub age: &'a [u64],
+    /// Fetch: instructions per slot that are fetched or under way and not issued.
+    pub queued: &'a [u32],
+    pub slots: u32,
+}
+
+impl View<'_> {
+    /// Whether the slot could go this cycle.
+    pub fn is_ready(&self, slot: u32) -> bool {
+        slot < 64 && self.ready >> slot & 1 == 1
+    }
+
+    /// The first ready slot after `slot`, going round.
+    pub fn next_ready(&self, slot: u32) -> Option<u32> {
+        let after = if slot >= 63 { 0 } else { self.ready >> (slot + 1) << (slot + 1) };
+        let pick = if after != 0 { after } else { self.ready };
+        (pick != 0).then(|| pick.trailing_zeros())
+    }
+
+    /// The ready slot whose wave was launched first.
+    pub fn oldest_ready(&self) -> Option<u32> {
+        if self.ready.is_power_of_two() {
+            return Some(self.ready.trailing_zeros());
+        }
+        wb_isa::lanes::bits(self.ready).min_by_key(|&s| self.age[s as usize])
+    }
+}
+
+/// A scheduling policy with its memory.
+pub trait Policy: Send {
+    /// The slot that goes now; must be ready.
+    fn pick(&mut self, view: &View) -> Option<u32>;
+    /// `cycles` cycles pass in which no slot of the partition is ready and nothing changes.
+    fn idle(&mut self, _view: &View, _cycles: u64) {}
+    /// The wave in `slot` just issued its last instruction.
+    fn ended(&mut self, _slot: u32, _slots: u32) {}
+    /// What it remembers, and how another one of its kind goes on from there (SWAS section VI-A4: oracles).
+    fn memory(&self) -> u64 {
+        0
+    }
+    fn remember(&mut self, _memory: u64) {}
+}
