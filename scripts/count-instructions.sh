@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Counts the host's instructions of a few runs with callgrind and compares them with benches/instructions.txt. Times are noisy,
+# counts are not: the same binary gives the same count. Needs valgrind and a release build.
+#   scripts/count-instructions.sh            compare; a run that needs 2 % more than before is a failure
+#   scripts/count-instructions.sh --bless    write the counts as the new baseline
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+binary=${WAVEBOUND_BINARY:-target/release/wavebound}
+baseline=benches/instructions.txt
+limit=2
+
+runs=(
+    'bfs-timed|run --workload bfs --size small --no-stats'
+    'hotspot-timed|run --workload hotspot --size tiny --no-stats'
+    'hotspot-untimed|run --workload hotspot --size tiny --untimed --no-stats'
+    'bfs-pws|run --workload bfs --size tiny --mechanism pws --s 3 --no-stats'
+    'guppy-timed|run crates/lab/programs/guppy-dispatch.guppy --no-stats'
+    'bound-nn|wcet --workload nn --size tiny --unmeasured exclude'
+)
+
+command -v valgrind > /dev/null || { echo 'valgrind is not installed' >&2; exit 1; }
+[ -x "$binary" ] || { echo "$binary does not exist: cargo build --release" >&2; exit 1; }
+
+count() {
+    # The environment is part of what a program reads: an empty one gives the same count everywhere.
+    # shellcheck disable=SC2086
+    env -i HOME=/ PATH=/usr/bin:/bin valgrind --tool=callgrind --callgrind-out-file=/dev/null "$binary" $1 2>&1 > /dev/null |
+        sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+}
+
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+failed=0
+for run in "${runs[@]}"; do
+    name=${run%%|*}
+    now=$(count "${run#*|}")
+    [ -n "$now" ] || { echo "$name: the run failed" >&2; exit 1; }
+    echo "$name $now" >> "$out"
+    before=$(sed -n "s/^$name \([0-9]*\)$/\1/p" "$baseline" 2> /dev/null || true)
+    if [ -z "$before" ]; then
+        printf '%-16s %14d   (new)\n' "$name" "$now"
+        continue
+    fi
+    change=$(awk -v a="$before" -v b="$now" 'BEGIN { printf "%+.2f", 100 * (b - a) / a }')
+    printf '%-16s %14d   %14d   %s %%\n' "$name" "$before" "$now" "$change"
+    awk -v c="$change" -v l="$limit" 'BEGIN { exit !(c > l) }' && failed=1
+done
+if [ "${1:-}" = --bless ]; then
+    { echo '# Instructions of the host, by scripts/count-instructions.sh --bless.'; cat "$out"; } > "$baseline"
+elif [ "$failed" = 1 ]; then
+    echo "some runs need more than $limit % more instructions" >&2
+    exit 1
+fi
