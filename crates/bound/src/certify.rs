@@ -264,7 +264,7 @@ impl Certified<'_> {
         }
     }
 
-    /// CodePlace of a node of the plan.
+    /// Place of a node of the plan.
     fn pc(&self, node: usize) -> Option<Pc> {
         (node != START && node != END).then(|| self.measured_kernel.kernel.plan.nodes[node])
     }

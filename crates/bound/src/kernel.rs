@@ -38,7 +38,7 @@ pub struct AnalysedKernel {
     pub machine: Machine,
     pub plan: Plan,
     pub splitting: Splitting,
-    /// CodePlace and text of every instruction of the kernel.
+    /// Place and text of every instruction of the kernel.
     pub code: BTreeMap<Pc, (CodePlace, String)>,
     /// Blocks of the control-flow graph by number; only those the kernel reaches.
     pub blocks: BTreeMap<usize, BlockText>,

@@ -186,5 +186,5 @@ fn inputs(measured_kernel: &MeasuredKernel, options: &Options) -> Vec<(String, S
 /// The launch that takes longest, for the published formulas.
 fn longest_launch(measured_kernel: &MeasuredKernel) -> &LaunchRow {
     let longest = measured_kernel.launches.iter().max_by_key(|l| (l.rounds, l.groups));
-    longest.expect("a measured_kernel has at least the launch it began with")
+    longest.expect("a kernel has at least the launch it began with")
 }
