@@ -2,74 +2,35 @@
 //! those, build the model of a wave, bound it, and put the waves of every launch together (wcet.md, pipeline).
 
 use crate::error::{BoundError, refused};
-use crate::kernel::Kernel;
+use crate::kernel::AnalysedKernel;
+use crate::launched::Launched;
 use crate::launches::{self, compose, groups};
 use crate::limits::limits;
+use crate::measured::{FirstMeasurement, MeasuredKernel};
+use crate::options::{Options, Progress, facts_for};
 use crate::report::report;
-use crate::result::{KernelBound, LaunchRow, Place};
-use crate::rows::{TraceFile, TraceWriter};
-use crate::runs::{Launched, Runs};
+use crate::result::{CodePlace, KernelBound};
+use crate::runs::Runs;
 use crate::source::Source;
-use crate::trace::Traces;
+use crate::traces::{TraceFile, TraceWriter, Traces};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_facts::Counted;
 use wb_isa::Pc;
 use wb_sim::RunOptions;
 use wb_wcet::measure::{Measured, Meter, Points, Times, Unmeasured};
 use wb_wcet::split::SplitError;
-use wb_wcet::wave::{self, WaveBound};
-
-/// What the user wants to know, and what to accept.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Facts files: name and text.
-    pub facts: Vec<(String, String)>,
-    /// Take limits of loops that have no other from the runs.
-    pub facts_from_trace: bool,
-    pub unmeasured: Unmeasured,
-    /// Take THESIS 5.2.4 at its word: to skip a side costs nothing. Not sound; to compare with.
-    pub free_skips: bool,
-    /// Keep a point at every divergent branch, as THESIS does, even where fewer would do.
-    pub all_points: bool,
-    /// Find out what each split brings.
-    pub what_if: bool,
-    /// Source files that are not beside the program: name and text.
-    pub sources: Vec<(String, String)>,
-    /// What to type for more inputs, for the warning about too few.
-    pub more_inputs: String,
-}
+use wb_wcet::wave;
 
 /// Trace files: measurements to take instead of runs, and where to write the rows of the runs.
 #[derive(Default)]
-pub struct Files<'a> {
+pub struct TraceFiles<'a> {
     pub traces: &'a [TraceFile],
     pub write: Option<&'a mut TraceWriter>,
 }
 
-/// Tells how far the work is: what is being done, launches so far.
-pub type Progress<'a> = &'a mut dyn FnMut(&str, usize);
-
-/// A kernel and what was measured of it.
-pub(crate) struct Study {
-    pub kernel: Kernel,
-    pub times: Times,
-    pub launches: Vec<LaunchRow>,
-    pub source: Source,
-}
-
-/// What the first measurement showed.
-pub(crate) struct Fine {
-    pub study: Study,
-    /// Branches whose split can be counted on.
-    pub sure: BTreeSet<Pc>,
-    /// The wave's bound with a segment for every block, which assumes least about how times go together.
-    pub bound: WaveBound,
-    pub measured: Measured,
-}
-
 /// Bounds of every kernel that is launched, in the order of their first launch.
 pub fn analyse(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec<KernelBound>, BoundError> {
-    analyse_with(runs, options, Files::default(), progress)
+    analyse_with(runs, options, TraceFiles::default(), progress)
 }
 
 /// The same with trace files: if there are any to read, nothing runs. Rows are written of the first measurement, which
@@ -77,31 +38,32 @@ pub fn analyse(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec
 pub fn analyse_with(
     runs: &Runs,
     options: &Options,
-    files: Files,
+    files: TraceFiles,
     progress: Progress,
 ) -> Result<Vec<KernelBound>, BoundError> {
-    both(runs, options, files, progress).map(|(_, found)| found)
+    measure_and_bound(runs, options, files, progress).map(|(_, found)| found)
 }
 
 /// What the first measurement showed, and the bounds.
-fn both(
+fn measure_and_bound(
     runs: &Runs,
     options: &Options,
-    files: Files,
+    files: TraceFiles,
     progress: Progress,
-) -> Result<(Vec<Fine>, Vec<KernelBound>), BoundError> {
+) -> Result<(Vec<FirstMeasurement>, Vec<KernelBound>), BoundError> {
     let mut traces = (!files.traces.is_empty()).then(|| Traces::new(files.traces));
-    let studies = match &mut traces {
+    let measured_kernels = match &mut traces {
         Some(traces) => traces.first(runs, options)?,
         None => measure(runs, options, progress, "measuring every block", &BTreeMap::new(), files.write)?,
     };
-    let first = conclude_first(studies, options, traces.as_ref())?;
-    let points = first.iter().map(|(f, points)| (f.study.kernel.name.clone(), points.clone())).collect();
+    let first = conclude_first(measured_kernels, options, traces.as_ref())?;
+    let points =
+        first.iter().map(|(f, points)| (f.measured_kernel.kernel.name.clone(), points.clone())).collect();
     let second = match &traces {
         Some(traces) => traces.again(runs, options, &points)?,
         None => measure(runs, options, progress, "measuring the points that are needed", &points, None)?,
     };
-    let first: Vec<Fine> = first.into_iter().map(|(fine, _)| fine).collect();
+    let first: Vec<FirstMeasurement> = first.into_iter().map(|(first, _)| first).collect();
     let found = first.iter().zip(second).map(|(first, second)| conclude(first, second, options));
     let found = found.collect::<Result<_, BoundError>>()?;
     Ok((first, found))
@@ -109,55 +71,58 @@ fn both(
 
 /// What the first measurement of every kernel shows, and the points that the second one needs.
 fn conclude_first(
-    studies: Vec<Study>,
+    measured_kernels: Vec<MeasuredKernel>,
     options: &Options,
     traces: Option<&Traces>,
-) -> Result<Vec<(Fine, Points)>, BoundError> {
+) -> Result<Vec<(FirstMeasurement, Points)>, BoundError> {
     let mut found = Vec::new();
-    for study in studies {
-        let rounds: BTreeMap<Pc, u64> = limits(&study, options)?.iter().map(|l| (l.header, l.max)).collect();
-        let measured = model(&study, &rounds, options)?;
-        let plan = &study.kernel.plan;
-        let list = wave::guaranteed(plan, &measured, &study.kernel.splitting)?;
+    for measured_kernel in measured_kernels {
+        let rounds: BTreeMap<Pc, u64> =
+            limits(&measured_kernel, options)?.iter().map(|l| (l.header, l.max)).collect();
+        let measured = model(&measured_kernel, &rounds, options)?;
+        let plan = &measured_kernel.kernel.plan;
+        let list = wave::guaranteed(plan, &measured, &measured_kernel.kernel.splitting)?;
         let sure: BTreeSet<Pc> = list.iter().map(|&i| plan.regions[measured.regions[i].0].branch).collect();
         for branch in &sure {
-            let refused = study.times.refused_no_context.get(branch).copied().unwrap_or(0);
+            let refused = measured_kernel.times.refused_no_context.get(branch).copied().unwrap_or(0);
             if refused > 0 {
                 return Err(refused!(
                     Contradiction,
                     help = "please report this",
                     "the split at {} was counted on, but no context was free for it {refused} times",
-                    study.kernel.place(*branch)
+                    measured_kernel.kernel.place(*branch)
                 ));
             }
         }
         let bound = wave::bound(&measured, &list)?;
-        let fixed = traces.and_then(|t| t.fixed_points(&study.kernel.name));
+        let fixed = traces.and_then(|t| t.fixed_points(&measured_kernel.kernel.name));
         let needed = match (fixed, options.all_points) {
             (Some(points), _) => points,
             (None, true) => Points::Divergent,
-            (None, false) => plan.needed_points(&study.times, &sure, &rounds, &counted(&study.kernel)),
+            (None, false) => {
+                plan.needed_points(&measured_kernel.times, &sure, &rounds, &counted(&measured_kernel.kernel))
+            }
         };
-        found.push((Fine { study, sure, bound, measured }, needed));
+        found.push((FirstMeasurement { measured_kernel, sure, bound, measured }, needed));
     }
     Ok(found)
 }
 
 /// Places that facts count.
-fn counted(kernel: &Kernel) -> BTreeSet<Pc> {
+fn counted(kernel: &AnalysedKernel) -> BTreeSet<Pc> {
     let terms = kernel.facts.facts.iter().flat_map(|f| &f.terms);
     terms.map(|&(_, Counted::Block(pc) | Counted::Rounds(pc))| pc).collect()
 }
 
 /// A kernel as measured with a segment for every block, for placing splits.
-pub struct FineModel {
-    kernel: Kernel,
+pub struct PlacementModel {
+    kernel: AnalysedKernel,
     measured: Measured,
     means: Measured,
     pace: u64,
 }
 
-impl FineModel {
+impl PlacementModel {
     /// The branches to mark with `contexts` contexts, and what a wave is expected to take then, by the longest times or
     /// by mean ones. `priced`: the two instructions of a mark cost time, too, which other paths may hide.
     pub fn best_places(
@@ -165,7 +130,7 @@ impl FineModel {
         contexts: u32,
         by_means: bool,
         priced: bool,
-    ) -> Result<(Vec<Place>, u64), SplitError> {
+    ) -> Result<(Vec<CodePlace>, u64), SplitError> {
         let issue = if priced { self.pace } else { 0 };
         let measured = if by_means { &self.means } else { &self.measured };
         let split = &self.kernel.machine.split;
@@ -176,13 +141,13 @@ impl FineModel {
     }
 }
 
-impl From<Fine> for FineModel {
-    fn from(fine: Fine) -> FineModel {
-        let Study { kernel, times, .. } = fine.study;
-        let measured = kernel.plan.with_skips(fine.measured, &times);
+impl From<FirstMeasurement> for PlacementModel {
+    fn from(first: FirstMeasurement) -> PlacementModel {
+        let MeasuredKernel { kernel, times, .. } = first.measured_kernel;
+        let measured = kernel.plan.with_skips(first.measured, &times);
         let means = kernel.plan.with_means(measured.clone(), &times);
         let pace = kernel.plan.pace(&times);
-        FineModel { kernel, measured, means, pace }
+        PlacementModel { kernel, measured, means, pace }
     }
 }
 
@@ -191,14 +156,18 @@ pub fn analyse_and_keep(
     runs: &Runs,
     options: &Options,
     progress: Progress,
-) -> Result<(Vec<KernelBound>, Vec<FineModel>), BoundError> {
-    let (first, found) = both(runs, options, Files::default(), progress)?;
-    Ok((found, first.into_iter().map(FineModel::from).collect()))
+) -> Result<(Vec<KernelBound>, Vec<PlacementModel>), BoundError> {
+    let (first, found) = measure_and_bound(runs, options, TraceFiles::default(), progress)?;
+    Ok((found, first.into_iter().map(PlacementModel::from).collect()))
 }
 
 /// The model of a wave, if there is all that is needed for it.
-fn model(study: &Study, rounds: &BTreeMap<Pc, u64>, options: &Options) -> Result<Measured, BoundError> {
-    let (kernel, times) = (&study.kernel, &study.times);
+fn model(
+    measured_kernel: &MeasuredKernel,
+    rounds: &BTreeMap<Pc, u64>,
+    options: &Options,
+) -> Result<Measured, BoundError> {
+    let (kernel, times) = (&measured_kernel.kernel, &measured_kernel.times);
     if let Some(stray) = times.stray {
         return Err(refused!(
             Contradiction,
@@ -247,27 +216,32 @@ fn measure(
     what: &str,
     points: &BTreeMap<String, Points>,
     mut write: Option<&mut TraceWriter>,
-) -> Result<Vec<Study>, BoundError> {
-    let mut studies: Vec<Study> = Vec::new();
+) -> Result<Vec<MeasuredKernel>, BoundError> {
+    let mut measured_kernels: Vec<MeasuredKernel> = Vec::new();
     let mut launch = 0;
     runs.each(&mut |launched: &Launched, go| {
         progress(what, launch);
         launch += 1;
-        let at = match studies.iter().position(|s| s.kernel.name == launched.kernel) {
+        let at = match measured_kernels.iter().position(|s| s.kernel.name == launched.kernel) {
             Some(at) => at,
             None => {
                 let points = points.get(launched.kernel).unwrap_or(&Points::Blocks);
-                let kernel = Kernel::new(launched, points, facts_for(options, launched.kernel))?;
+                let kernel = AnalysedKernel::new(launched, points, facts_for(options, launched.kernel))?;
                 let times = Times::new(&kernel.plan);
-                studies.push(Study { kernel, times, launches: Vec::new(), source: Source::Runs });
-                studies.len() - 1
+                measured_kernels.push(MeasuredKernel {
+                    kernel,
+                    times,
+                    launches: Vec::new(),
+                    source: Source::Runs,
+                });
+                measured_kernels.len() - 1
             }
         };
-        let study = &mut studies[at];
-        study.kernel.prove(launched);
-        let mut meter = Meter::new(&study.kernel.plan);
+        let measured_kernel = &mut measured_kernels[at];
+        measured_kernel.kernel.prove(launched);
+        let mut meter = Meter::new(&measured_kernel.kernel.plan);
         if write.is_some() {
-            meter = meter.with_rows(study.times.runs);
+            meter = meter.with_rows(measured_kernel.times.runs);
         }
         let outcome = go(RunOptions::default(), Some(&mut meter))?;
         let (times, rows) = (meter.times, meter.rows);
@@ -276,31 +250,27 @@ fn measure(
             for row in &mut rows {
                 row.group = groups.get(row.wave as usize).copied().unwrap_or(0);
             }
-            write.add(&study.kernel, &rows)?;
+            write.add(&measured_kernel.kernel, &rows)?;
         }
-        study.times.add(&times);
-        launches::add(&mut study.launches, launched, outcome.cycles);
+        measured_kernel.times.add(&times);
+        launches::add(&mut measured_kernel.launches, launched, outcome.cycles);
         Ok(())
     })?;
-    Ok(studies)
+    Ok(measured_kernels)
 }
 
-/// The facts file for a kernel: the one that names it, or the only one.
-pub(crate) fn facts_for<'a>(options: &'a Options, kernel: &str) -> Option<(&'a str, &'a str)> {
-    let names = |text: &str| text.parse::<toml::Table>().ok()?.get("kernel")?.as_str().map(str::to_owned);
-    let own = options.facts.iter().find(|(_, text)| names(text).as_deref() == Some(kernel));
-    let open = || options.facts.iter().find(|(_, text)| names(text).is_none());
-    own.or_else(open).map(|(name, text)| (name.as_str(), text.as_str()))
-}
-
-fn conclude(first: &Fine, mut study: Study, options: &Options) -> Result<KernelBound, BoundError> {
-    let limits = limits(&study, options)?;
+fn conclude(
+    first: &FirstMeasurement,
+    mut measured_kernel: MeasuredKernel,
+    options: &Options,
+) -> Result<KernelBound, BoundError> {
+    let limits = limits(&measured_kernel, options)?;
     let rounds: BTreeMap<Pc, u64> = limits.iter().map(|l| (l.header, l.max)).collect();
-    let measured = model(&study, &rounds, options)?;
-    let kernel = &study.kernel;
+    let measured = model(&measured_kernel, &rounds, options)?;
+    let kernel = &measured_kernel.kernel;
     let bound = wave::bound(&measured, &wave::among(&kernel.plan, &measured, &first.sure))?;
-    let by_blocks = compose(&mut study.launches, &first.bound)?;
-    compose(&mut study.launches, &bound)?;
-    let report = report(first, &study, &limits, &measured, &bound, options);
+    let by_blocks = compose(&mut measured_kernel.launches, &first.bound)?;
+    compose(&mut measured_kernel.launches, &bound)?;
+    let report = report(first, &measured_kernel, &limits, &measured, &bound, options);
     Ok(KernelBound { bound_by_blocks: by_blocks, ..report })
 }

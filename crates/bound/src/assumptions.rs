@@ -1,7 +1,7 @@
 //! What a bound rests on, in words: every report prints the list.
 
-use crate::analyse::Options;
-use crate::kernel::Kernel;
+use crate::kernel::AnalysedKernel;
+use crate::options::Options;
 use crate::source::Source;
 use wb_facts::{LoopFact, Origin};
 use wb_hw::SplitUnits;
@@ -18,14 +18,30 @@ fn behind(source: &Source, runs: u32, inputs: Option<u32>) -> String {
 
 /// `sure`: how many splits are counted on.
 pub fn list(
-    kernel: &Kernel,
+    kernel: &AnalysedKernel,
     measured: &Measured,
     limits: &[LoopFact],
     options: &Options,
     source: &Source,
-    (runs, inputs): (u32, Option<u32>),
+    inputs: (u32, Option<u32>),
     sure: usize,
 ) -> Vec<String> {
+    let mut list = about_times(measured, source, inputs);
+    about_trace(source, &mut list);
+    about_skips(kernel, measured, options, &mut list);
+    about_ways(kernel, measured, options, &mut list);
+    about_loops(kernel, limits, &mut list);
+    about_calls(kernel, source, &mut list);
+    about_splits(kernel, sure, &mut list);
+    list
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// What is taken to be the longest time, and of what.
+fn about_times(measured: &Measured, source: &Source, (runs, inputs): (u32, Option<u32>)) -> Vec<String> {
     let segments = measured.model.graph.edges.len();
     let mut list = vec![match source {
         Source::Table { name, .. } => format!(
@@ -47,21 +63,28 @@ pub fn list(
         "a group starts as soon as a core has room for it, and occupies it no longer than its longest wave"
             .to_owned(),
     );
-    let mut add = |text: String| list.push(text);
-    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    list
+}
+
+/// What a trace must be.
+fn about_trace(source: &Source, list: &mut Vec<String>) {
     if let Source::Trace { alike, .. } = source {
-        add("the trace is of this kernel on this machine, and complete: splits that are counted on happened in it".to_owned());
+        list.push("the trace is of this kernel on this machine, and complete: splits that are counted on happened in it".to_owned());
         if *alike > 0 {
-            add(format!(
+            list.push(format!(
                 "the longest time between two points is that of any way between them: {} of points with ways that the trace cannot tell apart",
                 count(*alike, "pair")
             ));
         }
     }
+}
+
+/// Sides of divergent branches that no run skipped.
+fn about_skips(kernel: &AnalysedKernel, measured: &Measured, options: &Options, list: &mut Vec<String>) {
     if measured.beside > 0 {
         let sides = count(measured.beside, "side");
         let jump = kernel.machine.jump_cycles();
-        add(match (options.free_skips, jump) {
+        list.push(match (options.free_skips, jump) {
             (true, _) => format!(
                 "skipping a side of a divergent branch takes no longer than running it (THESIS 5.2.4, false where a jump costs time): {sides} never skipped"
             ),
@@ -73,9 +96,13 @@ pub fn list(
             ),
         });
     }
+}
+
+/// Loops that were measured as a whole, and ways that no run took.
+fn about_ways(kernel: &AnalysedKernel, measured: &Measured, options: &Options, list: &mut Vec<String>) {
     let whole = kernel.plan.loops.iter().filter(|l| l.node.is_none()).count();
     if whole > 0 {
-        add(format!(
+        list.push(format!(
             "a loop that goes round less often takes no longer: {} measured as a whole",
             count(whole, "loop")
         ));
@@ -83,23 +110,27 @@ pub fn list(
     let gaps = measured.coverage.gaps.len();
     match options.unmeasured {
         Unmeasured::Exclude if gaps > 0 => {
-            add(format!("{} that no run took are never taken", count(gaps, "way")))
+            list.push(format!("{} that no run took are never taken", count(gaps, "way")))
         }
-        Unmeasured::Cost(c) if gaps > 0 => add(format!(
+        Unmeasured::Cost(c) if gaps > 0 => list.push(format!(
             "{} that no run took, or that may take such a way, take at most {c} cycles each time",
             count(measured.accepted, "segment")
         )),
         _ => {}
     }
+}
+
+/// Limits of loops that are not proved.
+fn about_loops(kernel: &AnalysedKernel, limits: &[LoopFact], list: &mut Vec<String>) {
     for l in limits {
         match l.origin {
-            Origin::Observed => add(format!(
+            Origin::Observed => list.push(format!(
                 "the loop at {} goes round at most {} times: observed, not proven",
                 kernel.place(l.header),
                 l.max
             )),
             Origin::User | Origin::Ffx => {
-                add(format!(
+                list.push(format!(
                     "the loop at {} goes round at most {} times: said by the facts file",
                     kernel.place(l.header),
                     l.max
@@ -108,33 +139,40 @@ pub fn list(
             Origin::Proved => {}
         }
     }
+}
+
+/// Functions that are called.
+fn about_calls(kernel: &AnalysedKernel, source: &Source, list: &mut Vec<String>) {
     for &(pc, target) in &kernel.plan.calls {
         let to = target.map_or("a function".to_owned(), |t| format!("the function at pc {t}"));
-        add(format!(
+        list.push(format!(
             "the call at {} of {to} takes no longer than {}{}",
             kernel.place(pc),
             if matches!(source, Source::Table { .. }) { "its block is given" } else { "measured" },
             if kernel.winds(target) { ": its branches and loops are not bounded" } else { "" }
         ));
     }
+}
+
+/// Waves that split; `sure`: how many splits are counted on.
+fn about_splits(kernel: &AnalysedKernel, sure: usize, list: &mut Vec<String>) {
     let inside = sure
         - kernel.plan.regions.iter().filter(|r| kernel.splitting.sure.contains(&r.branch)).count().min(sure);
     if inside > 0 {
-        add(format!(
+        list.push(format!(
             "a wave whose lanes agree takes no longer than one that splits: {} measured as a whole",
             count(inside, "region")
         ));
     }
     if kernel.machine.splits() {
         if kernel.splitting.unknown {
-            add("where waves split is not known before the run: no split is counted on".to_owned());
+            list.push("where waves split is not known before the run: no split is counted on".to_owned());
         }
         if kernel.machine.split.units == SplitUnits::Shared {
-            add(
+            list.push(
                 "paths of a wave share units: their times hold for paths that run beside them as in the runs"
                     .to_owned(),
             );
         }
     }
-    list
 }

@@ -1,7 +1,7 @@
 //! The certificate of a bound: the proof of a wave's bound, and what binds it to code, machine, launches, times and limits
 //! (docs/certificate.md). `wb-check` reads it, with types of its own.
 
-use crate::analyse::Study;
+use crate::measured::MeasuredKernel;
 use crate::result::{LaunchRow, Status};
 use crate::shape::{Shape, hex};
 use crate::source::{Source, hash};
@@ -18,7 +18,7 @@ const VERSION: u32 = 2;
 
 /// Everything a certificate is made of.
 pub(crate) struct Certified<'a> {
-    pub study: &'a Study,
+    pub measured_kernel: &'a MeasuredKernel,
     pub measured: &'a Measured,
     pub bound: &'a WaveBound,
     pub limits: &'a [LoopFact],
@@ -146,10 +146,10 @@ struct Step {
 impl Certified<'_> {
     /// The document; its last field is a digest of all bytes before it.
     pub fn certificate(&self) -> String {
-        let kernel = &self.study.kernel;
+        let kernel = &self.measured_kernel.kernel;
         let about = BTreeMap::from([
             ("program", kernel.file.clone()),
-            ("times", self.study.source.meaning().to_owned()),
+            ("times", self.measured_kernel.source.meaning().to_owned()),
             ("made by", format!("wavebound {}", env!("CARGO_PKG_VERSION"))),
         ]);
         let binding = self.binding();
@@ -160,13 +160,13 @@ impl Certified<'_> {
     }
 
     fn binding(&self) -> Binding {
-        let (study, kernel) = (self.study, &self.study.kernel);
+        let (measured_kernel, kernel) = (self.measured_kernel, &self.measured_kernel.kernel);
         let launches = self.launches();
         let machine = &kernel.machine;
         let whole = |pc: Pc| kernel.plan.loops.iter().any(|l| l.header == pc && l.node.is_none());
         let inputs = |l: &LaunchPart| l.shapes.iter().map(|s| s.data.len() as u32).sum();
         let most = launches.iter().map(inputs).max().unwrap_or(0);
-        let files = study.source.files().into_iter().map(|(name, hash)| FilePart { name, hash });
+        let files = measured_kernel.source.files().into_iter().map(|(name, hash)| FilePart { name, hash });
         Binding {
             status: self.status,
             code: CodePart {
@@ -182,9 +182,9 @@ impl Certified<'_> {
                 hash: hash(machine.to_toml().as_bytes()),
             },
             times: TimesPart {
-                origin: study.source.name(),
+                origin: measured_kernel.source.name(),
                 runs: launches.iter().map(|l| l.runs).max().unwrap_or(0),
-                inputs: (!matches!(study.source, Source::Trace { .. })).then_some(most),
+                inputs: (!matches!(measured_kernel.source, Source::Trace { .. })).then_some(most),
                 files: files.collect(),
             },
             total: launches.iter().fold(0, |sum: u64, l| sum.saturating_add(l.count.saturating_mul(l.bound))),
@@ -215,7 +215,7 @@ impl Certified<'_> {
     /// Launches with the same geometries and arguments are one entry with their number.
     fn launches(&self) -> Vec<LaunchPart> {
         let mut groups: Vec<(Vec<String>, Vec<&LaunchRow>)> = Vec::new();
-        for row in &self.study.launches {
+        for row in &self.measured_kernel.launches {
             let mut key: Vec<String> = row.shapes.iter().map(|(s, _)| s.hash()).collect();
             key.sort();
             match groups.iter_mut().find(|(k, _)| *k == key) {
@@ -235,7 +235,7 @@ impl Certified<'_> {
             });
             let known = &mut shapes[at].1;
             // What a trace or a table says was not measured with the data at hand.
-            for d in data.iter().filter(|_| matches!(self.study.source, Source::Runs)) {
+            for d in data.iter().filter(|_| matches!(self.measured_kernel.source, Source::Runs)) {
                 if !known.contains(d) {
                     known.push(d.clone());
                 }
@@ -243,7 +243,7 @@ impl Certified<'_> {
         }
         let inputs: usize = shapes.iter().map(|(_, data)| data.len()).sum();
         let runs = rows.iter().map(|r| r.runs).max().unwrap_or(0).max(inputs as u32);
-        let given = matches!(self.study.source, Source::Table { .. });
+        let given = matches!(self.measured_kernel.source, Source::Table { .. });
         LaunchPart {
             count: rows.len() as u64,
             runs: if given { 0 } else { runs },
@@ -253,7 +253,7 @@ impl Certified<'_> {
     }
 
     fn graph(&self) -> GraphPart {
-        let plan = &self.study.kernel.plan;
+        let plan = &self.measured_kernel.kernel.plan;
         let via = |&e: &usize| plan.edges[e].via.map(|p| plan.pieces[p].first);
         let mut points: Vec<Pc> = plan.nodes.iter().copied().filter(|&pc| pc != NO_PC).collect();
         points.sort_unstable();
@@ -266,7 +266,7 @@ impl Certified<'_> {
 
     /// Place of a node of the plan.
     fn pc(&self, node: usize) -> Option<Pc> {
-        (node != START && node != END).then(|| self.study.kernel.plan.nodes[node])
+        (node != START && node != END).then(|| self.measured_kernel.kernel.plan.nodes[node])
     }
 
     fn untaken(&self) -> Vec<Step> {
@@ -276,7 +276,7 @@ impl Certified<'_> {
 
     /// Ways out of points that are reached, which the proof does not contain, each with the reason.
     fn left_out(&self) -> Vec<LeftOut> {
-        let plan = &self.study.kernel.plan;
+        let plan = &self.measured_kernel.kernel.plan;
         let there: BTreeSet<usize> = self.bound.edge_origin.iter().copied().collect();
         let mut reached = BTreeSet::from([START]);
         loop {
@@ -306,7 +306,7 @@ impl Certified<'_> {
     }
 
     fn reason(&self, edge: usize) -> (&'static str, String) {
-        let kernel = &self.study.kernel;
+        let kernel = &self.measured_kernel.kernel;
         if !kernel.plan.possible(edge, &kernel.never()) {
             let why: Vec<&str> = kernel.never.iter().map(|n| n.why.as_str()).collect();
             return ("infeasible", why.join("; "));
@@ -316,7 +316,7 @@ impl Certified<'_> {
     }
 
     fn reason_of_runs(&self, edge: usize) -> (&'static str, &'static str) {
-        let plan = &self.study.kernel.plan;
+        let plan = &self.measured_kernel.kernel.plan;
         let PlanEdge { from, to, .. } = plan.edges[edge];
         let zero = |pc: Pc| self.limits.iter().any(|l| l.header == pc && l.max == 0);
         let back = plan.loops.iter().any(|l| {

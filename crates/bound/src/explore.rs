@@ -1,22 +1,23 @@
 //! Placements that are tried out: marked, measured and bounded like any program. Kernels do not change each other, so one
 //! run tries a set of places in every kernel at once, and what came of it is kept by kernel.
 
-use crate::analyse::{Options, Progress, analyse};
+use crate::analyse::analyse;
 use crate::error::BoundError;
-use crate::result::{KernelBound, Place};
+use crate::options::{Options, Progress};
+use crate::result::{CodePlace, KernelBound};
 use crate::runs::Runs;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Branches of one kernel to mark, by pc.
-pub(crate) type Set = BTreeSet<u32>;
+pub(crate) type BranchSet = BTreeSet<u32>;
 
 /// One set of places and what came of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Candidate {
     /// Contexts the placement was made for.
     pub contexts: u32,
-    pub places: Vec<Place>,
+    pub places: Vec<CodePlace>,
     /// Bound of a wave that the placement expects, from times without splitting; 0 if it was not placed by times.
     pub expected_wave: u64,
     pub bound: u64,
@@ -27,32 +28,32 @@ pub struct Candidate {
 
 /// A placement that could not be bounded.
 #[derive(Clone, Debug, Serialize)]
-pub struct Failed {
-    pub places: Vec<Place>,
+pub struct FailedPlacement {
+    pub places: Vec<CodePlace>,
     pub error: String,
 }
 
 /// Runs of the same launches with these places marked and a machine with so many contexts, and what may be assumed about
 /// them; no places: without splitting.
-pub type Marked<'a> = &'a dyn Fn(&[Place], u32) -> Result<(Runs, Options), BoundError>;
+pub type MarkedRuns<'a> = &'a dyn Fn(&[CodePlace], u32) -> Result<(Runs, Options), BoundError>;
 
 /// A kernel whose branches can be marked.
-pub(crate) struct Own {
+pub(crate) struct ExploredKernel {
     pub name: String,
     /// Branches that can be marked.
-    pub places: BTreeMap<u32, Place>,
+    pub places: BTreeMap<u32, CodePlace>,
     /// Its bound with each set that was tried; `None`: there is none.
-    pub bounds: BTreeMap<Set, Option<u64>>,
+    pub bounds: BTreeMap<BranchSet, Option<u64>>,
 }
 
-impl Own {
+impl ExploredKernel {
     /// Sets of branches there are.
     pub fn sets(&self) -> u64 {
         1u64.checked_shl(self.places.len() as u32).unwrap_or(u64::MAX)
     }
 
     /// The set with the least bound, of equal ones the smallest.
-    pub fn best(&self) -> (&Set, u64) {
+    pub fn best(&self) -> (&BranchSet, u64) {
         let bounded = self.bounds.iter().filter_map(|(set, bound)| Some((set, (*bound)?)));
         bounded.min_by_key(|(set, bound)| (*bound, set.len())).expect("no set at all is one of them")
     }
@@ -63,10 +64,10 @@ impl Own {
     }
 
     /// Sets that differ by one branch more, one less, or one for another.
-    pub fn neighbours(&self, of: &Set) -> Vec<Set> {
+    pub fn neighbours(&self, of: &BranchSet) -> Vec<BranchSet> {
         let (inside, outside): (Vec<u32>, Vec<u32>) = self.places.keys().partition(|pc| of.contains(pc));
         let with = |add: Option<u32>, drop: Option<u32>| {
-            of.iter().copied().filter(|pc| Some(*pc) != drop).chain(add).collect::<Set>()
+            of.iter().copied().filter(|pc| Some(*pc) != drop).chain(add).collect::<BranchSet>()
         };
         let more = outside.iter().map(|&a| with(Some(a), None));
         let less = inside.iter().map(|&d| with(None, Some(d)));
@@ -77,46 +78,46 @@ impl Own {
 
 /// What was tried so far.
 pub(crate) struct Explorer<'a> {
-    pub marked: Marked<'a>,
+    pub marked: MarkedRuns<'a>,
     pub contexts: u32,
-    pub kernels: Vec<Own>,
+    pub kernels: Vec<ExploredKernel>,
     pub candidates: Vec<Candidate>,
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedPlacement>,
     /// Runs so far, and how many there may be.
     pub tried: usize,
     pub limit: usize,
 }
 
 impl Explorer<'_> {
-    pub fn places(&self, sets: &[Set]) -> Vec<Place> {
+    pub fn places(&self, sets: &[BranchSet]) -> Vec<CodePlace> {
         let own = self.kernels.iter().zip(sets);
         own.flat_map(|(k, set)| set.iter().filter_map(|pc| k.places.get(pc).cloned())).collect()
     }
 
     /// Tries lists of sets, one list for each kernel, all kernels at once; sets that were tried are left out. False: the
     /// limit was reached first.
-    pub fn try_all(&mut self, lists: &[Vec<Set>], progress: Progress) -> bool {
-        let mut open: Vec<std::vec::IntoIter<Set>> = Vec::new();
+    pub fn try_all(&mut self, lists: &[Vec<BranchSet>], progress: Progress) -> bool {
+        let mut open: Vec<std::vec::IntoIter<BranchSet>> = Vec::new();
         for (kernel, list) in self.kernels.iter().zip(lists) {
             let mut seen = BTreeSet::new();
-            let new = |s: &&Set| !kernel.bounds.contains_key(*s) && seen.insert((*s).clone());
+            let new = |s: &&BranchSet| !kernel.bounds.contains_key(*s) && seen.insert((*s).clone());
             open.push(list.iter().filter(new).cloned().collect::<Vec<_>>().into_iter());
         }
         loop {
-            let next: Vec<Option<Set>> = open.iter_mut().map(Iterator::next).collect();
+            let next: Vec<Option<BranchSet>> = open.iter_mut().map(Iterator::next).collect();
             if next.iter().all(Option::is_none) {
                 return true;
             }
             if self.tried >= self.limit {
                 return false;
             }
-            let sets: Vec<Set> = next.into_iter().map(Option::unwrap_or_default).collect();
+            let sets: Vec<BranchSet> = next.into_iter().map(Option::unwrap_or_default).collect();
             self.try_sets(&sets, None, progress);
         }
     }
 
     /// Tries one set for each kernel. If that fails, each kernel's alone: another kernel may be at fault.
-    pub fn try_sets(&mut self, sets: &[Set], expected: Option<(u32, u64)>, progress: Progress) {
+    pub fn try_sets(&mut self, sets: &[BranchSet], expected: Option<(u32, u64)>, progress: Progress) {
         let marked: Vec<usize> = (0..sets.len()).filter(|&k| !sets[k].is_empty()).collect();
         if marked.is_empty() || self.candidates.iter().any(|c| key(&c.places) == key(&self.places(sets))) {
             return;
@@ -130,7 +131,7 @@ impl Explorer<'_> {
                 }
             }
             Err(error) if marked.len() == 1 => {
-                let failed = Failed { places: self.places(sets), error: error.to_string() };
+                let failed = FailedPlacement { places: self.places(sets), error: error.to_string() };
                 self.failed.push(failed);
                 self.kernels[marked[0]].bounds.insert(sets[marked[0]].clone(), None);
             }
@@ -138,7 +139,7 @@ impl Explorer<'_> {
                 let known = |k: &usize| self.kernels[*k].bounds.contains_key(&sets[*k]);
                 let open: Vec<usize> = marked.into_iter().filter(|k| !known(k)).collect();
                 for k in open {
-                    let mut alone = vec![Set::new(); sets.len()];
+                    let mut alone = vec![BranchSet::new(); sets.len()];
                     alone[k].clone_from(&sets[k]);
                     self.try_sets(&alone, None, progress);
                 }
@@ -148,7 +149,7 @@ impl Explorer<'_> {
 
     fn run(
         &mut self,
-        sets: &[Set],
+        sets: &[BranchSet],
         expected: Option<(u32, u64)>,
         progress: Progress,
     ) -> Result<Vec<KernelBound>, BoundError> {
@@ -173,6 +174,6 @@ impl Explorer<'_> {
     }
 }
 
-pub(crate) fn key(places: &[Place]) -> Set {
+pub(crate) fn key(places: &[CodePlace]) -> BranchSet {
     places.iter().map(|p| p.pc).collect()
 }

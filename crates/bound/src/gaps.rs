@@ -1,7 +1,7 @@
 //! The error about ways that no run took: which branch, what decides it, and which inputs would go there.
 
 use crate::error::{BoundError, refused};
-use crate::kernel::Kernel;
+use crate::kernel::AnalysedKernel;
 use wb_isa::{NO_PC, Pc};
 use wb_wcet::measure::Gap;
 
@@ -12,7 +12,7 @@ const HELP: &str = "run inputs that go there: `--runs N` with random fills (`--a
 scalar arguments, or more launches in a launch file. If that way cannot be taken: `--unmeasured exclude` leaves it out (status observed), \
 `--unmeasured CYCLES` charges what such a way takes at most";
 
-pub fn error(kernel: &Kernel, gaps: &[Gap]) -> BoundError {
+pub fn error(kernel: &AnalysedKernel, gaps: &[Gap]) -> BoundError {
     let mut lines: Vec<String> = gaps.iter().take(SHOWN).map(|g| line(kernel, g)).collect();
     if gaps.len() > SHOWN {
         lines.push(format!("  and {} more", gaps.len() - SHOWN));
@@ -28,7 +28,7 @@ pub fn error(kernel: &Kernel, gaps: &[Gap]) -> BoundError {
     )
 }
 
-fn line(kernel: &Kernel, gap: &Gap) -> String {
+fn line(kernel: &AnalysedKernel, gap: &Gap) -> String {
     let text = text(kernel, gap.from);
     let to = if gap.to == NO_PC { "the end".into() } else { kernel.place(gap.to).to_string() };
     let line = format!("  from {} `{text}` to {to}", kernel.place(gap.from));
@@ -38,12 +38,12 @@ fn line(kernel: &Kernel, gap: &Gap) -> String {
     }
 }
 
-fn text(kernel: &Kernel, pc: Pc) -> &str {
+fn text(kernel: &AnalysedKernel, pc: Pc) -> &str {
     kernel.code.get(&pc).map_or("", |c| c.1.as_str())
 }
 
 /// What must be true for the branch to go there.
-fn needed(kernel: &Kernel, gap: &Gap) -> Option<String> {
+fn needed(kernel: &AnalysedKernel, gap: &Gap) -> Option<String> {
     let branch = text(kernel, gap.from);
     let next = kernel.code.range(gap.from + 1..).next().map(|(&pc, _)| pc);
     let jumps = next != Some(gap.to);
@@ -73,7 +73,7 @@ fn needed(kernel: &Kernel, gap: &Gap) -> Option<String> {
 }
 
 /// The last of such instructions before the branch, in its block.
-fn decided_by(kernel: &Kernel, branch: Pc, what: &[&str]) -> Option<String> {
+fn decided_by(kernel: &AnalysedKernel, branch: Pc, what: &[&str]) -> Option<String> {
     let block = kernel.blocks.values().find(|b| b.last == branch)?;
     let before = block.pcs.iter().rev().skip(1).copied();
     let of = |pc: &Pc| what.iter().any(|w| text(kernel, *pc).starts_with(w));

@@ -1,7 +1,7 @@
 //! The inputs behind a bound: how many runs, how many different ones, their hashes, and what to say when there are too few.
 //! A measured time is true of the inputs that were run; data decide ways, and addresses decide lines and banks.
 
-use crate::analyse::Options;
+use crate::options::Options;
 use crate::result::{KernelBound, LaunchRow};
 use crate::source::Source;
 use std::collections::BTreeSet;

@@ -1,19 +1,18 @@
 //! A kernel while it is analysed: what its program says about places, blocks, marks and loops, kept beyond the launch.
 
 use crate::error::{BoundError, refused};
-use crate::result::{NeverRow, Place};
-use crate::runs::Launched;
+use crate::launched::Launched;
+use crate::result::{CodePlace, NeverRow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use wb_facts as facts;
 use wb_facts::{FlowFacts, Inferred, Known, LoopFact, NeverTaken};
-use wb_hw::{Machine, MarkStyle, Mechanism, Needs, Reconverge, SplitChoice};
+use wb_hw::{Machine, MarkStyle, Mechanism, Reconverge, SplitChoice};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::{FlowKind, Isa, Pc};
 use wb_jobs::{ProgramRef, last_part, with_program};
 use wb_objects::marks;
 use wb_program::Program;
-use wb_sim::Launch;
 use wb_wcet::measure::{Never, Plan, Points};
 use wb_wcet::split::Reconvergence;
 use wb_wcet::wave::Splitting;
@@ -27,7 +26,7 @@ pub struct BlockText {
 }
 
 /// What the analysis needs to know of a program once the launch is over.
-pub struct Kernel {
+pub struct AnalysedKernel {
     pub name: String,
     /// Name of the program's file without folders: reports are the same wherever it lies.
     pub file: String,
@@ -40,7 +39,7 @@ pub struct Kernel {
     pub plan: Plan,
     pub splitting: Splitting,
     /// Place and text of every instruction of the kernel.
-    pub code: BTreeMap<Pc, (Place, String)>,
+    pub code: BTreeMap<Pc, (CodePlace, String)>,
     /// Blocks of the control-flow graph by number; only those the kernel reaches.
     pub blocks: BTreeMap<usize, BlockText>,
     /// Loops that are reached, as the program's messages name them.
@@ -56,17 +55,17 @@ pub struct Kernel {
     pub never: Vec<NeverTaken>,
 }
 
-impl Kernel {
+impl AnalysedKernel {
     pub fn new(
         launched: &Launched,
         points: &Points,
         facts: Option<(&str, &str)>,
-    ) -> Result<Kernel, BoundError> {
+    ) -> Result<AnalysedKernel, BoundError> {
         let splitting = match launched.program {
             ProgramRef::Gcn3(p) => splitting(p, launched.machine),
             ProgramRef::Harp(_) | ProgramRef::Guppy(_) | ProgramRef::Vortex(_) => Splitting::none(),
         };
-        with_program!(launched.program, p => Kernel::of(p, launched, points, splitting, facts))
+        with_program!(launched.program, p => AnalysedKernel::of(p, launched, points, splitting, facts))
     }
 
     fn of<I: Isa>(
@@ -75,7 +74,7 @@ impl Kernel {
         points: &Points,
         splitting: Splitting,
         facts: Option<(&str, &str)>,
-    ) -> Result<Kernel, BoundError> {
+    ) -> Result<AnalysedKernel, BoundError> {
         facts::analysable(program).map_err(|e| refused!(Program, help = e.hint(), "{e}"))?;
         let reached = program.cfg.reachable(program.cfg.block_at(program.entry));
         let kinds = |kind: FlowKind| {
@@ -120,7 +119,7 @@ impl Kernel {
             None => FlowFacts::default(),
             Some((name, text)) => FlowFacts::parse(text, name, program)?,
         };
-        Ok(Kernel {
+        Ok(AnalysedKernel {
             name: launched.kernel.to_owned(),
             file: last_part(launched.file).to_owned(),
             path: PathBuf::from(launched.file),
@@ -185,8 +184,8 @@ impl Kernel {
         target.is_none_or(|t| self.winding.contains(&t))
     }
 
-    pub fn place(&self, pc: Pc) -> Place {
-        self.code.get(&pc).map_or(Place { pc, ..Place::default() }, |c| c.0.clone())
+    pub fn place(&self, pc: Pc) -> CodePlace {
+        self.code.get(&pc).map_or(CodePlace { pc, ..CodePlace::default() }, |c| c.0.clone())
     }
 }
 
@@ -217,32 +216,10 @@ pub(crate) fn winding<I: Isa>(program: &Program<I>) -> BTreeSet<Pc> {
     }
 }
 
-fn place<I: Isa>(program: &Program<I>, pc: Pc) -> Place {
+fn place<I: Isa>(program: &Program<I>, pc: Pc) -> CodePlace {
     let line = program.source_line(pc);
     let source = line.map_or(String::new(), |(file, line)| format!("{}:{line}", last_part(file)));
-    Place { pc, addr: program.linked(pc), source }
-}
-
-/// What one group of the launch needs of a core, and how many there are. Waves that are launched one by one are groups
-/// of one.
-pub fn needs(launch: Launch, machine: &Machine) -> (Needs, u64) {
-    match launch {
-        Launch::Groups(g) => {
-            let needs = Needs {
-                waves_per_group: g.waves(machine.core.lanes),
-                vgprs: g.vgprs,
-                sgprs: g.sgprs,
-                lds_bytes: g.lds_bytes,
-            };
-            (needs, g.count.into())
-        }
-        Launch::Grid { threads, .. } => {
-            let waves = threads.div_ceil(machine.core.lanes.max(1)).max(1);
-            (Needs { waves_per_group: 1, ..Needs::default() }, waves.into())
-        }
-        Launch::Boot => (Needs { waves_per_group: 1, ..Needs::default() }, 1),
-        Launch::Cores { count } => (Needs { waves_per_group: 1, ..Needs::default() }, count.into()),
-    }
+    CodePlace { pc, addr: program.linked(pc), source }
 }
 
 /// Which splits of a program can be counted on, if there is a context for them. Everything that could take a context

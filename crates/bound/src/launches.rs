@@ -2,8 +2,8 @@
 //! (docs/wcet.md, from waves to the kernel).
 
 use crate::error::BoundError;
+use crate::launched::Launched;
 use crate::result::LaunchRow;
-use crate::runs::Launched;
 use crate::shape::Shape;
 use wb_sim::Launch;
 use wb_wcet::kernel::sound_kernel;

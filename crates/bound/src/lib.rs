@@ -1,5 +1,10 @@
 //! Bounds of kernels, end to end: runs that can be repeated, their measurement, the analysis, certificates and their
 //! verification. The machine (`sim`) and the analyser (`wcet`) meet here and nowhere below.
+//!
+//! From below to the top: what is found (`result`), a kernel while it is analysed (`kernel`), launches that can be repeated
+//! (`launched`, `runs`) and trace files in their place (`traces`), what was measured (`measured`), limits of loops (`limits`),
+//! the analysis (`analyse`) and its report (`report`, `shares`, `certify`), the best places to split (`explore`, `optimal`),
+//! workloads of the suite (`workload`).
 
 mod analyse;
 mod assumptions;
@@ -9,39 +14,44 @@ mod explore;
 mod gaps;
 mod inputs;
 mod kernel;
+mod launched;
 mod launches;
 mod limits;
+mod measured;
 mod optimal;
+mod options;
 mod paper;
-mod parts;
 mod points;
 mod report;
 mod result;
-mod rows;
-mod rows_parquet;
 mod runs;
 mod shape;
+mod shares;
 mod source;
 mod table;
 mod text;
-mod trace;
+mod traces;
 mod verify;
 mod what_if;
 mod workload;
+mod workload_options;
 
-pub use analyse::{Files, Options, Progress, analyse, analyse_with};
+pub use analyse::{TraceFiles, analyse, analyse_with};
 pub use error::{BoundError, Lack, Refusal};
-pub use explore::{Candidate, Failed, Marked};
+pub use explore::{Candidate, FailedPlacement, MarkedRuns};
 pub use inputs::behind_all;
+pub use launched::Launched;
 pub use optimal::{Best, Effort, Proof, best_places};
+pub use options::{Options, Progress};
 pub use points::{KernelPoints, PointRow, list_points};
 pub use result::{
-    BlockRow, BranchRow, CoverageRow, FlowRow, KernelBound, LaunchRow, LoopRow, NeverRow, PaperRow, Place,
-    SourceLine, SourceRow, Status, StepRow,
+    BlockRow, BranchRow, CodePlace, CoverageRow, FlowRow, KernelBound, LaunchRow, LoopRow, NeverRow,
+    PaperRow, SourceLine, SourceRow, Status, StepRow,
 };
-pub use rows::{TraceFile, TraceWriter, beside};
-pub use runs::{Launched, Replay, Runs};
+pub use runs::{Replay, Runs};
 pub use shape::{Shape, data_hash};
 pub use table::{TimesTable, analyse_table, times_template};
+pub use traces::{TraceFile, TraceWriter, beside};
 pub use verify::{Against, Verified, verify};
-pub use workload::{best_of_workload, optimal_splits, placed, workload_options};
+pub use workload::{best_of_workload, optimal_splits, placed};
+pub use workload_options::workload_options;

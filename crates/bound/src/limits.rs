@@ -1,20 +1,24 @@
 //! The limit of every loop of a kernel: from the facts file, from proofs, or seen in the runs; and what to write where
 //! there is none (docs/facts.md).
 
-use crate::analyse::{Options, Study};
 use crate::error::{BoundError, refused};
+use crate::measured::MeasuredKernel;
+use crate::options::Options;
 use crate::source::Source;
 use wb_facts::{LoopFact, Origin};
 
 /// The limit of every loop of the kernel that was entered, or an error that says what to write.
-pub(crate) fn limits(study: &Study, options: &Options) -> Result<Vec<LoopFact>, BoundError> {
-    let kernel = &study.kernel;
-    let given = matches!(study.source, Source::Table { .. });
+pub(crate) fn limits(
+    measured_kernel: &MeasuredKernel,
+    options: &Options,
+) -> Result<Vec<LoopFact>, BoundError> {
+    let kernel = &measured_kernel.kernel;
+    let given = matches!(measured_kernel.source, Source::Table { .. });
     let mut known = kernel.facts.clone();
     known.add(kernel.proved.clone().unwrap_or_default());
     let mut limits = Vec::new();
     let mut missing = Vec::new();
-    for (l, seen) in kernel.plan.loops.iter().zip(&study.times.rounds) {
+    for (l, seen) in kernel.plan.loops.iter().zip(&measured_kernel.times.rounds) {
         match (known.bound(l.header), seen) {
             (Some(fact), Some((_, most)))
                 if fact.origin == Origin::Proved && kernel.machine.mixes_rounds() =>
@@ -47,7 +51,7 @@ pub(crate) fn limits(study: &Study, options: &Options) -> Result<Vec<LoopFact>, 
                 origin: Origin::Observed,
                 why: format!(
                     "seen in {} measured launches of {} waves; not proven",
-                    study.times.runs, study.times.waves
+                    measured_kernel.times.runs, measured_kernel.times.waves
                 ),
             }),
             (None, Some(_)) => missing.push(l.header),

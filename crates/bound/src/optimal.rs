@@ -2,10 +2,11 @@
 //! any program is. All of them where there are few branches; else those the dynamic programme chooses on the model by
 //! blocks, and from the best of them step by step to a better neighbour until there is none, or the limit is reached.
 
-use crate::analyse::{Progress, analyse, analyse_and_keep};
+use crate::analyse::{analyse, analyse_and_keep};
 use crate::error::{BoundError, refused};
-use crate::explore::{Candidate, Explorer, Failed, Marked, Own, Set, key};
-use crate::result::{KernelBound, Place};
+use crate::explore::{BranchSet, Candidate, ExploredKernel, Explorer, FailedPlacement, MarkedRuns, key};
+use crate::options::Progress;
+use crate::result::{CodePlace, KernelBound};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -41,7 +42,7 @@ pub struct Proof {
     /// The same in words.
     pub why: String,
     /// Placements without a bound.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedPlacement>,
 }
 
 /// What was found for all kernels of the launches.
@@ -58,8 +59,8 @@ pub struct Best {
 
 /// Finds the best places with up to `contexts` contexts; `also` adds placements of the caller's own.
 pub fn best_places(
-    marked: Marked,
-    also: &dyn Fn(&[KernelBound]) -> Vec<Vec<Place>>,
+    marked: MarkedRuns,
+    also: &dyn Fn(&[KernelBound]) -> Vec<Vec<CodePlace>>,
     contexts: u32,
     effort: Effort,
     progress: Progress,
@@ -69,7 +70,7 @@ pub fn best_places(
     if without.is_empty() {
         return Err(refused!(Launch, "nothing is launched"));
     }
-    let kernels: Vec<Own> = without.iter().map(own).collect();
+    let kernels: Vec<ExploredKernel> = without.iter().map(own).collect();
     let mut explorer = Explorer {
         marked,
         contexts,
@@ -80,7 +81,7 @@ pub fn best_places(
         limit: effort.tries,
     };
     // What the model by blocks suggests, the expected bound beside it.
-    let mut guides: BTreeMap<Set, (u32, Vec<Place>, u64)> = BTreeMap::new();
+    let mut guides: BTreeMap<BranchSet, (u32, Vec<CodePlace>, u64)> = BTreeMap::new();
     let kinds = [(false, true), (true, true), (false, false), (true, false)];
     for (s, (by_means, priced)) in (1..=contexts).flat_map(|s| kinds.map(|k| (s, k))) {
         let (mut places, mut expected) = (Vec::new(), 0u64);
@@ -101,31 +102,32 @@ pub fn best_places(
     }
     // What the guide cost does not count.
     explorer.limit += explorer.tried;
-    let every = |k: &Own| if k.sets() <= effort.tries as u64 { subsets(k) } else { Vec::new() };
-    let lists: Vec<Vec<Set>> = explorer.kernels.iter().map(every).collect();
+    let every = |k: &ExploredKernel| if k.sets() <= effort.tries as u64 { subsets(k) } else { Vec::new() };
+    let lists: Vec<Vec<BranchSet>> = explorer.kernels.iter().map(every).collect();
     let mut finished = explorer.try_all(&lists, progress);
     finished = finished && climb(&mut explorer, progress);
     // The best of each kernel together.
-    let best: Vec<Set> = explorer.kernels.iter().map(|k| k.best().0.clone()).collect();
+    let best: Vec<BranchSet> = explorer.kernels.iter().map(|k| k.best().0.clone()).collect();
     explorer.try_sets(&best, None, progress);
     conclude(explorer, without, finished, progress)
 }
 
-fn own(kernel: &KernelBound) -> Own {
+fn own(kernel: &KernelBound) -> ExploredKernel {
     let markable = kernel.branches.iter().filter(|b| b.markable);
-    Own {
+    ExploredKernel {
         name: kernel.kernel.clone(),
         places: markable.map(|b| (b.branch.pc, b.branch.clone())).collect(),
-        bounds: BTreeMap::from([(Set::new(), Some(kernel.bound))]),
+        bounds: BTreeMap::from([(BranchSet::new(), Some(kernel.bound))]),
     }
 }
 
-fn by_kernel(kernels: &[Own], places: &[Place]) -> Vec<Set> {
-    let of = |k: &Own| places.iter().map(|p| p.pc).filter(|pc| k.places.contains_key(pc)).collect();
+fn by_kernel(kernels: &[ExploredKernel], places: &[CodePlace]) -> Vec<BranchSet> {
+    let of =
+        |k: &ExploredKernel| places.iter().map(|p| p.pc).filter(|pc| k.places.contains_key(pc)).collect();
     kernels.iter().map(of).collect()
 }
 
-fn subsets(kernel: &Own) -> Vec<Set> {
+fn subsets(kernel: &ExploredKernel) -> Vec<BranchSet> {
     let pcs: Vec<u32> = kernel.places.keys().copied().collect();
     let chosen = |n: u64| pcs.iter().enumerate().filter(move |(i, _)| n >> i & 1 == 1).map(|(_, &pc)| pc);
     (0..kernel.sets()).map(|n| chosen(n).collect()).collect()
@@ -135,9 +137,11 @@ fn subsets(kernel: &Own) -> Vec<Set> {
 /// kernel has a better neighbour.
 fn climb(explorer: &mut Explorer, progress: Progress) -> bool {
     loop {
-        let before: Vec<Set> = explorer.kernels.iter().map(|k| k.best().0.clone()).collect();
-        let around = |(k, best): (&Own, &Set)| if k.complete() { Vec::new() } else { k.neighbours(best) };
-        let lists: Vec<Vec<Set>> = explorer.kernels.iter().zip(&before).map(around).collect();
+        let before: Vec<BranchSet> = explorer.kernels.iter().map(|k| k.best().0.clone()).collect();
+        let around = |(k, best): (&ExploredKernel, &BranchSet)| {
+            if k.complete() { Vec::new() } else { k.neighbours(best) }
+        };
+        let lists: Vec<Vec<BranchSet>> = explorer.kernels.iter().zip(&before).map(around).collect();
         if !explorer.try_all(&lists, progress) {
             return false;
         }
@@ -166,8 +170,8 @@ fn conclude(
         }
     };
     let sum = kernels.iter().fold(0u64, |sum, k| sum.saturating_add(k.best().1));
-    let complete = kernels.iter().all(Own::complete);
-    let most = kernels.iter().map(Own::sets).max().unwrap_or(1);
+    let complete = kernels.iter().all(ExploredKernel::complete);
+    let most = kernels.iter().map(ExploredKernel::sets).max().unwrap_or(1);
     let optimal = complete && failed.is_empty() && bound == sum;
     let of = if most == u64::MAX { "2^64 or more".to_owned() } else { most.to_string() };
     let why = match (complete, finished) {
@@ -197,7 +201,7 @@ fn conclude(
     Ok(Best { without, candidates, best, with, proof })
 }
 
-fn excuse(failed: &[Failed]) -> String {
+fn excuse(failed: &[FailedPlacement]) -> String {
     match failed.len() {
         0 => String::new(),
         n => format!("; {n} could not be bounded"),

@@ -1,7 +1,7 @@
 //! Paper mode: what the documents' formulas give with the times of these runs, to the letter. They are not repaired;
 //! some are below what a kernel can take (docs/wcet.md).
 
-use crate::kernel::Kernel;
+use crate::kernel::AnalysedKernel;
 use crate::result::{LaunchRow, PaperRow};
 use wb_wcet::Region;
 use wb_wcet::kernel::{Composition, Launch, compose};
@@ -10,7 +10,12 @@ use wb_wcet::paper::{self, thesis::PathTime};
 use wb_wcet::split;
 
 /// One row for every published rule that can be computed; a rule that cannot says why.
-pub fn rows(launch: &LaunchRow, kernel: &Kernel, measured: &Measured, times: &Times) -> Vec<PaperRow> {
+pub fn rows(
+    launch: &LaunchRow,
+    kernel: &AnalysedKernel,
+    measured: &Measured,
+    times: &Times,
+) -> Vec<PaperRow> {
     let machine = &kernel.machine;
     let contexts = u64::from(machine.split.contexts);
     let costs = (u64::from(machine.split.split_cycles), u64::from(machine.split.merge_cycles));

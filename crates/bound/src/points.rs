@@ -1,8 +1,8 @@
 //! The places to instrument, for those who measure with something else than this simulator.
 
 use crate::error::BoundError;
-use crate::kernel::Kernel;
-use crate::result::Place;
+use crate::kernel::AnalysedKernel;
+use crate::result::CodePlace;
 use crate::runs::Runs;
 use serde::Serialize;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use wb_wcet::measure::Points;
 /// A place where time is taken.
 #[derive(Clone, Debug, Serialize)]
 pub struct PointRow {
-    pub place: Place,
+    pub place: CodePlace,
     /// The instruction there.
     pub text: String,
     /// Why: `entry`, `loop header`, …
@@ -35,14 +35,14 @@ pub fn list_points(runs: &Runs) -> Result<Vec<KernelPoints>, BoundError> {
     let mut found: Vec<KernelPoints> = Vec::new();
     runs.each(&mut |launched, _| {
         if !found.iter().any(|k| k.kernel == launched.kernel) {
-            found.push(points(&Kernel::new(launched, &Points::Blocks, None)?));
+            found.push(points(&AnalysedKernel::new(launched, &Points::Blocks, None)?));
         }
         Ok(())
     })?;
     Ok(found)
 }
 
-fn points(kernel: &Kernel) -> KernelPoints {
+fn points(kernel: &AnalysedKernel) -> KernelPoints {
     let mut pcs: Vec<Pc> = kernel.plan.nodes.iter().copied().filter(|&pc| pc != NO_PC).collect();
     pcs.sort_unstable();
     let row = |pc: Pc| {

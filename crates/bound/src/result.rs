@@ -18,7 +18,7 @@ pub enum Status {
 
 /// An instruction and where it comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct CodePlace {
     pub pc: Pc,
     /// As linked.
     pub addr: u64,
@@ -26,17 +26,24 @@ pub struct Place {
     pub source: String,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for CodePlace {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         write!(f, "{:#x}", self.addr)?;
         if self.source.is_empty() { write!(f, " (pc {})", self.pc) } else { write!(f, " ({})", self.source) }
     }
 }
 
+impl CodePlace {
+    /// The source line, or the address.
+    pub fn short(&self) -> String {
+        if self.source.is_empty() { format!("{:#x}", self.addr) } else { self.source.clone() }
+    }
+}
+
 /// A loop, its limit and why.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoopRow {
-    pub header: Place,
+    pub header: CodePlace,
     /// Most rounds (back edges) for each entry.
     pub max: u64,
     pub origin: &'static str,
@@ -51,8 +58,8 @@ pub struct LoopRow {
 #[derive(Clone, Debug, Serialize)]
 pub struct StepRow {
     /// From this point (none: the wave's start) to that one (none: its end).
-    pub from: Option<Place>,
-    pub to: Option<Place>,
+    pub from: Option<CodePlace>,
+    pub to: Option<CodePlace>,
     /// Blocks on the way.
     pub blocks: Vec<usize>,
     pub count: u64,
@@ -67,8 +74,8 @@ pub struct StepRow {
 #[derive(Clone, Debug, Serialize)]
 pub struct BlockRow {
     pub block: usize,
-    pub first: Place,
-    pub last: Place,
+    pub first: CodePlace,
+    pub last: CodePlace,
     pub instructions: u32,
     pub succs: Vec<usize>,
     /// On the worst way.
@@ -76,7 +83,7 @@ pub struct BlockRow {
     pub cycles: f64,
     pub percent: f64,
     /// Text of its instructions with addresses.
-    pub code: Vec<(Place, String)>,
+    pub code: Vec<(CodePlace, String)>,
 }
 
 /// A step from one block to another.
@@ -114,7 +121,7 @@ pub struct SourceLine {
 /// A divergent branch and what splitting there does to the bound of a wave.
 #[derive(Clone, Debug, Serialize)]
 pub struct BranchRow {
-    pub branch: Place,
+    pub branch: CodePlace,
     pub markable: bool,
     pub marked: bool,
     /// Sure to split whenever lanes disagree.
@@ -174,8 +181,8 @@ pub struct PaperRow {
 #[derive(Clone, Debug, Serialize)]
 pub struct NeverRow {
     /// The branch, and the first instruction of the way.
-    pub from: Place,
-    pub to: Place,
+    pub from: CodePlace,
+    pub to: CodePlace,
     pub why: String,
 }
 
@@ -192,7 +199,7 @@ pub struct CoverageRow {
     pub steps: (usize, usize),
     /// Sides that were never skipped.
     pub never_skipped: usize,
-    pub gaps: Vec<(Place, Option<Place>)>,
+    pub gaps: Vec<(CodePlace, Option<CodePlace>)>,
     /// Points of the first measurement (every block) and of the last.
     pub points: (usize, usize),
 }

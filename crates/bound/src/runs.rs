@@ -1,15 +1,14 @@
 //! Launches that can be run again and again, always the same: what a bound is measured on.
 
-use crate::analyse::Options;
 use crate::error::BoundError;
+use crate::launched::Launched;
+use crate::options::Options;
 use crate::shape::{Shape, data_hash};
+use crate::workload_options::workload_options;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use wb_hw::Machine;
-use wb_jobs::launch::{Go, Launches, Played, Session, WorkloadSpec};
+use wb_jobs::launch::{Launches, RunLaunch, Session, WorkloadSession, WorkloadSpec};
 use wb_jobs::{Job, JobError, JobSpec, ProgramRef};
-use wb_objects::codeobject::KernelArg;
-use wb_sim::Launch;
 
 /// Where the launches come from.
 pub enum Runs {
@@ -28,32 +27,15 @@ pub trait Replay {
     /// Shows every launch in order, each with a way to run it again.
     fn each(
         &self,
-        look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), BoundError>,
+        look: &mut dyn FnMut(&Launched, &mut RunLaunch) -> Result<(), BoundError>,
     ) -> Result<(), BoundError>;
-}
-
-/// One launch, before it runs.
-pub struct Launched<'a> {
-    pub kernel: &'a str,
-    /// The program's file.
-    pub file: &'a str,
-    pub program: ProgramRef<'a>,
-    pub machine: &'a Machine,
-    pub launch: Launch,
-    /// Bytes of the kernel's arguments and what they are; empty where there are none.
-    pub kernarg: &'a [u8],
-    pub args: &'a [KernelArg],
-    /// Which launch it is. One that is measured again with other inputs keeps its number: it is still one launch.
-    pub number: usize,
-    /// Hash of the data: memory before the first launch of the run ([`data_hash`]).
-    pub data: &'a str,
 }
 
 impl Runs {
     /// What the analyser is told about a workload, marked as it is, besides `options`.
     pub fn workload_options(&self, options: &Options) -> Result<Options, BoundError> {
         match self {
-            Runs::Workload { which, spec } => crate::workload::workload_options(which, spec, options),
+            Runs::Workload { which, spec } => workload_options(which, spec, options),
             _ => Ok(options.clone()),
         }
     }
@@ -61,7 +43,7 @@ impl Runs {
     /// Shows every launch in order; whoever looks may run it, and must if later ones need what it leaves in memory.
     pub fn each(
         &self,
-        look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), BoundError>,
+        look: &mut dyn FnMut(&Launched, &mut RunLaunch) -> Result<(), BoundError>,
     ) -> Result<(), BoundError> {
         match self {
             Runs::Replay(kept) => kept.each(look),
@@ -95,7 +77,7 @@ impl Runs {
             Runs::Workload { which, spec } => {
                 let mut numbers = Numbers::default();
                 for input in 0..which.runs.max(1) {
-                    all(&mut Played::open_input(which, spec, input.into())?, &mut numbers, look)?;
+                    all(&mut WorkloadSession::open_input(which, spec, input.into())?, &mut numbers, look)?;
                 }
                 Ok(())
             }
@@ -127,7 +109,7 @@ impl Numbers {
 fn all(
     launches: &mut dyn Launches,
     numbers: &mut Numbers,
-    look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), BoundError>,
+    look: &mut dyn FnMut(&Launched, &mut RunLaunch) -> Result<(), BoundError>,
 ) -> Result<(), BoundError> {
     let file = launches.stage().program_file().to_owned();
     let device = &launches.stage().device;

@@ -1,8 +1,7 @@
 //! What a launch is, apart from the data it finds: geometry, arguments, what its groups need of a core, and how many of them
 //! the machine holds at once. Reports and certificates name launches by the hash of this.
 
-use crate::kernel::needs;
-use crate::runs::Launched;
+use crate::launched::Launched;
 use crate::source::hash;
 use std::fmt::Write;
 use wb_hw::{Limit, Machine, Needs};
@@ -79,6 +78,28 @@ impl Shape {
             needs.vgprs, needs.sgprs, needs.lds_bytes
         );
         hash(text.as_bytes())
+    }
+}
+
+/// What one group of the launch needs of a core, and how many there are. Waves that are launched one by one are groups
+/// of one.
+pub fn needs(launch: Launch, machine: &Machine) -> (Needs, u64) {
+    match launch {
+        Launch::Groups(g) => {
+            let needs = Needs {
+                waves_per_group: g.waves(machine.core.lanes),
+                vgprs: g.vgprs,
+                sgprs: g.sgprs,
+                lds_bytes: g.lds_bytes,
+            };
+            (needs, g.count.into())
+        }
+        Launch::Grid { threads, .. } => {
+            let waves = threads.div_ceil(machine.core.lanes.max(1)).max(1);
+            (Needs { waves_per_group: 1, ..Needs::default() }, waves.into())
+        }
+        Launch::Boot => (Needs { waves_per_group: 1, ..Needs::default() }, 1),
+        Launch::Cores { count } => (Needs { waves_per_group: 1, ..Needs::default() }, count.into()),
     }
 }
 

@@ -1,16 +1,18 @@
 //! Bounds from times of basic blocks that the user gives (docs/wcet-traces.md): nothing runs and nothing is measured. A
 //! block without a time is an error; a template names them all.
 
-use crate::analyse::{Fine, Options, facts_for};
 use crate::error::{BoundError, refused};
-use crate::kernel::Kernel;
+use crate::kernel::AnalysedKernel;
+use crate::launched::Launched;
 use crate::launches::compose;
 use crate::limits::limits;
+use crate::measured::{FirstMeasurement, MeasuredKernel};
+use crate::options::{Options, facts_for};
 use crate::report::report;
 use crate::result::KernelBound;
-use crate::runs::{Launched, Runs};
+use crate::runs::Runs;
 use crate::source::{Source, hash};
-use crate::trace::studies;
+use crate::traces::each_kernel;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -147,7 +149,7 @@ pub fn analyse_table(
     let parsed = tables.iter().map(TimesTable::parse).collect::<Result<Vec<_>, _>>()?;
     let mut given: BTreeMap<String, Given> = BTreeMap::new();
     let new = &mut |launched: &Launched| {
-        let kernel = Kernel::new(launched, &Points::Blocks, facts_for(options, launched.kernel))?;
+        let kernel = AnalysedKernel::new(launched, &Points::Blocks, facts_for(options, launched.kernel))?;
         let own = |p: &&Parsed| p.kernel.as_ref().is_none_or(|k| k.0 == kernel.name);
         let table = parsed.iter().find(own).ok_or_else(|| {
             refused!(
@@ -159,15 +161,15 @@ pub fn analyse_table(
         })?;
         given.insert(kernel.name.clone(), times(table, &kernel, launched)?);
         let source = Source::Table { name: table.file.name.clone(), hash: hash(table.file.text.as_bytes()) };
-        Ok(crate::analyse::Study { times: Times::new(&kernel.plan), kernel, launches: Vec::new(), source })
+        Ok(MeasuredKernel { times: Times::new(&kernel.plan), kernel, launches: Vec::new(), source })
     };
     let mut bounds = Vec::new();
-    for (mut study, launches) in studies(runs, new)? {
-        study.launches = launches;
-        let mut given = given.remove(&study.kernel.name).unwrap_or_default();
-        let limits = limits(&study, options)?;
+    for (mut measured_kernel, launches) in each_kernel(runs, new)? {
+        measured_kernel.launches = launches;
+        let mut given = given.remove(&measured_kernel.kernel.name).unwrap_or_default();
+        let limits = limits(&measured_kernel, options)?;
         let rounds: BTreeMap<Pc, u64> = limits.iter().map(|l| (l.header, l.max)).collect();
-        let kernel = &study.kernel;
+        let kernel = &measured_kernel.kernel;
         let plan = &kernel.plan;
         let model = |given: &Given| plan.given(given, &rounds, &kernel.facts.facts, &kernel.never());
         let list = wave::guaranteed(plan, &model(&given), &kernel.splitting)?;
@@ -175,16 +177,16 @@ pub fn analyse_table(
         given.may_split = may_split(kernel, &sure);
         let measured = model(&given);
         let bound = wave::bound(&measured, &list)?;
-        compose(&mut study.launches, &bound)?;
-        study.times.start_delay = given.start;
-        let fine = Fine { study, sure, bound, measured };
-        bounds.push(report(&fine, &fine.study, &limits, &fine.measured, &fine.bound, options));
+        compose(&mut measured_kernel.launches, &bound)?;
+        measured_kernel.times.start_delay = given.start;
+        let first = FirstMeasurement { measured_kernel, sure, bound, measured };
+        bounds.push(report(&first, &first.measured_kernel, &limits, &first.measured, &first.bound, options));
     }
     Ok(bounds)
 }
 
 /// Branches that may split the wave, although nothing can be gained from counting on it.
-fn may_split(kernel: &Kernel, sure: &BTreeSet<Pc>) -> BTreeSet<Pc> {
+fn may_split(kernel: &AnalysedKernel, sure: &BTreeSet<Pc>) -> BTreeSet<Pc> {
     let splits = kernel.machine.splits();
     match (splits, kernel.splitting.unknown) {
         (false, _) => BTreeSet::new(),
@@ -194,7 +196,7 @@ fn may_split(kernel: &Kernel, sure: &BTreeSet<Pc>) -> BTreeSet<Pc> {
 }
 
 /// The times of a kernel, all of them.
-fn times(table: &Parsed, kernel: &Kernel, launched: &Launched) -> Result<Given, BoundError> {
+fn times(table: &Parsed, kernel: &AnalysedKernel, launched: &Launched) -> Result<Given, BoundError> {
     let file = &table.file;
     if let Some((old, span)) = table.checksum.as_ref().filter(|c| c.0 != kernel.checksum) {
         let what =
@@ -256,7 +258,7 @@ pub fn times_template(runs: &Runs, csv: bool) -> Result<Vec<(String, String)>, B
     let mut found: Vec<(String, String)> = Vec::new();
     runs.each(&mut |launched, _| {
         if !found.iter().any(|f| f.0 == launched.kernel) {
-            let kernel = Kernel::new(launched, &Points::Blocks, None)?;
+            let kernel = AnalysedKernel::new(launched, &Points::Blocks, None)?;
             found.push((kernel.name.clone(), template(&kernel, csv)));
         }
         Ok(())
@@ -264,7 +266,7 @@ pub fn times_template(runs: &Runs, csv: bool) -> Result<Vec<(String, String)>, B
     Ok(found)
 }
 
-fn template(kernel: &Kernel, csv: bool) -> String {
+fn template(kernel: &AnalysedKernel, csv: bool) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,

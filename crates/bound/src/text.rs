@@ -1,6 +1,6 @@
 //! The report of a bound as text: first what a user asked for, then what it rests on.
 
-use crate::result::{BranchRow, KernelBound, Place, Status};
+use crate::result::{BranchRow, CodePlace, KernelBound, Status};
 use std::fmt::Write;
 
 /// Steps and blocks that are shown.
@@ -145,7 +145,7 @@ impl KernelBound {
         if steps.len() > SHOWN {
             steps.sort_by_key(|s| std::cmp::Reverse(s.total));
         }
-        let name = |p: &Option<Place>, end: &str| p.as_ref().map_or(end.to_owned(), Place::to_string);
+        let name = |p: &Option<CodePlace>, end: &str| p.as_ref().map_or(end.to_owned(), CodePlace::to_string);
         for s in steps.iter().take(SHOWN) {
             let _ = writeln!(
                 out,

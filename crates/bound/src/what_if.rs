@@ -2,7 +2,8 @@
 //! A split that was never run is an estimate: its costs are those of the machine, and skipping a side that no run
 //! skipped takes the mean time of an instruction.
 
-use crate::analyse::{Fine, Options};
+use crate::measured::FirstMeasurement;
+use crate::options::Options;
 use crate::result::BranchRow;
 use std::collections::BTreeSet;
 use wb_wcet::measure::Measured;
@@ -12,10 +13,10 @@ const ESTIMATE: &str = "an estimate until it is measured";
 
 /// Divergent branches: marked or not, counted on or not, and what the bound (with a segment for every block) would be
 /// otherwise.
-pub fn branches(fine: &Fine, options: &Options) -> Vec<BranchRow> {
-    let (kernel, measured) = (&fine.study.kernel, &fine.measured);
-    let sure = wave::among(&kernel.plan, measured, &fine.sure);
-    let skipping = kernel.plan.with_skips(measured.clone(), &fine.study.times);
+pub fn branches(first: &FirstMeasurement, options: &Options) -> Vec<BranchRow> {
+    let (kernel, measured) = (&first.measured_kernel.kernel, &first.measured);
+    let sure = wave::among(&kernel.plan, measured, &first.sure);
+    let skipping = kernel.plan.with_skips(measured.clone(), &first.measured_kernel.times);
     let mut rows = Vec::new();
     for (i, (r, _)) in measured.regions.iter().enumerate() {
         let region = &kernel.plan.regions[*r];
@@ -26,7 +27,7 @@ pub fn branches(fine: &Fine, options: &Options) -> Vec<BranchRow> {
             markable: region.markable,
             marked,
             sure: is_sure,
-            with: is_sure.then_some(fine.bound.cycles),
+            with: is_sure.then_some(first.bound.cycles),
             without: None,
             note: String::new(),
         };
@@ -34,8 +35,8 @@ pub fn branches(fine: &Fine, options: &Options) -> Vec<BranchRow> {
             let rest: Vec<usize> = sure.iter().copied().filter(|&s| s != i).collect();
             row.without = wave::bound(measured, &rest).ok().map(|b| b.cycles);
         } else if options.what_if && !marked && region.markable {
-            (row.with, row.note) = added(fine, &skipping, i);
-            row.without = row.with.map(|_| fine.bound.cycles);
+            (row.with, row.note) = added(first, &skipping, i);
+            row.without = row.with.map(|_| first.bound.cycles);
         }
         rows.push(row);
     }
@@ -43,8 +44,8 @@ pub fn branches(fine: &Fine, options: &Options) -> Vec<BranchRow> {
 }
 
 /// The bound if region `i` were split too, and what to know about it.
-fn added(fine: &Fine, skipping: &Measured, i: usize) -> (Option<u64>, String) {
-    let (kernel, splitting) = (&fine.study.kernel, &fine.study.kernel.splitting);
+fn added(first: &FirstMeasurement, skipping: &Measured, i: usize) -> (Option<u64>, String) {
+    let (kernel, splitting) = (&first.measured_kernel.kernel, &first.measured_kernel.kernel.splitting);
     let none = |why: &str| (None, why.to_owned());
     if splitting.contexts == 0 {
         return none("");

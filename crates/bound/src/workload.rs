@@ -1,23 +1,22 @@
-//! Bounds of workloads of the suite: the same launches with places marked, the best of them, and what the analyser is told
-//! about their loops.
+//! Bounds of workloads of the suite: the same launches with places marked, and the best of them.
 
-use crate::analyse::Options;
 use crate::error::BoundError;
 use crate::optimal::{Best, Effort, best_places};
-use crate::result::{KernelBound, Place};
+use crate::options::Options;
+use crate::result::{CodePlace, KernelBound};
 use crate::runs::Runs;
 use wb_hw::{MarkStyle, Mechanism, SplitUnits};
 use wb_jobs::JobSpec;
-use wb_jobs::launch::{MarkChoice, Played, WorkloadSpec, style};
+use wb_jobs::launch::{MarkChoice, WorkloadSpec, style};
 use wb_jobs::object::SplitSpec;
 use wb_wcet::measure::Unmeasured;
-use wb_workloads::{Input, Limit, Size};
+use wb_workloads::Size;
 
 /// The same launches with these places marked and so many contexts; no contexts: without splitting.
 pub fn placed(
     which: &WorkloadSpec,
     spec: &JobSpec,
-    places: &[Place],
+    places: &[CodePlace],
     contexts: u32,
     style: MarkStyle,
 ) -> Runs {
@@ -41,7 +40,7 @@ pub fn best_of_workload(which: &WorkloadSpec, spec: &JobSpec) -> Result<Best, Bo
     let machine = which.machine(spec)?;
     let style = style(&machine);
     let options = Options { unmeasured: Unmeasured::Exclude, ..Options::default() };
-    let marked = |places: &[Place], contexts: u32| {
+    let marked = |places: &[CodePlace], contexts: u32| {
         let runs = placed(which, spec, places, contexts, style);
         let options = runs.workload_options(&options)?;
         Ok((runs, options))
@@ -61,39 +60,4 @@ pub fn optimal_splits(which: &WorkloadSpec, spec: &JobSpec, size: Size) -> Resul
     let places = best.best.map_or(&[][..], |i| &best.candidates[i].places);
     let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
     Ok(SplitSpec { at, all: false, style: style(&which.machine(spec)?) })
-}
-
-/// What the analyser is told: limits of loops that data decide. They hold for each lane; where paths in different rounds
-/// can become one, the rounds that were seen are taken, and the bound says so.
-pub fn workload_options(
-    which: &WorkloadSpec,
-    spec: &JobSpec,
-    options: &Options,
-) -> Result<Options, BoundError> {
-    let mut options = options.clone();
-    let text = (which.workload.name.to_owned() + "/kernel.cl", which.workload.source.to_owned());
-    options.sources.push(text);
-    if which.machine(spec)?.mixes_rounds() {
-        options.facts_from_trace = true;
-        return Ok(options);
-    }
-    let mut played = Played::open(which, spec)?;
-    // A limit holds for all inputs that are measured: the largest.
-    for input in 1..which.runs {
-        let more = (which.workload.build)(which.size, Input(input.into())).limits;
-        widen(&mut played.player.run.limits, more);
-    }
-    options.facts.extend(which.workload.facts(&played.stage.module.object, &played.player.run)?);
-    Ok(options)
-}
-
-/// The larger limit of each loop.
-fn widen(limits: &mut Vec<Limit>, more: Vec<Limit>) {
-    for limit in more {
-        match limits.iter_mut().find(|l| (l.kernel, l.tag) == (limit.kernel, limit.tag)) {
-            Some(known) if known.max < limit.max => *known = limit,
-            Some(_) => {}
-            None => limits.push(limit),
-        }
-    }
 }

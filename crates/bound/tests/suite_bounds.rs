@@ -4,7 +4,7 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use wb_bound::{KernelBound, Options, Runs, analyse};
 use wb_jobs::JobSpec;
-use wb_jobs::launch::{Launches, Played, WorkloadSpec};
+use wb_jobs::launch::{Launches, WorkloadSession, WorkloadSpec};
 use wb_sim::RunOptions;
 use wb_wcet::measure::Unmeasured;
 use wb_workloads::Workload;
@@ -86,10 +86,10 @@ fn check(w: &'static Workload) -> Result<(), Failed> {
 /// A launch in the middle of a workload, as a job of its own, takes what it takes in its place.
 fn a_launch_is_a_job() -> Result<(), Failed> {
     let (which, spec) = (WorkloadSpec::new("nw", "tiny")?, spec("none", 0));
-    let mut played = Played::open(&which, &spec)?;
+    let mut session = WorkloadSession::open(&which, &spec)?;
     let mut cycles = Vec::new();
-    while let Some(step) = played.next_step()? {
-        cycles.push(played.run(&step, RunOptions::default(), None)?.cycles);
+    while let Some(step) = session.next_step()? {
+        cycles.push(session.run(&step, RunOptions::default(), None)?.cycles);
     }
     for (i, cycles) in cycles.iter().enumerate() {
         let job = which.job(&spec, i + 1)?.ok_or("no such launch")?;

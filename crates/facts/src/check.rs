@@ -1,8 +1,10 @@
 //! Whether a bound can be computed for a kernel at all (wcet.md, pipeline 1): reducible flow, no jump to an unknown
 //! place, a limit for every loop. Each "no" names the place and what to do; nothing is guessed.
 
+use super::calls::{Calls, code_blocks};
+use super::checksum::checksum;
+use super::facts::FlowFacts;
 use super::loops::{LoopView, loops};
-use super::{FlowFacts, checksum};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 use wb_isa::{FlowKind, Isa, Pc};
@@ -70,25 +72,6 @@ impl FlowError {
     }
 }
 
-/// Calls whose function is known, and jumps that are returns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Calls {
-    /// Entry of the function, by pc of the call.
-    pub targets: BTreeMap<Pc, Pc>,
-    pub returns: BTreeSet<Pc>,
-}
-
-impl Calls {
-    /// Functions that are called, by entry, each with the calls.
-    pub fn callees(&self) -> BTreeMap<Pc, Vec<Pc>> {
-        let mut out: BTreeMap<Pc, Vec<Pc>> = BTreeMap::new();
-        for (&call, &callee) in &self.targets {
-            out.entry(callee).or_default().push(call);
-        }
-        out
-    }
-}
-
 /// The calls of a program: direct ones, and those its loader could follow. A jump through a register is a return if it
 /// stands in a function that is called, reads only what every call of it leaves as return address, and nothing in the
 /// function writes that, or if what it reads is the return address again ([`super::returns`]).
@@ -133,21 +116,6 @@ pub fn calls_of<I: Isa>(program: &Program<I>) -> Calls {
         calls.returns.extend(put_aside);
     }
     calls
-}
-
-/// Blocks the kernel can reach, functions it calls included.
-pub fn code_blocks<I: Isa>(program: &Program<I>, calls: &Calls) -> BTreeSet<usize> {
-    let mut seen = BTreeSet::new();
-    let mut work: Vec<usize> = program.cfg.block_at(program.entry).into_iter().collect();
-    while let Some(b) = work.pop() {
-        if seen.insert(b) {
-            work.extend(&program.cfg.blocks[b].succs);
-            let called =
-                program.cfg.pcs(b, &program.flow).into_iter().filter_map(|pc| calls.targets.get(&pc));
-            work.extend(called.filter_map(|&pc| program.cfg.block_at(pc)));
-        }
-    }
-    seen
 }
 
 /// `0x2650 (control.cl:12)`, or `0x2650 (pc 148)` without lines.

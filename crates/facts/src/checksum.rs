@@ -1,7 +1,7 @@
 //! The checksum that ties a facts file to the code it speaks of. It covers the instructions the kernel can reach, each as
 //! text with its distance from the kernel's entry, so it changes with the kernel's code and with nothing else.
 
-use super::check::{Calls, code_blocks};
+use super::calls::{Calls, code_blocks};
 use std::fmt::Write as _;
 use wb_isa::{Isa, Pc};
 use wb_program::Program;

@@ -1,7 +1,8 @@
 //! Flow facts of OTAWA in XML (FFX): `<loop>` with maxcount and totalcount, at an address, a label with an offset or a
 //! source line, alone or in `<function>`. maxcount counts iterations; limiting the edges back to the header by it is safe.
 
-use super::check::{calls_of, code_blocks};
+use super::calls::code_blocks;
+use super::check::calls_of;
 use super::place::{Places, Wrong, number};
 use super::{Counted, FactsError, FlowFacts, LinearFact, LoopFact, Origin};
 use roxmltree::{Document, Node};

@@ -1,7 +1,8 @@
 //! The facts file in TOML (docs/facts.md): checksum, kernel, `[[loop]]` limits and `[[fact]]` linear facts. Unknown
 //! fields, stale checksums, places that are no loops and numbers still to be filled in are errors with their line.
 
-use super::check::{Calls, calls_of};
+use super::calls::Calls;
+use super::check::calls_of;
 use super::place::{Places, Wrong};
 use super::{Counted, FactsError, FlowFacts, LinearFact, LoopFact, Origin, checksum};
 use serde::Deserialize;

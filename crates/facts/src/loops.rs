@@ -1,6 +1,6 @@
 //! The loops of a kernel as people name them: address, pc, source line, depth.
 
-use super::check::{Calls, code_blocks};
+use super::calls::{Calls, code_blocks};
 use std::collections::BTreeSet;
 use wb_isa::{Isa, Pc};
 use wb_program::Program;

@@ -1,7 +1,7 @@
 //! Where a fact stands: an address, a pc, a label with a distance, a source line. Loops are found by their header,
 //! blocks by any of their instructions; what is not found is explained with what there is.
 
-use super::check::Calls;
+use super::calls::Calls;
 use super::loops::{LoopView, loops};
 use wb_isa::{Isa, Pc};
 use wb_program::Program;

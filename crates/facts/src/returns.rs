@@ -2,7 +2,7 @@
 //! register (`v_writelane_b32`), or in other scalars, while its calls overwrite it, and fetches it back before it returns.
 //! Followed register by register: a jump is a return only if what it reads is, on every way to it, what the call left.
 
-use super::check::Calls;
+use super::calls::Calls;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::{FlowKind, Isa, Pc};
 use wb_program::Program;

@@ -1,7 +1,8 @@
 //! A facts file to be filled in: every loop of the kernel with its place, what is proven about it and what to do. Until a
 //! number stands in it for every loop that is not proven, reading it fails at the first that is missing.
 
-use super::check::{Calls, calls_of};
+use super::calls::Calls;
+use super::check::calls_of;
 use super::{LoopFact, checksum, loops};
 use std::fmt::Write as _;
 use wb_isa::Isa;

@@ -3,15 +3,17 @@
 
 mod bless;
 mod checks;
+mod collect;
+mod file;
 mod header;
 mod listing;
 mod run;
 mod selftest;
 
-use header::{Header, Kind};
+use collect::collect;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 const KNOWN_FAILURES: &str = "filetests/known-failures.txt";
@@ -45,27 +47,6 @@ pub fn main(root: &Path) -> ExitCode {
     libtest_mimic::run(&args, trials).exit_code()
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "harp" || e == "guppy" || e == "s" || e == "vx") {
-            files.push(path);
-        }
-    }
-}
-
-/// How comments of a file start.
-fn leader(name: &str) -> &'static str {
-    match name.rsplit('.').next() {
-        Some("harp") => "//",
-        Some("vx") => "#",
-        _ => ";",
-    }
-}
-
 fn is_test(path: &Path) -> bool {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let first = text.lines().next().unwrap_or_default();
@@ -95,32 +76,5 @@ fn expect(name: &str, result: Result<(), String>, known: Option<String>) -> Resu
 
 fn one(root: &Path, path: &Path, name: &str) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{name}: {e}"))?;
-    test(root, path, name, &text)
-}
-
-/// One file: header, runs, checks, and the block of blessed text at its end.
-fn test(root: &Path, path: &Path, name: &str, text: &str) -> Result<(), String> {
-    let leader = leader(name);
-    let (program, expected) = bless::split(text, leader);
-    let header = Header::parse(program, leader).map_err(|e| format!("{name}:{}: {}", e.line, e.message))?;
-    let test = run::Test::new(root, name, program, header)?;
-    let mut sections = Vec::new();
-    let header = &test.header;
-    let blessed = header.kinds.iter().any(|k| *k != Kind::Run);
-    if header.checks.is_empty() && !blessed {
-        return Err(format!("{name}: checks nothing; add a `check` line"));
-    }
-    if header.has(Kind::Run) {
-        test.run()?;
-    }
-    if header.has(Kind::Error) {
-        test.error(&mut sections)?;
-    }
-    if header.has(Kind::Asm) {
-        test.asm(&mut sections)?;
-    }
-    if header.has(Kind::Log) {
-        test.log(&mut sections)?;
-    }
-    bless::compare(path, name, program, leader, expected, &sections)
+    file::test(root, path, name, &text)
 }

@@ -104,7 +104,7 @@ impl<'a> Test<'a> {
             Some(file) => {
                 let text =
                     std::fs::read_to_string(root.join(file)).map_err(|e| format!("{name}: {file}: {e}"))?;
-                let leader = crate::leader(file);
+                let leader = crate::collect::leader(file);
                 (file.clone(), crate::bless::split(&text, leader).0.to_owned())
             }
         };

@@ -38,7 +38,7 @@ pub fn trials() -> Vec<Trial> {
             if std::env::var("WAVEBOUND_BLESS").is_ok() {
                 return Ok(());
             }
-            match crate::test(Path::new("."), Path::new(name), name, text) {
+            match crate::file::test(Path::new("."), Path::new(name), name, text) {
                 Ok(()) => Err("passes".into()),
                 Err(why) if why.contains(says) => Ok(()),
                 Err(why) => Err(format!("fails with\n{why}\nnot with\n{says}").into()),
@@ -59,7 +59,7 @@ pub fn trials() -> Vec<Trial> {
 fn covered(isa: &str, names: &[&str]) -> Result<(), Failed> {
     let mut files = Vec::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests");
-    crate::collect(&root.join(isa), &mut files);
+    crate::collect::collect(&root.join(isa), &mut files);
     let texts = files.iter().map(|f| std::fs::read_to_string(f).unwrap_or_default());
     let is_run = |t: &String| t.lines().next().is_some_and(|l| l.split(' ').any(|w| w == "run"));
     let code = |t: String| -> Vec<String> {

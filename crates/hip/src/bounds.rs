@@ -7,7 +7,7 @@ use crate::state::Recording;
 use std::collections::BTreeMap;
 use wb_bound::{BoundError, Launched, Replay, Runs, analyse, data_hash};
 use wb_jobs::ProgramRef;
-use wb_jobs::launch::Go;
+use wb_jobs::launch::RunLaunch;
 
 /// Launches that were kept.
 struct Kept(Vec<Recording>);
@@ -15,7 +15,7 @@ struct Kept(Vec<Recording>);
 impl Replay for Kept {
     fn each(
         &self,
-        look: &mut dyn FnMut(&Launched, &mut Go) -> Result<(), BoundError>,
+        look: &mut dyn FnMut(&Launched, &mut RunLaunch) -> Result<(), BoundError>,
     ) -> Result<(), BoundError> {
         for (number, r) in self.0.iter().enumerate() {
             let data = data_hash([r.memory()]);

@@ -1,7 +1,7 @@
 //! A machine as data: everything the simulator and the analyser need to know about hardware.
 //! Differences between GUPPY, HARP, GCN3 and Vortex are numbers and choices here, not code.
 
-use crate::mechanism::{InstructionSet, Mechanism};
+use crate::mechanism::{InstructionSet, Mechanism, Reconverge};
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -229,19 +229,6 @@ pub struct Divergence {
 
 fn default_threshold() -> u32 {
     50
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reconverge {
-    /// As the mechanism's document says: THESIS never, DWS anywhere.
-    #[default]
-    Default,
-    Never,
-    /// Paths wait where the region of their branch ends (THESIS 4.3.4, DWS stack reconvergence).
-    RegionEnd,
-    /// ... and become one wherever they stand at the same pc (DWS pc reconvergence).
-    Anywhere,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

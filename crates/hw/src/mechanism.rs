@@ -1,7 +1,6 @@
 //! Divergence mechanisms and instruction sets as data: every property that the simulator, the device, the analyser or a
 //! workload asks about, in one place. A new mechanism does not compile until each question is answered here.
 
-use crate::machine::Reconverge;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -94,6 +93,20 @@ pub enum Reconvergence {
     Marked,
     /// At the immediate post-dominator of every branch.
     PostDominator,
+}
+
+/// The setting `divergence.reconverge`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reconverge {
+    /// As the mechanism's document says: THESIS never, DWS anywhere.
+    #[default]
+    Default,
+    Never,
+    /// Paths wait where the region of their branch ends (THESIS 4.3.4, DWS stack reconvergence).
+    RegionEnd,
+    /// ... and become one wherever they stand at the same pc (DWS pc reconvergence).
+    Anywhere,
 }
 
 /// Which paths of a wave exist: `wavebound mechanisms` lists them. The implementations are in `sim/src/divergence`.

@@ -17,7 +17,7 @@ use wb_wcet::measure::Unmeasured;
 
 /// One kernel on one machine with several inputs.
 #[derive(Clone, Debug, Serialize)]
-pub struct Case {
+pub struct CampaignCase {
     pub number: u64,
     pub mechanism: String,
     pub way: String,
@@ -66,12 +66,12 @@ pub fn case_source(number: u64) -> String {
 }
 
 /// Runs a case with `inputs` different inputs and bounds it.
-pub fn case(number: u64, inputs: u64) -> Result<Case, String> {
-    let (found, setup) = study(number, inputs)?;
+pub fn case(number: u64, inputs: u64) -> Result<CampaignCase, String> {
+    let (found, setup) = bound_case(number, inputs)?;
     let sound =
         found.launches.iter().all(|l| l.bound >= l.observed) && found.wave_bound >= found.wave_observed;
     let certified = wb_check::check(&found.certificate).is_ok_and(|r| r.bound == found.wave_bound);
-    Ok(Case {
+    Ok(CampaignCase {
         number,
         mechanism: found.mechanism.clone(),
         way: format!("{:?}", setup.way),
@@ -93,7 +93,7 @@ pub fn case(number: u64, inputs: u64) -> Result<Case, String> {
 }
 
 /// The whole analysis of a case.
-pub fn study(number: u64, inputs: u64) -> Result<(KernelBound, Setup), String> {
+pub fn bound_case(number: u64, inputs: u64) -> Result<(KernelBound, Setup), String> {
     let (kernel, setup) = parts(number);
     let jobs = (0..inputs.max(1)).map(|i| job(&kernel, &setup, i)).collect::<Result<Vec<_>, _>>()?;
     let options = Options { facts_from_trace: true, unmeasured: Unmeasured::Exclude, ..Options::default() };
@@ -109,7 +109,7 @@ pub fn run(
     inputs: u64,
     threads: usize,
     done: &(dyn Fn() + Sync),
-) -> Result<Vec<Case>, (u64, String)> {
+) -> Result<Vec<CampaignCase>, (u64, String)> {
     let (next, found) = (AtomicU64::new(numbers.start), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..threads.max(1) {
@@ -134,13 +134,13 @@ pub fn run(
     found.into_iter().map(|(_, case)| case).collect()
 }
 
-pub fn summary(cases: &[Case]) -> Vec<Summary> {
-    let mut groups: BTreeMap<(&str, u32), Vec<&Case>> = BTreeMap::new();
+pub fn summary(cases: &[CampaignCase]) -> Vec<Summary> {
+    let mut groups: BTreeMap<(&str, u32), Vec<&CampaignCase>> = BTreeMap::new();
     for c in cases {
         groups.entry((&c.mechanism, c.contexts)).or_default().push(c);
     }
     let ratio = |bound: u64, observed: u64| bound as f64 / observed.max(1) as f64;
-    let mean = |list: &[&Case], of: &dyn Fn(&Case) -> f64| {
+    let mean = |list: &[&CampaignCase], of: &dyn Fn(&CampaignCase) -> f64| {
         (list.iter().map(|c| of(c).ln()).sum::<f64>() / list.len().max(1) as f64).exp()
     };
     groups
@@ -182,7 +182,7 @@ pub fn table(rows: &[Summary]) -> String {
 }
 
 /// The table of all cases, and the figure: bound / observed by mechanism, from the tightest case to the loosest.
-pub fn write(cases: &[Case], out: &Path) -> Result<Vec<PathBuf>, Report> {
+pub fn write(cases: &[CampaignCase], out: &Path) -> Result<Vec<PathBuf>, Report> {
     let mut csv = String::from(
         "case,mechanism,way,contexts,marks,bound,observed,wave_bound,wave_observed,splits,counted_on,sound,certified\n",
     );

@@ -2,13 +2,14 @@
 //! Calls are edges to the next instruction (the callee is a root of its own); mask-stack programs
 //! are walked with an abstract mask stack, so that `pop_mask` has its real successors.
 
+pub use crate::too_complex::{LOOP_LIMIT, TooComplex};
+
+use crate::flow::FlowMap;
 use crate::masks::{self, is_code};
-use crate::program::FlowMap;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, Reversed, VisitMap};
 use std::collections::{BTreeMap, BTreeSet};
-use thiserror::Error;
 use wb_isa::{FlowKind, NO_PC, Pc};
 
 /// A basic block: instructions from `first` to `last` in program order.
@@ -45,24 +46,8 @@ pub struct Cfg {
     block_of: BTreeMap<Pc, usize>,
 }
 
-/// Blocks of all loops together, each counted once for every loop around it. Some 2,900 loops within each other reach it.
-pub const LOOP_LIMIT: usize = 1 << 22;
 /// States (instruction, push that made the top of the mask stack) beyond four for every instruction.
 const STATE_LIMIT: usize = 1 << 22;
-
-/// A program whose flow is refused, because looking at it would take too long or too much memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum TooComplex {
-    #[error(
-        "its loops are nested too deeply: together they hold more than {LOOP_LIMIT} blocks, each counted once for every \
-         loop around it"
-    )]
-    Loops,
-    #[error(
-        "its mask stack has too many forms: more than {0} pairs of an instruction and a place that pushed"
-    )]
-    Masks(usize),
-}
 
 impl Cfg {
     pub fn build(

@@ -2,13 +2,20 @@
 //! Mechanisms that need a post-dominator get it here, so they also work on code without explicit joins.
 
 pub mod cfg;
+mod flow;
 mod liveness;
 mod load;
 mod masks;
+mod op;
 mod program;
+mod region;
 mod regions;
+mod too_complex;
 
-pub use cfg::{Block, Cfg, TooComplex};
+pub use cfg::{Block, Cfg};
+pub use flow::FlowMap;
 pub use load::{LoadError, MAX_TEXT, guppy_program, harp_program};
-pub use program::{Decoded, FlowMap, Op, Program, Segment};
-pub use regions::{Region, RegionKind};
+pub use op::Op;
+pub use program::{Decoded, Program, Segment};
+pub use region::{Region, RegionKind};
+pub use too_complex::TooComplex;

@@ -1,13 +1,16 @@
 //! Which path registers (scalars) are still read at a pc, and whether as lane masks or as plain values: what a
 //! merge of two paths has to look at (mechanisms 7). Backward over the control-flow graph, until nothing changes.
 
-use crate::program::Program;
-use wb_isa::{FlowKind, Isa, Needed, Pc};
+use crate::cfg::Cfg;
+use crate::flow::FlowMap;
+use crate::op::Op;
+use std::ops::Range;
+use wb_isa::{Facts, FlowKind, Isa, Needed};
 
 /// Needs before each pc; code that cannot be reached needs nothing.
-pub(crate) fn needs<I: Isa>(program: &Program<I>) -> Vec<Needed> {
-    let mut before = vec![Needed::default(); program.ops.len()];
-    let blocks = &program.cfg.blocks;
+pub(crate) fn needs<I: Isa>(isa: &I, ops: &[Op<I::Inst>], flow: &FlowMap, cfg: &Cfg) -> Vec<Needed> {
+    let mut before = vec![Needed::default(); ops.len()];
+    let blocks = &cfg.blocks;
     let mut preds = vec![Vec::new(); blocks.len()];
     for (b, block) in blocks.iter().enumerate() {
         for &s in &block.succs {
@@ -21,8 +24,11 @@ pub(crate) fn needs<I: Isa>(program: &Program<I>) -> Vec<Needed> {
             now.join(&before[blocks[s].first as usize]);
         }
         let old = before[blocks[b].first as usize];
-        for pc in program.cfg.pcs(b, &program.flow).into_iter().rev() {
-            transfer(program, pc, &mut now);
+        for pc in cfg.pcs(b, flow).into_iter().rev() {
+            if let Some(inst) = ops[pc as usize].inst.as_ref() {
+                let facts = isa.facts(inst, pc, flow.next[pc as usize]);
+                transfer(&facts, &isa.path_registers(), &mut now);
+            }
             before[pc as usize] = now;
         }
         if now != old {
@@ -32,10 +38,8 @@ pub(crate) fn needs<I: Isa>(program: &Program<I>) -> Vec<Needed> {
     before
 }
 
-fn transfer<I: Isa>(program: &Program<I>, pc: Pc, now: &mut Needed) {
-    let Some(inst) = program.ops[pc as usize].inst.as_ref() else { return };
-    let range = program.isa.path_registers();
-    let facts = program.isa.facts(inst, pc, program.flow.next[pc as usize]);
+/// What is needed before an instruction, from what is needed after it; `range`: path registers.
+fn transfer(facts: &Facts, range: &Range<u16>, now: &mut Needed) {
     let index = |&r: &u16| range.contains(&r).then(|| usize::from(r - range.start));
     // A callee or a caller may read anything; what differs between paths there can only be a mask.
     if matches!(facts.flow, FlowKind::Call { .. } | FlowKind::Indirect { .. }) {

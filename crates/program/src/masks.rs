@@ -2,8 +2,8 @@
 //! push that made the top of the stack; what lies below is told by who was on top when that push ran. So nested pushes
 //! cost one state each, and a program that pushes in a loop has finitely many.
 
-use crate::cfg::TooComplex;
-use crate::program::FlowMap;
+use crate::flow::FlowMap;
+use crate::too_complex::TooComplex;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use wb_isa::{FlowKind, Pc};
 

@@ -1,56 +1,21 @@
-//! The decoded program: one [`Op`] per pc, register lists in one pool, and a [`FlowMap`] that tells
-//! mechanisms about control flow without telling them about instructions.
+//! The decoded program: one [`Op`] per pc, register lists in one pool, and a [`FlowMap`].
 
-use crate::cfg::{Cfg, TooComplex};
+use crate::cfg::Cfg;
+use crate::flow::FlowMap;
 use crate::liveness;
-use crate::regions::{self, Region, Step};
+use crate::op::Op;
+use crate::regions::{self, Step};
+use crate::too_complex::TooComplex;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 use wb_isa::{Facts, FlowKind, Isa, LaneEffect, NO_PC, Needed, Pc, SourceFile, Waits};
-
-/// One decoded instruction with what the pipeline asks about it.
-#[derive(Clone, Debug)]
-pub struct Op<T> {
-    /// `None` where the program has data or nothing decodable: executing it is an error.
-    pub inst: Option<T>,
-    pub next: Pc,
-    pub class: u8,
-    pub waits_for_all: bool,
-    pub waits: Waits,
-    /// Locks of the registers read and written: `pool[start..split]` and `pool[split..end]`.
-    pub(crate) start: u32,
-    pub(crate) split: u32,
-    pub(crate) end: u32,
-}
 
 /// Bytes to place in memory before the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     pub addr: u64,
     pub bytes: Vec<u8>,
-}
-
-/// Control flow as mechanisms see it, indexed by pc.
-#[derive(Clone, Debug, Default)]
-pub struct FlowMap {
-    pub kind: Vec<FlowKind>,
-    pub next: Vec<Pc>,
-    /// Reconvergence pc: first instruction of the immediate post-dominator of the block, [`NO_PC`] if none.
-    pub rpc: Vec<Pc>,
-    /// True for a `split` whose jump stays in a loop that its fall-through side leaves (PDOM's loop split).
-    pub loop_split: Vec<bool>,
-    /// Branches on the execution mask, by pc.
-    pub regions: Vec<Region>,
-    /// Scalar data lives in lanes of vector registers: waves cannot be split.
-    pub spills: bool,
-}
-
-impl FlowMap {
-    /// The region of the mask branch at `pc`.
-    pub fn region(&self, pc: Pc) -> Option<&Region> {
-        self.regions.binary_search_by_key(&pc, |r| r.branch).ok().map(|i| &self.regions[i])
-    }
 }
 
 /// A program of one ISA, shared by all waves of a run.
@@ -185,7 +150,7 @@ impl<I: Isa> Program<I> {
 
     /// Path registers that code from `pc` on reads.
     pub fn needed(&self, pc: Pc) -> Needed {
-        let needs = self.needs.get_or_init(|| liveness::needs(self));
+        let needs = self.needs.get_or_init(|| liveness::needs(&self.isa, &self.ops, &self.flow, &self.cfg));
         needs.get(pc as usize).copied().unwrap_or_default()
     }
 

@@ -3,9 +3,10 @@
 //! them with libFuzzer, `tests/fuzz_smoke.rs` with simple mutations on every test run (docs/fuzzing.md).
 
 pub mod gcn3;
+mod input;
 pub mod vortex;
 
-use std::borrow::Cow;
+use input::{MEMORY, first, small, text};
 use std::sync::LazyLock;
 use wb_hw::{FirstSide, FrontEndKind, Machine, Mechanism, Policy};
 use wb_isa::guppy::{self, Bindings, Guppy, Module, View};
@@ -41,27 +42,9 @@ pub const ARCHES: [&str; 8] = ["4w8/1", "4w16/2", "8w32/4", "4b16/2", "8w32/32",
 const MECHANISMS: [Mechanism; 3] = [Mechanism::Harptool, Mechanism::Pdom, Mechanism::SimtStack];
 /// Words, lines and views longer than this only cost time.
 const MAX_LISTED: u64 = 1 << 16;
-const MEMORY: u64 = 1 << 16;
 
 static HARP: LazyLock<Machine> = LazyLock::new(|| small("harp"));
 static GUPPY: LazyLock<Machine> = LazyLock::new(|| small("guppy"));
-
-fn small(preset: &str) -> Machine {
-    let mut machine = wb_hw::preset(preset).expect("a preset");
-    machine.core.lanes = 4;
-    machine.limits.cycles = 2000;
-    machine.limits.memory = MEMORY;
-    machine.limits.stack_depth = 64;
-    machine
-}
-
-fn first(data: &[u8]) -> (u8, &[u8]) {
-    data.split_first().map_or((0, data), |(&b, rest)| (b, rest))
-}
-
-fn text(data: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(data)
-}
 
 /// Byte 0: architecture; the rest: source.
 pub fn harp_assembler(data: &[u8]) {

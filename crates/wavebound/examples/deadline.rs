@@ -1,6 +1,6 @@
 //! Holds a kernel to a deadline: bounds it, and looks for the places to split that make the bound smaller.
 
-use wavebound::bound::{Effort, Place, Runs, best_places};
+use wavebound::bound::{CodePlace, Effort, Runs, best_places};
 use wavebound::jobs::JobError;
 use wavebound::{
     BoundOptions, Error, InstructionSet, Job, MarkStyle, Mechanism, Program, bound_jobs, machine,
@@ -39,7 +39,7 @@ fn program() -> Program {
 }
 
 /// The launch with these places marked for splitting.
-fn job(program: &Program, places: &[Place], contexts: u32) -> Result<Job, Error> {
+fn job(program: &Program, places: &[CodePlace], contexts: u32) -> Result<Job, Error> {
     let mechanism = if contexts == 0 { Mechanism::ExecMask } else { Mechanism::Pws };
     let at: Vec<String> = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
     let at: Vec<&str> = at.iter().map(String::as_str).collect();
@@ -59,7 +59,7 @@ fn main() -> miette::Result<()> {
     let without = bound_jobs(vec![job(&program, &[], 0)?], &options)?;
     println!("without splitting: {} cycles at most, {} seen", without[0].bound, without[0].observed);
 
-    let marked = |places: &[Place], contexts: u32| {
+    let marked = |places: &[CodePlace], contexts: u32| {
         let job = job(&program, places, contexts).map_err(JobError::stopped)?;
         Ok((Runs::Jobs(vec![job]), BoundOptions::default()))
     };

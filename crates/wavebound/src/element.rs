@@ -1,7 +1,7 @@
 //! Numbers that buffers and arguments hold.
 
-use crate::jobs::args::{Argument, Value};
-use crate::jobs::data::{Array, Element};
+use wb_jobs::args::{Argument, Value};
+use wb_jobs::data::{Array, Element};
 
 mod sealed {
     pub trait Sealed {}

@@ -1,8 +1,12 @@
 //! One error for everything a program that uses the library can meet.
 
-use crate::{bound, hw, jobs, report, schedule};
 use miette::Diagnostic;
 use thiserror::Error as ThisError;
+use wb_bound as bound;
+use wb_hw as hw;
+use wb_jobs as jobs;
+use wb_report as report;
+use wb_schedule as schedule;
 
 /// What went wrong, by the part that refused. Each error says the place and what to do; with the crate `miette` it prints as
 /// the command prints it.

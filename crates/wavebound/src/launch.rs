@@ -1,11 +1,12 @@
 //! Launches: what a kernel runs with, and on which machine.
 
 use crate::element::{Number, buffer, value};
-use crate::hw::{Machine, MarkStyle, Mechanism};
-use crate::jobs::args::Argument;
-use crate::jobs::object::SplitSpec;
-use crate::jobs::{Job, JobSpec};
-use crate::{Error, Program};
+use crate::error::Error;
+use crate::program_file::Program;
+use wb_hw::{Machine, MarkStyle, Mechanism};
+use wb_jobs::args::Argument;
+use wb_jobs::object::SplitSpec;
+use wb_jobs::{Job, JobSpec};
 
 /// A launch on its way: arguments in the order of the kernel's parameters, sizes in work-items.
 ///
@@ -28,8 +29,16 @@ use crate::{Error, Program};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Launch<'p> {
-    pub(crate) program: &'p Program,
-    pub(crate) spec: JobSpec,
+    program: &'p Program,
+    spec: JobSpec,
+}
+
+impl Program {
+    /// Describes a launch of a kernel; the name may be empty where there is one kernel only.
+    pub fn launch(&self, kernel: &str) -> Launch<'_> {
+        let spec = JobSpec { isa: Some(self.isa), kernel: kernel.to_owned(), ..JobSpec::default() };
+        Launch { program: self, spec }
+    }
 }
 
 impl Launch<'_> {

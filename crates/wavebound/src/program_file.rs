@@ -1,12 +1,11 @@
 //! Programs: loaded, compiled or assembled.
 
-use crate::Error;
-use crate::hw::InstructionSet;
-use crate::jobs::object::{self, CompileOptions, ObjectFile};
-use crate::jobs::{JobSpec, ProgramRef, with_program};
-use crate::launch::Launch;
-use crate::report::flow::{self, KernelGraph};
+use crate::error::Error;
 use std::path::Path;
+use wb_hw::InstructionSet;
+use wb_jobs::object::{self, CompileOptions, ObjectFile};
+use wb_jobs::{ProgramRef, with_program};
+use wb_report::flow::{self, KernelGraph};
 
 /// A program of any instruction set: a code object, an executable, assembly, or an OpenCL or HIP source that was compiled.
 ///
@@ -66,15 +65,9 @@ impl Program {
         Ok(file.object.kernels.iter().map(|k| k.name.clone()).collect())
     }
 
-    /// Describes a launch of a kernel; the name may be empty where there is one kernel only.
-    pub fn launch(&self, kernel: &str) -> Launch<'_> {
-        let spec = JobSpec { isa: Some(self.isa), kernel: kernel.to_owned(), ..JobSpec::default() };
-        Launch { program: self, spec }
-    }
-
     /// Blocks, edges, loops and divergent regions of a kernel: what `wavebound cfg` prints.
     pub fn graph(&self, kernel: &str) -> Result<KernelGraph, Error> {
-        let loaded = crate::jobs::load_bytes(&self.name, &self.bytes, self.isa, kernel)?;
+        let loaded = wb_jobs::load_bytes(&self.name, &self.bytes, self.isa, kernel)?;
         let program: ProgramRef = loaded.program.borrow();
         Ok(with_program!(program, p => flow::graph(p, &self.name))?)
     }

@@ -5,10 +5,10 @@ mod limits;
 mod times;
 mod ways;
 
-use super::kernel::Kernel;
+use super::launched::Launched;
 use super::launches;
 use super::result::LaunchRow;
-use super::runs::{Launched, Runs};
+use super::runs::Runs;
 use super::shape::{Shape, limit_name};
 use super::source::hash;
 use crate::error::{BoundError, refused};
@@ -364,11 +364,4 @@ fn compare(binding: &Binding, rows: &[LaunchRow]) -> Result<bool, String> {
         }
     }
     Ok(true)
-}
-
-/// The kernel with the points of a certificate.
-fn kernel(binding: &Binding, launched: &Launched) -> Result<Kernel, BoundError> {
-    let points = binding.graph.points.iter().copied().collect();
-    let whole = binding.limits.iter().filter(|l| l.whole).map(|l| l.pc).collect();
-    Kernel::new(launched, &wb_wcet::measure::Points::At { points, whole }, None)
 }

@@ -2,20 +2,27 @@
 
 use super::ways::Way;
 use crate::error::BoundError;
-use crate::kernel::Kernel;
-use crate::runs::Launched;
+use crate::kernel::AnalysedKernel;
+use crate::launched::Launched;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_check::binding::{Binding, LeftOut};
 use wb_isa::{NO_PC, Pc};
-use wb_jobs::launch::Go;
+use wb_jobs::launch::RunLaunch;
 use wb_sim::RunOptions;
 use wb_wcet::measure::{END, EdgeTime, Gap, Meter, Never, Plan, Points, START, Times, Unmeasured};
 use wb_wcet::wave;
 
 /// A measurement at the points of a certificate.
 pub(super) struct Measured {
-    kernel: Kernel,
+    kernel: AnalysedKernel,
     times: Times,
+}
+
+/// The kernel with the points of a certificate.
+fn kernel_at(binding: &Binding, launched: &Launched) -> Result<AnalysedKernel, BoundError> {
+    let points = binding.graph.points.iter().copied().collect();
+    let whole = binding.limits.iter().filter(|l| l.whole).map(|l| l.pc).collect();
+    AnalysedKernel::new(launched, &Points::At { points, whole }, None)
 }
 
 fn pc(plan: &Plan, node: usize) -> Option<Pc> {
@@ -41,12 +48,12 @@ fn costs(report: &wb_check::Report, binding: &Binding) -> BTreeMap<Way, (u64, u6
 
 impl Measured {
     pub fn new(binding: &Binding, launched: &Launched) -> Result<Measured, BoundError> {
-        let kernel = super::kernel(binding, launched)?;
+        let kernel = kernel_at(binding, launched)?;
         let times = Times::new(&kernel.plan);
         Ok(Measured { kernel, times })
     }
 
-    pub fn run(&mut self, launched: &Launched, go: &mut Go) -> Result<(), BoundError> {
+    pub fn run(&mut self, launched: &Launched, go: &mut RunLaunch) -> Result<(), BoundError> {
         self.kernel.prove(launched);
         let mut meter = Meter::new(&self.kernel.plan);
         go(RunOptions::default(), Some(&mut meter))?;
@@ -108,7 +115,7 @@ impl Measured {
 
 /// A context is sure to be free for each of these splits, if every way can be taken.
 fn contexts_suffice(sure: &BTreeSet<Pc>, launched: &Launched) -> Result<bool, BoundError> {
-    let kernel = Kernel::new(launched, &Points::Blocks, None)?;
+    let kernel = AnalysedKernel::new(launched, &Points::Blocks, None)?;
     let plan = &kernel.plan;
     let mut times = Times::new(plan);
     times.edges.fill(EdgeTime { max: 1, count: 1, sum: 1, ..EdgeTime::default() });
@@ -126,7 +133,7 @@ pub(super) fn splits(
     binding: &Binding,
     launched: &Launched,
 ) -> Result<Option<String>, String> {
-    let kernel = super::kernel(binding, launched).map_err(|e| e.to_string())?;
+    let kernel = kernel_at(binding, launched).map_err(|e| e.to_string())?;
     let sure: BTreeSet<Pc> = binding.splits.iter().copied().collect();
     let splitting = &kernel.splitting;
     if splitting.unknown || !sure.is_subset(&splitting.sure) {

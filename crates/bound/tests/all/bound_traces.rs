@@ -6,8 +6,8 @@ use parallel::in_parallel;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wb_bound::{
-    Files, KernelBound, KernelPoints, Options, Runs, Status, TimesTable, TraceFile, TraceWriter, analyse,
-    analyse_table, analyse_with, list_points, times_template,
+    KernelBound, KernelPoints, Options, Runs, Status, TimesTable, TraceFile, TraceFiles, TraceWriter,
+    analyse, analyse_table, analyse_with, list_points, times_template,
 };
 use wb_jobs::object::SplitSpec;
 use wb_jobs::{Job, JobSpec};
@@ -73,7 +73,7 @@ fn folder() -> tempfile::TempDir {
 /// The bound from runs, whose rows are written.
 fn observed(runs: &Runs, options: &Options, path: &Path) -> Result<KernelBound, String> {
     let mut writer = TraceWriter::new(path).map_err(|e| format!("{:?}", miette::Report::new(e)))?;
-    let files = Files { traces: &[], write: Some(&mut writer) };
+    let files = TraceFiles { traces: &[], write: Some(&mut writer) };
     let found = analyse_with(runs, options, files, &mut silent)
         .map_err(|e| format!("{:?}", miette::Report::new(e)))?;
     assert_eq!(writer.finish().map_err(|e| format!("{:?}", miette::Report::new(e)))?, [path]);
@@ -86,7 +86,7 @@ fn from_file(runs: &Runs, options: &Options, paths: &[PathBuf]) -> Result<Kernel
         .map(|p| TraceFile::read(p))
         .collect::<Result<_, _>>()
         .map_err(|e| format!("{:?}", miette::Report::new(e)))?;
-    let files = Files { traces: &traces, write: None };
+    let files = TraceFiles { traces: &traces, write: None };
     let found = analyse_with(runs, options, files, &mut silent)
         .map_err(|e| format!("{:?}", miette::Report::new(e)))?;
     found.into_iter().next().ok_or_else(|| "no kernel".into())

@@ -12,7 +12,7 @@ use parallel::in_parallel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use wb_bound::{Best, Effort, Options, Place, Runs, analyse, best_places};
+use wb_bound::{Best, CodePlace, Effort, Options, Runs, analyse, best_places};
 use wb_jobs::object::SplitSpec;
 use wb_jobs::{Job, JobSpec};
 
@@ -56,7 +56,7 @@ impl Case {
     }
 
     fn search(&self, tries: usize) -> Best {
-        let marked = |places: &[Place], contexts: u32| {
+        let marked = |places: &[CodePlace], contexts: u32| {
             let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
             Ok((self.runs(at, contexts)?, Options::default()))
         };

@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wavebound::facts::SideCondition;
-use wb_lab::campaign::{self, Case, Summary};
+use wb_lab::campaign::{self, CampaignCase, Summary};
 use wb_lab::loops::{self, Search};
 
 #[derive(Args)]
@@ -58,7 +58,7 @@ struct CampaignJson<'a> {
     version: u32,
     violations: usize,
     summary: &'a [Summary],
-    cases: &'a [Case],
+    cases: &'a [CampaignCase],
 }
 
 #[derive(Serialize)]
@@ -139,7 +139,7 @@ pub fn main(args: CampaignArgs) -> CommandResult {
     }
     if let Some(number) = args.case {
         let (found, setup) =
-            campaign::study(number, args.inputs).map_err(|e| miette!("case {number}: {e}"))?;
+            campaign::bound_case(number, args.inputs).map_err(|e| miette!("case {number}: {e}"))?;
         if args.json {
             print_json(&found)?;
         } else {
@@ -163,7 +163,7 @@ pub fn main(args: CampaignArgs) -> CommandResult {
     std::fs::create_dir_all(&args.out).into_diagnostic()?;
     let files = campaign::write(&cases, &args.out)?;
     let summary = campaign::summary(&cases);
-    let bad: Vec<&Case> = cases.iter().filter(|c| !c.sound || !c.certified).collect();
+    let bad: Vec<&CampaignCase> = cases.iter().filter(|c| !c.sound || !c.certified).collect();
     if args.json {
         print_json(&CampaignJson { version: 1, violations: bad.len(), summary: &summary, cases: &cases })?;
     } else {

@@ -1,9 +1,10 @@
 //! `wavebound run` with a launch file or a workload: every launch, then what was expected and what to keep.
 
-use super::record::{Record, TraceSummary};
-use super::run::{self, Registers, RunArgs, Totals};
+use super::outcome::{Registers, Totals, print_memory, print_registers, print_stats, registers};
+use super::record::{Record, TraceSummary, print_files};
+use super::run_args::RunArgs;
 use super::{CommandResult, print_json, print_line};
-use miette::miette;
+use miette::{Report, miette};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,16 @@ struct LaunchesJson {
     outputs: BTreeMap<String, String>,
 }
 
+/// What the launches did.
+#[derive(Default)]
+struct LaunchResults {
+    totals: Totals,
+    stats: Option<Stats>,
+    launches: Vec<LaunchJson>,
+    /// Files that could not be written.
+    problems: Vec<Report>,
+}
+
 pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
     let shown = args.show.iter().map(|s| session.stage().buffer(s)).collect::<Result<Vec<_>, _>>()?;
     let outputs = args.outputs()?;
@@ -61,59 +72,9 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
     let own = session.outputs();
     let paths: Vec<&Path> = own.iter().chain(outputs.iter().map(|o| &o.1)).map(PathBuf::as_path).collect();
     args.record.check(true, &paths)?;
-    let mut problems = Vec::new();
-    let (mut totals, mut stats, mut launches) = (Totals::default(), None::<Stats>, Vec::new());
-    while let Some(step) = session.next_step()? {
-        let (outcome, record) = args
-            .record
-            .run(Some(step.number), NO_PC, |options, observer| Ok(session.run(&step, options, observer)?))?;
-        add(&mut totals, &outcome);
-        match (&mut stats, &record.stats) {
-            (Some(sum), Some(more)) => sum.add(more),
-            (sum @ None, more) => sum.clone_from(more),
-            _ => {}
-        }
-        let d = &step.dispatch;
-        if !args.json {
-            print_line(&format!(
-                "launch {} {} {} in {}: {} {}, {} wave-instructions, {} waves",
-                step.number,
-                d.kernel,
-                size(d.grid),
-                size(d.group),
-                outcome.cycles,
-                if args.record.untimed { "wave-instructions" } else { "cycles" },
-                outcome.wave_instructions,
-                outcome.waves
-            ));
-            run::print_registers(&outcome);
-            run::print_files(&record);
-            problems.extend(record.problems);
-            continue;
-        }
-        launches.push(LaunchJson {
-            kernel: d.kernel.clone(),
-            grid: d.grid,
-            group: d.group,
-            totals: Totals::from(&outcome),
-            stats: record.stats,
-            registers: run::registers(&outcome),
-            trace: record.trace,
-        });
-        problems.extend(record.problems);
-    }
+    let LaunchResults { totals, stats, launches, mut problems } = run_all(args, session)?;
     let verdicts = session.verdicts()?;
-    let mut written: BTreeMap<String, String> = BTreeMap::new();
-    match session.write_outputs() {
-        Ok(files) => written.extend(files.into_iter().map(|(n, p)| (n, p.display().to_string()))),
-        Err(e) => problems.push(e.into()),
-    }
-    for (name, path) in outputs {
-        match session.stage().save(name, &path) {
-            Ok(()) => _ = written.insert(name.to_owned(), path.display().to_string()),
-            Err(e) => problems.push(e.into()),
-        }
-    }
+    let written = write(session, outputs, &mut problems);
     let mut memory = BTreeMap::new();
     for buffer in &shown {
         memory.insert(buffer.name.clone(), session.stage().values(buffer)?);
@@ -132,8 +93,8 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
             outputs: written,
         })?;
     } else {
-        run::print_stats(stats.as_ref(), args.per_pc);
-        run::print_memory(&memory);
+        print_stats(stats.as_ref(), args.per_pc);
+        print_memory(&memory);
         for (name, path) in &written {
             print_line(&format!("{name}: {path}"));
         }
@@ -142,6 +103,75 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
         }
     }
     Record::complete(problems)?;
+    judge(args, &verdicts)
+}
+
+/// Runs one launch after the other, and tells about each.
+fn run_all(args: &RunArgs, session: &mut dyn Launches) -> miette::Result<LaunchResults> {
+    let mut all = LaunchResults::default();
+    while let Some(step) = session.next_step()? {
+        let (outcome, record) = args
+            .record
+            .run(Some(step.number), NO_PC, |options, observer| Ok(session.run(&step, options, observer)?))?;
+        add(&mut all.totals, &outcome);
+        match (&mut all.stats, &record.stats) {
+            (Some(sum), Some(more)) => sum.add(more),
+            (sum @ None, more) => sum.clone_from(more),
+            _ => {}
+        }
+        let d = &step.dispatch;
+        if args.json {
+            all.launches.push(LaunchJson {
+                kernel: d.kernel.clone(),
+                grid: d.grid,
+                group: d.group,
+                totals: Totals::from(&outcome),
+                stats: record.stats,
+                registers: registers(&outcome),
+                trace: record.trace,
+            });
+        } else {
+            print_line(&format!(
+                "launch {} {} {} in {}: {} {}, {} wave-instructions, {} waves",
+                step.number,
+                d.kernel,
+                size(d.grid),
+                size(d.group),
+                outcome.cycles,
+                if args.record.untimed { "wave-instructions" } else { "cycles" },
+                outcome.wave_instructions,
+                outcome.waves
+            ));
+            print_registers(&outcome);
+            print_files(&record);
+        }
+        all.problems.extend(record.problems);
+    }
+    Ok(all)
+}
+
+/// Writes the files that the launch file and the command line name; returns what is where.
+fn write(
+    session: &dyn Launches,
+    outputs: Vec<(&str, PathBuf)>,
+    problems: &mut Vec<Report>,
+) -> BTreeMap<String, String> {
+    let mut written: BTreeMap<String, String> = BTreeMap::new();
+    match session.write_outputs() {
+        Ok(files) => written.extend(files.into_iter().map(|(n, p)| (n, p.display().to_string()))),
+        Err(e) => problems.push(e.into()),
+    }
+    for (name, path) in outputs {
+        match session.stage().save(name, &path) {
+            Ok(()) => _ = written.insert(name.to_owned(), path.display().to_string()),
+            Err(e) => problems.push(e.into()),
+        }
+    }
+    written
+}
+
+/// Everything is as expected, or an error that names what is not.
+fn judge(args: &RunArgs, verdicts: &[Verdict]) -> CommandResult {
     let mut failures = verdicts.iter().filter_map(failure);
     match failures.next() {
         None => Ok(ExitCode::SUCCESS),

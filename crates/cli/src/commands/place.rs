@@ -1,7 +1,7 @@
 //! `wavebound split --optimal`: finds the places whose splits lower the bound most, marks them, and says what each
 //! brings (docs/wcet.md).
 
-use super::split::Program;
+use super::split_input::SplitInput;
 use super::target::{MachineArgs, Size, size};
 use super::wcet::{AnalysisArgs, with_progress};
 use super::{CommandResult, print_json, print_line};
@@ -10,7 +10,7 @@ use miette::miette;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wavebound::bound::{self, Best, Candidate, Effort, KernelBound, Place, Proof, Runs};
+use wavebound::bound::{self, Best, Candidate, CodePlace, Effort, KernelBound, Proof, Runs};
 use wavebound::hw::{MarkStyle, Mechanism};
 use wavebound::jobs::launch::WorkloadSpec;
 use wavebound::jobs::object::{self, SplitSpec};
@@ -48,8 +48,8 @@ pub struct PlacingArgs {
 }
 
 /// What is to be marked.
-pub struct Launch<'a> {
-    pub program: &'a Program,
+pub struct SplitTarget<'a> {
+    pub program: &'a SplitInput,
     pub workload: Option<&'a WorkloadSpec>,
     pub kernel: &'a str,
     pub style: MarkStyle,
@@ -67,55 +67,55 @@ struct PlacedJson<'a> {
     /// Whether that is the best there is, and how it is known.
     proof: &'a Proof,
     candidates: &'a [Candidate],
-    chosen: Vec<&'a Place>,
+    chosen: Vec<&'a CodePlace>,
     kernels: &'a [KernelBound],
 }
 
 impl PlacingArgs {
     /// The launches with places marked.
-    fn runs(&self, launch: &Launch, places: &[Place], contexts: u32) -> Result<Runs, JobError> {
+    fn runs(&self, target: &SplitTarget, places: &[CodePlace], contexts: u32) -> Result<Runs, JobError> {
         let mut spec: JobSpec = self.machine.spec();
-        let mechanism = if contexts == 0 { Mechanism::ExecMask } else { launch.style.mechanism() };
+        let mechanism = if contexts == 0 { Mechanism::ExecMask } else { target.style.mechanism() };
         spec.sets.push(format!("divergence.mechanism={mechanism}"));
         spec.sets.push(format!("split.contexts={contexts}"));
         let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
-        spec.split = SplitSpec { at, all: false, style: launch.style };
-        if let Some(which) = launch.workload {
-            return Ok(bound::placed(which, &self.machine.spec(), places, contexts, launch.style));
+        spec.split = SplitSpec { at, all: false, style: target.style };
+        if let Some(which) = target.workload {
+            return Ok(bound::placed(which, &self.machine.spec(), places, contexts, target.style));
         }
         if let Some(path) = &self.launch {
             return Ok(Runs::File { path: path.clone(), spec: Box::new(spec), runs: 1 });
         }
-        spec.kernel = launch.kernel.to_owned();
+        spec.kernel = target.kernel.to_owned();
         spec.grid3 = self.grid.map_or([64, 1, 1], Size::dimensions);
         spec.group3 = self.group.map_or([64, 1, 1], Size::dimensions);
         spec.args = self.args.iter().cloned().map(Into::into).collect();
-        Ok(Runs::Jobs(vec![Job::from_file(&launch.program.file, &spec)?]))
+        Ok(Runs::Jobs(vec![Job::from_file(&target.program.file, &spec)?]))
     }
 }
 
-pub fn main(args: &PlacingArgs, launch: &Launch, output: &Path, json: bool) -> CommandResult {
+pub fn main(args: &PlacingArgs, target: &SplitTarget, output: &Path, json: bool) -> CommandResult {
     let contexts = args.machine.contexts.unwrap_or(DEFAULT_CONTEXTS);
     if contexts == 0 {
         return Err(miette!(help = "--s 1 or more", "without contexts no wave can split"));
     }
     let options = args.analysis.options()?;
-    let marked = |places: &[Place], contexts: u32| {
-        let runs = args.runs(launch, places, contexts)?;
+    let marked = |places: &[CodePlace], contexts: u32| {
+        let runs = args.runs(target, places, contexts)?;
         let options = runs.workload_options(&options)?;
         Ok((runs, options))
     };
     let effort = Effort { tries: args.tries };
     let none = |_: &[KernelBound]| Vec::new();
     let best = with_progress(|progress| bound::best_places(&marked, &none, contexts, effort, progress))?;
-    let places: Vec<Place> = best.best.map_or(Vec::new(), |i| best.candidates[i].places.clone());
-    let output = write(launch, &places, output)?;
+    let places: Vec<CodePlace> = best.best.map_or(Vec::new(), |i| best.candidates[i].places.clone());
+    let output = write(target, &places, output)?;
     if json {
         let sum = |list: &[KernelBound], of: fn(&KernelBound) -> u64| list.iter().map(of).sum();
         let with = if best.with.is_empty() { &best.without } else { &best.with };
         print_json(&PlacedJson {
             version: 1,
-            file: launch.program.name.clone(),
+            file: target.program.name.clone(),
             output,
             bound_without: sum(&best.without, |k| k.bound),
             observed_without: sum(&best.without, |k| k.observed),
@@ -137,13 +137,13 @@ pub fn main(args: &PlacingArgs, launch: &Launch, output: &Path, json: bool) -> C
 }
 
 /// Writes the program with the places marked.
-fn write(launch: &Launch, places: &[Place], output: &Path) -> miette::Result<Option<String>> {
+fn write(target: &SplitTarget, places: &[CodePlace], output: &Path) -> miette::Result<Option<String>> {
     if places.is_empty() {
         return Ok(None);
     }
     let at = places.iter().map(|p| format!("{:#x}", p.addr)).collect();
-    let request = Request { kernel: launch.kernel.to_owned(), wanted: Wanted::At(at), style: launch.style };
-    let marked = object::mark(&launch.program.name, &launch.program.bytes, &request)?;
+    let request = Request { kernel: target.kernel.to_owned(), wanted: Wanted::At(at), style: target.style };
+    let marked = object::mark(&target.program.name, &target.program.bytes, &request)?;
     wavebound::files::write(output, &marked.bytes)?;
     Ok(Some(output.display().to_string()))
 }
@@ -165,7 +165,7 @@ fn show(best: &Best, contexts: u32) {
     ));
     print_line("    for S  splits        bound     observed  places");
     for (i, c) in best.candidates.iter().enumerate().take(SHOWN) {
-        let places: Vec<String> = c.places.iter().map(Place::to_string).collect();
+        let places: Vec<String> = c.places.iter().map(CodePlace::to_string).collect();
         let star = if best.best == Some(i) { "*" } else { " " };
         print_line(&format!(
             "  {star} {:>5} {:>7} {:>12} {:>12}  {}",
@@ -180,7 +180,7 @@ fn show(best: &Best, contexts: u32) {
         print_line(&format!("  … {} more with larger bounds; --json has all", best.candidates.len() - SHOWN));
     }
     if let Some(failed) = best.proof.failed.first() {
-        let places: Vec<String> = failed.places.iter().map(Place::to_string).collect();
+        let places: Vec<String> = failed.places.iter().map(CodePlace::to_string).collect();
         let n = best.proof.failed.len();
         let first = failed.error.lines().next().unwrap_or_default();
         print_line(&format!("{n} without a bound, the first: splits at {}: {first}", places.join(", ")));

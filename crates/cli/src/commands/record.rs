@@ -1,8 +1,8 @@
 //! Who watches a launch: statistics, trace, log, picture – the options of `run` about them.
 
 use super::interrupt::Watch;
+use super::outcome::print_stats;
 use super::picture::{self, DrawArgs};
-use super::run::print_stats;
 use super::target::Progress;
 use super::{print_line, tell};
 use clap::Args;
@@ -84,6 +84,16 @@ impl Record {
     /// After everything is shown: the first file that could not be written.
     pub fn complete(problems: Vec<Report>) -> miette::Result<()> {
         problems.into_iter().next().map_or(Ok(()), Err)
+    }
+}
+
+/// The files that were written.
+pub fn print_files(record: &Record) {
+    if let Some(trace) = &record.trace {
+        print_line(&format!("trace: {} ({} events, hash {})", trace.file, trace.events, trace.hash));
+    }
+    if let Some(path) = &record.picture {
+        print_line(&format!("picture: {}", path.display()));
     }
 }
 

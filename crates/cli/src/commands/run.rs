@@ -1,66 +1,21 @@
 //! `wavebound run`: one program, or the launches of a launch file, on one machine, with statistics, memory,
 //! registers, trace, log, picture.
 
-use super::record::{Record, RecordArgs, TraceSummary};
-use super::target::Target;
+pub use super::run_args::RunArgs;
+
+use super::outcome::{Registers, Totals, print_memory, print_registers, print_stats, registers};
+use super::record::{Record, TraceSummary, print_files};
 use super::{CommandResult, launches, print, print_json, print_line};
-use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use wavebound::jobs::Job;
 use wavebound::jobs::data::Array;
 use wavebound::jobs::data::Buffer;
 use wavebound::schedule::Measured;
-use wavebound::sim::Outcome;
 use wavebound::trace::{NO_PC, Stats};
-
-#[derive(Args)]
-pub struct RunArgs {
-    #[command(flatten)]
-    pub target: Target,
-    #[command(flatten)]
-    pub record: RecordArgs,
-    /// Print a buffer, view or label after the run: NAME[:COUNT[:u32|i32|f32|…]]
-    #[arg(long, value_name = "NAME")]
-    pub show: Vec<String>,
-    /// Write a buffer, view or label after the run, as .npy or raw bytes: NAME[:COUNT[:TYPE]]=FILE
-    #[arg(long, value_name = "NAME=FILE")]
-    pub out: Vec<String>,
-    /// Print JSON (docs/json.md)
-    #[arg(long)]
-    pub json: bool,
-    /// Print the table of all instructions, not only of branches
-    #[arg(long)]
-    pub per_pc: bool,
-}
-
-#[derive(Clone, Default, Serialize)]
-pub struct Totals {
-    pub cycles: u64,
-    pub wave_instructions: u64,
-    pub lane_instructions: u64,
-    pub nops: u64,
-    pub waves: u32,
-    pub max_stack_depth: usize,
-}
-
-impl From<&Outcome> for Totals {
-    fn from(o: &Outcome) -> Totals {
-        Totals {
-            cycles: o.cycles,
-            wave_instructions: o.wave_instructions,
-            lane_instructions: o.lane_instructions,
-            nops: o.nops,
-            waves: o.waves,
-            max_stack_depth: o.max_stack_depth,
-        }
-    }
-}
-
-pub type Registers = BTreeMap<u32, Vec<BTreeMap<String, u64>>>;
 
 /// The stable result of `run --json`.
 #[derive(Serialize)]
@@ -74,18 +29,6 @@ struct RunJson {
     trace: Option<TraceSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     oracle: Option<Measured>,
-}
-
-impl RunArgs {
-    /// `--out` as (what, file).
-    pub fn outputs(&self) -> miette::Result<Vec<(&str, PathBuf)>> {
-        let split = |text: &String| {
-            text.split_once('=').map(|(name, file)| (name.len(), PathBuf::from(file))).ok_or_else(|| {
-                miette!(help = "--out NAME=FILE.npy", "`--out {text}` does not say where to write")
-            })
-        };
-        self.out.iter().map(|text| split(text).map(|(n, file)| (&text[..n], file))).collect()
-    }
 }
 
 pub fn main(args: RunArgs) -> CommandResult {
@@ -169,48 +112,4 @@ fn readable<'a>(job: &Job, buffers: impl Iterator<Item = &'a Buffer>) -> miette:
         })?;
     }
     Ok(())
-}
-
-pub fn registers(outcome: &Outcome) -> Registers {
-    let lanes =
-        |w: &wavebound::sim::WaveRegisters| w.lanes.iter().map(|l| l.iter().cloned().collect()).collect();
-    outcome.registers.iter().map(|w| (w.wave, lanes(w))).collect()
-}
-
-pub fn print_stats(stats: Option<&Stats>, per_pc: bool) {
-    if let Some(stats) = stats {
-        print(&stats.table());
-        if per_pc {
-            print(&stats.pc_table());
-        }
-    }
-}
-
-pub fn print_memory(memory: &BTreeMap<String, Vec<String>>) {
-    for (name, values) in memory {
-        print_line(&format!("{name} = {}", values.join(" ")));
-    }
-}
-
-pub fn print_registers(outcome: &Outcome) {
-    for wave in &outcome.registers {
-        print_line(&format!("registers of wave {}:", wave.wave));
-        let Some(first) = wave.lanes.first() else { continue };
-        for (r, (name, _)) in first.iter().enumerate() {
-            let row: Vec<u64> = wave.lanes.iter().map(|l| l[r].1).collect();
-            if row.iter().any(|&v| v != 0) {
-                let row: Vec<String> = row.iter().map(|v| format!("{v:x}")).collect();
-                print_line(&format!("  {name:>6} {}", row.join(" ")));
-            }
-        }
-    }
-}
-
-pub fn print_files(record: &Record) {
-    if let Some(trace) = &record.trace {
-        print_line(&format!("trace: {} ({} events, hash {})", trace.file, trace.events, trace.hash));
-    }
-    if let Some(path) = &record.picture {
-        print_line(&format!("picture: {}", path.display()));
-    }
 }

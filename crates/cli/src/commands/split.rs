@@ -1,16 +1,16 @@
 //! `wavebound split`: marks divergent branches of a GCN3 program for splitting, or lists them (docs/splitting.md).
 
-use super::place::{self, Launch, PlacingArgs};
+use super::place::{self, PlacingArgs, SplitTarget};
+use super::split_input::SplitInput;
+use super::style::StyleArg;
 use super::workloads::WorkloadArgs;
 use super::{CommandResult, print_json, print_line};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use miette::miette;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use wavebound::hw::MarkStyle;
-use wavebound::jobs::launch::WorkloadSpec;
-use wavebound::jobs::object::{self, CompileOptions};
+use wavebound::jobs::object;
 use wavebound::objects::marks::{self, Request, Site, Wanted};
 use wavebound::program::RegionKind;
 
@@ -53,24 +53,6 @@ pub struct SplitArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum StyleArg {
-    /// split before the branch, merge where its lanes meet again
-    #[default]
-    Pws,
-    /// MODE bit 21 set around the branch
-    Thesis,
-}
-
-impl From<StyleArg> for MarkStyle {
-    fn from(style: StyleArg) -> MarkStyle {
-        match style {
-            StyleArg::Pws => MarkStyle::Pws,
-            StyleArg::Thesis => MarkStyle::Thesis,
-        }
-    }
-}
-
 #[derive(Serialize)]
 struct BranchJson {
     function: String,
@@ -106,7 +88,7 @@ struct SplitJson {
 
 pub fn main(args: SplitArgs) -> CommandResult {
     let which = args.workload.spec()?;
-    let program = Program::read(args.file.as_deref(), which.as_ref())?;
+    let program = SplitInput::read(args.file.as_deref(), which.as_ref())?;
     let (name, bytes) = (program.name.clone(), program.bytes.as_slice());
     let report = |e| object::mark_report(&name, e);
     if args.list {
@@ -117,8 +99,8 @@ pub fn main(args: SplitArgs) -> CommandResult {
     wavebound::files::check_output(&output)?;
     if args.optimal {
         let style = args.style.into();
-        let launch = Launch { program: &program, workload: which.as_ref(), kernel: &args.kernel, style };
-        return place::main(&args.placing, &launch, &output, args.json);
+        let target = SplitTarget { program: &program, workload: which.as_ref(), kernel: &args.kernel, style };
+        return place::main(&args.placing, &target, &output, args.json);
     }
     let wanted = match (args.all, args.at.is_empty(), &which) {
         (true, ..) => Wanted::All,
@@ -147,38 +129,6 @@ pub fn main(args: SplitArgs) -> CommandResult {
     let s = if count == 1 { "" } else { "es" };
     print_line(&format!("{output}: {count} branch{s} marked, {} bytes", marked.bytes.len()));
     Ok(ExitCode::SUCCESS)
-}
-
-/// What is to be marked: a file, or the program of a workload.
-pub struct Program {
-    pub name: String,
-    pub bytes: Vec<u8>,
-    /// The file itself, to run it.
-    pub file: PathBuf,
-    /// Where the marked program goes if nothing else is said.
-    pub output: PathBuf,
-}
-
-impl Program {
-    fn read(file: Option<&Path>, which: Option<&WorkloadSpec>) -> miette::Result<Program> {
-        match (file, which) {
-            (Some(_), Some(_)) => Err(miette!("a file does not go with --workload")),
-            (None, Some(which)) => Ok(Program {
-                name: which.workload.name.to_owned(),
-                bytes: which.workload.code.to_vec(),
-                file: PathBuf::new(),
-                output: PathBuf::from(format!("{}.split.co", which.workload.folder())),
-            }),
-            (file, None) => {
-                let file = file.unwrap_or(Path::new(""));
-                let name = file.display().to_string();
-                let bytes = object::read(file, &CompileOptions::default())?;
-                let bytes = object::code(&name, &bytes)?.into_owned();
-                let output = file.with_extension("split.co");
-                Ok(Program { name, bytes, file: file.to_owned(), output })
-            }
-        }
-    }
 }
 
 fn kind(site: &Site) -> &'static str {

@@ -1,7 +1,8 @@
 //! `wavebound synthetic`: the synthetic benchmark as assembly, or run at once and checked against its reference.
 
+use super::outcome::{Totals, print_stats};
+use super::record::print_files;
 use super::record::{Record, RecordArgs};
-use super::run::{Totals, print_files, print_stats};
 use super::target::MachineArgs;
 use super::{CommandResult, print, print_json, print_line};
 use clap::Args;

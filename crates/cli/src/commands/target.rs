@@ -1,6 +1,6 @@
 //! What to run and on which machine: the options `run` and `picture` share.
 
-use super::split::StyleArg;
+use super::style::StyleArg;
 use super::workloads::{MarksArg, WorkloadArgs};
 use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Duration;
 use wavebound::hw::{InstructionSet, MarkStyle};
-use wavebound::jobs::launch::{Launches, MarkChoice, Played, Session, WorkloadSpec, is_launch_file};
+use wavebound::jobs::launch::{Launches, MarkChoice, Session, WorkloadSession, WorkloadSpec, is_launch_file};
 use wavebound::jobs::object::SplitSpec;
 use wavebound::jobs::{Job, JobSpec};
 
@@ -227,7 +227,7 @@ impl Target {
     /// Who hands out launches, if it is a launch file or a workload.
     pub fn launches(&self) -> miette::Result<Option<Box<dyn Launches>>> {
         if let Some((which, spec)) = self.workload()? {
-            return Ok(Some(Box::new(Played::open(&which, &spec)?)));
+            return Ok(Some(Box::new(WorkloadSession::open(&which, &spec)?)));
         }
         if is_launch_file(self.file()) {
             return Ok(Some(Box::new(Session::open(self.file(), &self.launch_spec()?)?)));

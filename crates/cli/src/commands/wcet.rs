@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use wavebound::bound::{
-    self, Files, KernelBound, KernelPoints, Options, Runs, TimesTable, TraceFile, TraceWriter, beside,
+    self, KernelBound, KernelPoints, Options, Runs, TimesTable, TraceFile, TraceFiles, TraceWriter, beside,
 };
 use wavebound::files::Kind;
 use wavebound::jobs::data::{SEEDED, reseed_argument};
@@ -328,7 +328,7 @@ fn kernels(args: &TimesArgs, runs: &Runs, options: &Options) -> miette::Result<V
     let traces =
         args.trace.iter().map(|path| TraceFile::read(path)).collect::<Result<Vec<TraceFile>, _>>()?;
     let mut writer = args.write_trace.as_deref().map(TraceWriter::new).transpose()?;
-    let files = Files { traces: &traces, write: writer.as_mut() };
+    let files = TraceFiles { traces: &traces, write: writer.as_mut() };
     let kernels = with_progress(|progress| bound::analyse_with(runs, options, files, progress));
     // What was measured is worth keeping even if no bound follows from it.
     if let Some(writer) = writer {

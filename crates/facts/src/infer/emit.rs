@@ -1,10 +1,11 @@
 //! Proofs as data for the independent checker: what holds before every block, and the rule of every loop.
 
+use super::found::{Found, NeverTaken};
+use super::known::Known;
 use super::range::{Range, Rel};
 use super::state::{Cond, MaskCond, Pointer, Side, Space, State};
 use super::values::Values;
-use super::{Found, Known, NeverTaken};
-use crate::check::Calls;
+use crate::calls::Calls;
 use wb_flowproof::{
     Address, Code, Comparison, Interval, Invariant, Launch, LoopProof, Moves, Proof, Reg, Said, Witness,
 };

@@ -1,9 +1,9 @@
 //! What one GCN3 instruction does to the ranges: integer arithmetic of both ALUs, loads of arguments and launch sizes,
 //! and every way to change the execution mask. Whatever is not known here leaves nothing known in what it writes.
 
+use super::known::{Known, SideCondition};
 use super::range::{Range, Rel};
 use super::state::{Cond, MaskCond, Pointer, Scalar, Side, Space, State};
-use super::{Known, SideCondition};
 use wb_isa::gcn3::{Format, Inst, NO_SDST, Op, Operand, Ty, sreg};
 
 pub const EXEC: u8 = sreg::EXEC;

@@ -6,6 +6,8 @@ mod bdd;
 mod bound;
 mod emit;
 mod eval;
+mod found;
+mod known;
 mod point;
 mod prove;
 mod range;
@@ -15,166 +17,25 @@ mod state;
 mod values;
 mod words;
 
-use super::check::{analysable_with, calls_of, code_blocks};
-use super::{LoopFact, Origin};
+pub use found::{Inferred, Moved, NeverTaken};
+pub use known::{Known, SideCondition};
+
+use super::calls::code_blocks;
+use super::check::{analysable_with, calls_of};
+use super::facts::{LoopFact, Origin};
+use found::{Clamps, Found};
 use range::Range;
 use round::Round;
-use state::{Side, State};
+use state::State;
 use std::collections::BTreeMap;
 use values::Values;
-use wb_flowproof::{Counted, Rule, Witness};
+use wb_flowproof::{Counted, Rule};
 use wb_isa::Pc;
-use wb_isa::gcn3::isa::{Gcn3, Setup};
-use wb_objects::codeobject::KernelArg;
+use wb_isa::gcn3::isa::Gcn3;
 use wb_program::Program;
 
-/// What is known about a launch. The default knows nothing: proofs then rest on the code alone.
-#[derive(Clone, Debug, Default)]
-pub struct Known<'a> {
-    /// The argument segment, hidden arguments included. Kernels do not write to it.
-    pub kernarg: Option<&'a [u8]>,
-    /// Work-items of a group and of the launch; 0: not known.
-    pub group: [u32; 3],
-    pub grid: [u32; 3],
-    /// Offsets and names of arguments, for proofs.
-    pub arguments: Vec<(u32, String)>,
-    /// A side condition to leave out: tests show that each is needed, and that checker and search find it missing.
-    #[doc(hidden)]
-    pub without: Option<SideCondition>,
-}
-
-/// Side conditions of the rules that wrong proofs were once found without (docs/facts.md, "The search").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SideCondition {
-    /// The form of the test goes with the step of the counter.
-    TestFitsStep,
-    /// A limit that differs between lanes stays only if the same lane keeps the loop going.
-    SameLane,
-    /// Lanes that are on in the next round were on in this one.
-    LanesWereOn,
-    /// A bit of a mask says something about lanes that are off only if it was made so.
-    LanesThatAreOff,
-    /// What a comparison said is void when the mask is written over one of its sides.
-    OperandsUnchanged,
-    /// What holds for all lanes that are on says nothing about scalars: there may be no such lane.
-    SomeLane,
-}
-
-impl SideCondition {
-    pub const ALL: [SideCondition; 6] = [
-        SideCondition::TestFitsStep,
-        SideCondition::SameLane,
-        SideCondition::LanesWereOn,
-        SideCondition::LanesThatAreOff,
-        SideCondition::OperandsUnchanged,
-        SideCondition::SomeLane,
-    ];
-}
-
-/// A register that gets `lo` to `hi` more from header to header, and where it is at the header in every round.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
-    register: Side,
-    lo: i64,
-    hi: i64,
-    within: Range,
-}
-
-/// What is proven about one loop.
-struct Found {
-    fact: LoopFact,
-    rule: Rule,
-    witnesses: Vec<(Pc, Option<Witness>)>,
-    dead: Vec<(Pc, Pc, Witness)>,
-    moved: Vec<Moved>,
-}
-
-/// Ranges of registers at headers (by block) in every round.
-type Clamps = BTreeMap<(usize, Side), Range>;
-
-/// More work-items no group has.
-const MAX_GROUP: u32 = 1024;
 /// Times that what was proven is used to prove more.
 const PASSES: usize = 4;
-
-impl<'a> Known<'a> {
-    /// What the launch of a program fixes: its argument segment, group and grid. `args` name the arguments in proofs.
-    pub fn launch(program: &Program<Gcn3>, kernarg: &'a [u8], args: &[KernelArg]) -> Known<'a> {
-        let Setup { group, grid, .. } = program.isa.setup;
-        let arguments = args.iter().map(|a| (a.offset, a.name.clone())).filter(|a| !a.1.is_empty()).collect();
-        Known { kernarg: Some(kernarg), group, grid, arguments, without: None }
-    }
-
-    /// The argument dword at an offset.
-    fn argument(&self, at: u32) -> Option<u32> {
-        let bytes = self.kernarg?.get(at as usize..at as usize + 4)?;
-        Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-    }
-
-    /// A dword of the dispatch packet: group sizes at 4, 6 and 8, grid sizes from 12.
-    fn packet(&self, at: u32) -> Option<u32> {
-        match at {
-            4 | 8 if self.group.contains(&0) => None,
-            4 => Some(self.group[0] & 0xffff | self.group[1] << 16),
-            8 => Some(self.group[2] & 0xffff),
-            12 | 16 | 20 => Some(self.grid[(at as usize - 12) / 4]).filter(|&n| n > 0),
-            _ => None,
-        }
-    }
-
-    /// Work-item ids in a group.
-    fn item_ids(&self, dimension: usize) -> Range {
-        let size = Some(self.group[dimension]).filter(|&n| n > 0).unwrap_or(MAX_GROUP);
-        Range::unsigned(0, size - 1)
-    }
-
-    /// Lanes a wave has at most.
-    fn lanes(&self) -> u32 {
-        match self.group.iter().fold(1u32, |n, &d| n.saturating_mul(d)) {
-            0 => 64,
-            n => n.min(64),
-        }
-    }
-
-    fn group_ids(&self, dimension: usize) -> Range {
-        match (self.grid[dimension], self.group[dimension]) {
-            (0, _) | (_, 0) => Range::FULL,
-            (grid, group) => Range::unsigned(0, grid.div_ceil(group) - 1),
-        }
-    }
-
-    fn name(&self, offset: u32) -> String {
-        match self.arguments.iter().find(|a| a.0 == offset) {
-            Some((_, name)) => format!("argument {name}"),
-            None => format!("argument at {offset:#x}"),
-        }
-    }
-}
-
-/// A way that no wave of the launch takes: an edge of the control-flow graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NeverTaken {
-    /// Last instruction of the block it leaves.
-    pub from: Pc,
-    /// First instruction of the block it leads to.
-    pub to: Pc,
-    /// The proof in words.
-    pub why: String,
-}
-
-/// What follows from the code and the launch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Inferred {
-    /// Limits of the kernel's loops and of those in functions it calls, by header. Loops that are not in the list have no
-    /// proof.
-    pub loops: Vec<LoopFact>,
-    /// Ways out of blocks that can be reached which are never taken.
-    pub never: Vec<NeverTaken>,
-    /// The proof of all of it, for [`wb_flowproof::check`].
-    pub proof: Option<wb_flowproof::Proof>,
-    /// What the checker refused, and why: a fault of the prover or of the checker.
-    pub refused: Vec<String>,
-}
 
 /// Proves what it can about the flow of a kernel. Every proof is checked again by [`wb_flowproof`], which shares no code with
 /// this module; what it refuses is not returned.

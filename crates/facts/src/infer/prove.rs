@@ -5,12 +5,13 @@
 use super::bdd::Fun;
 use super::bound::{self, Step, Test};
 use super::eval::EXEC;
+use super::found::Moved;
+use super::known::SideCondition;
 use super::point::{Cases, Sym, possible};
 use super::range::{Range, Rel};
 use super::round::{Compared, Round};
 use super::state::{Side, State};
 use super::values::joined;
-use super::{Moved, SideCondition};
 use std::collections::BTreeSet;
 use wb_flowproof::{Form, Witness};
 use wb_isa::Pc;

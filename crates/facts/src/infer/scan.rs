@@ -1,7 +1,7 @@
 //! Loops over the bits of a mask, as clang writes them for atomics: each round takes the lowest bit away
 //! (`s_ff1_i32_b64`, `s_lshl_b64`, `s_andn2_b64`) and the loop goes on while a bit is left, so it ends with the lanes.
 
-use super::Known;
+use super::known::Known;
 use super::prove::bit_is_left;
 use super::round::Round;
 use super::state::State;

@@ -2,9 +2,10 @@
 //! widening at loop headers, cut by the conditions of branches and by what is already proven about loops.
 
 use super::eval::{self, EXEC, VCC};
+use super::found::Clamps;
+use super::known::{Known, SideCondition};
 use super::range::Range;
 use super::state::{Cond, MaskCond, Pointer, Scalar, Side, Space, State};
-use super::{Clamps, Known, SideCondition};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::gcn3::{Inst, Op, Operand};

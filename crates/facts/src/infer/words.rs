@@ -1,7 +1,7 @@
 //! Proofs in words, for reports and facts files.
 
-use super::Known;
 use super::bound::Step;
+use super::known::Known;
 use super::point::Sym;
 use super::prove::Proof;
 use super::range::Rel;

@@ -15,8 +15,8 @@ pub use error::LaunchError;
 pub use plan::Plan;
 pub use schema::LaunchFile;
 pub use session::Session;
-pub use stage::{Go, Launches, Look, Stage, Step, Verdict};
-pub use workload::{MarkChoice, Played, WorkloadSpec, style};
+pub use stage::{Launches, Look, RunLaunch, Stage, Step, Verdict};
+pub use workload::{MarkChoice, WorkloadSession, WorkloadSpec, style};
 
 use std::path::Path;
 

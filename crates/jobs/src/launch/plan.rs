@@ -13,18 +13,18 @@ use wb_objects::codeobject::{CodeObject, KernelArg};
 
 /// An argument: a buffer by its place in the list, or something that is known now.
 #[derive(Clone, Debug)]
-pub enum Value {
+pub enum PlannedArgument {
     Buffer(usize),
     Plain(Arg),
 }
 
 /// One launch as the file says it.
 #[derive(Clone, Debug)]
-pub struct Kernel {
+pub struct PlannedLaunch {
     pub name: String,
     pub grid: [u32; 3],
     pub group: [u32; 3],
-    pub args: Vec<Value>,
+    pub args: Vec<PlannedArgument>,
     pub dynamic_lds: u32,
     pub span: Range<usize>,
 }
@@ -39,7 +39,7 @@ pub struct Flag {
 /// Operations run one after the other; loops jump back.
 #[derive(Clone, Debug)]
 pub enum Op {
-    Launch(Kernel),
+    Launch(PlannedLaunch),
     /// Host writes zero.
     Clear(Flag),
     /// Back to `start` until `rounds` are done.
@@ -195,7 +195,7 @@ impl Planner<'_> {
         Ok(Flag { buffer: self.buffer(name.trim(), text.span())?, index })
     }
 
-    fn kernel(&self, t: &LaunchTable, span: Range<usize>) -> Result<Kernel, LaunchError> {
+    fn kernel(&self, t: &LaunchTable, span: Range<usize>) -> Result<PlannedLaunch, LaunchError> {
         let (name, name_span) =
             t.kernel.as_ref().map_or((String::new(), span.clone()), |k| (k.get_ref().clone(), k.span()));
         let Some(name) = self.object.kernel(&name).map(|k| k.name.clone()) else {
@@ -216,7 +216,7 @@ impl Planner<'_> {
             self.object.kernels.iter().find(|k| k.name == name).map_or(Vec::new(), |k| explicit(k).collect());
         let args = t.args.iter().enumerate().map(|(i, a)| self.arg(a, slots.get(i).copied()));
         let args = args.collect::<Result<Vec<_>, _>>()?;
-        Ok(Kernel {
+        Ok(PlannedLaunch {
             name,
             grid: size(&t.grid, "grid")?,
             group: size(&t.group, "group")?,
@@ -226,19 +226,19 @@ impl Planner<'_> {
         })
     }
 
-    fn arg(&self, arg: &Spanned<String>, slot: Option<&KernelArg>) -> Result<Value, LaunchError> {
+    fn arg(&self, arg: &Spanned<String>, slot: Option<&KernelArg>) -> Result<PlannedArgument, LaunchError> {
         let text = arg.get_ref();
         if !text.contains(':') {
-            return Ok(Value::Buffer(self.buffer(text, arg.span())?));
+            return Ok(PlannedArgument::Buffer(self.buffer(text, arg.span())?));
         }
         let wrong = |why: String| {
             self.error(arg.span(), format!("`{text}` is not an argument: {why}"))
                 .hint("the name of a buffer, \"i32:5\", \"f32:1,2,3,4\", \"struct:i32:1;f32:2\", \"hex:00ff\" or \"local:4096\"")
         };
         match (args::parse(text).map_err(wrong)?, slot) {
-            (Argument::Local(bytes), _) => Ok(Value::Plain(Arg::Local(bytes))),
-            (Argument::Value(v), Some(slot)) => args::fit(v, slot).map(Value::Plain).map_err(wrong),
-            (Argument::Value(v), None) => Ok(Value::Plain(Arg::Value(v.bytes))),
+            (Argument::Local(bytes), _) => Ok(PlannedArgument::Plain(Arg::Local(bytes))),
+            (Argument::Value(v), Some(slot)) => args::fit(v, slot).map(PlannedArgument::Plain).map_err(wrong),
+            (Argument::Value(v), None) => Ok(PlannedArgument::Plain(Arg::Value(v.bytes))),
             (Argument::Buffer(_), _) => Err(wrong("buffers have a name and a table, [buffers.NAME]".into())),
         }
     }

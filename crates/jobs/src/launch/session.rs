@@ -3,7 +3,7 @@
 
 use super::LaunchError;
 use super::compare::{Tolerance, compare};
-use super::plan::{Flag, Kernel, Op, Plan, Value};
+use super::plan::{Flag, Op, Plan, PlannedArgument, PlannedLaunch};
 use super::schema::{BufferTable, CompileTable, ExpectTable, LaunchFile};
 use super::stage::{Launches, Stage, Step, Verdict};
 use crate::args::is_data_file;
@@ -183,10 +183,10 @@ impl Session {
         Ok(Array { element, shape: vec![count], bytes })
     }
 
-    fn step(&self, kernel: &Kernel) -> Step {
+    fn step(&self, kernel: &PlannedLaunch) -> Step {
         let args = kernel.args.iter().map(|a| match a {
-            Value::Buffer(i) => Arg::Buffer(self.stage.buffers[*i].addr),
-            Value::Plain(arg) => arg.clone(),
+            PlannedArgument::Buffer(i) => Arg::Buffer(self.stage.buffers[*i].addr),
+            PlannedArgument::Plain(arg) => arg.clone(),
         });
         let dispatch = Dispatch {
             kernel: kernel.name.clone(),

@@ -14,10 +14,10 @@ use wb_sim::{Outcome, RunOptions};
 use wb_trace::Observer;
 
 /// Runs a launch that was prepared.
-pub type Go<'a> = dyn FnMut(RunOptions, Option<&mut dyn Observer>) -> Result<Outcome, JobError> + 'a;
+pub type RunLaunch<'a> = dyn FnMut(RunOptions, Option<&mut dyn Observer>) -> Result<Outcome, JobError> + 'a;
 
 /// Looks at a launch before it runs, and may run it.
-pub type Look<'a> = dyn FnMut(&Prepared, &[KernelArg], &mut Go) -> Result<(), JobError> + 'a;
+pub type Look<'a> = dyn FnMut(&Prepared, &[KernelArg], &mut RunLaunch) -> Result<(), JobError> + 'a;
 
 /// A launch that is due.
 #[derive(Clone, Debug)]

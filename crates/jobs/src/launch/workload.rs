@@ -62,33 +62,33 @@ impl WorkloadSpec {
 
     /// One launch, counted from 1, as a job of its own; launches before it run untimed. None: there are fewer.
     pub fn job(&self, spec: &JobSpec, number: usize) -> Result<Option<Job>, JobError> {
-        let mut played = Played::open(self, spec)?;
-        while let Some(step) = played.next_step()? {
+        let mut session = WorkloadSession::open(self, spec)?;
+        while let Some(step) = session.next_step()? {
             if step.number == number {
-                let Stage { device, module, buffers, .. } = &mut played.stage;
+                let Stage { device, module, buffers, .. } = &mut session.stage;
                 return Job::from_device(device, module, &step.dispatch, buffers.clone()).map(Some);
             }
-            played.run(&step, RunOptions { timed: false, ..RunOptions::default() }, None)?;
+            session.run(&step, RunOptions { timed: false, ..RunOptions::default() }, None)?;
         }
         Ok(None)
     }
 }
 
 /// A workload on its way.
-pub struct Played {
+pub struct WorkloadSession {
     pub stage: Stage,
     pub player: Player,
     places: Vec<(u64, u64)>,
     launched: usize,
 }
 
-impl Played {
-    pub fn open(which: &WorkloadSpec, spec: &JobSpec) -> Result<Played, JobError> {
-        Played::open_input(which, spec, 0)
+impl WorkloadSession {
+    pub fn open(which: &WorkloadSpec, spec: &JobSpec) -> Result<WorkloadSession, JobError> {
+        WorkloadSession::open_input(which, spec, 0)
     }
 
     /// With another input; 0 is the suite's own.
-    pub fn open_input(which: &WorkloadSpec, spec: &JobSpec, input: u64) -> Result<Played, JobError> {
+    pub fn open_input(which: &WorkloadSpec, spec: &JobSpec, input: u64) -> Result<WorkloadSession, JobError> {
         let machine = which.machine(spec)?;
         let object = which.workload.object(&which.marks(&machine, &spec.split))?;
         let mut device = Device::new(machine);
@@ -102,11 +102,11 @@ impl Played {
             shapes.push(vec![b.data.len() as u64]);
         }
         let stage = Stage { device, module, buffers, shapes };
-        Ok(Played { stage, player: Player::new(run), places, launched: 0 })
+        Ok(WorkloadSession { stage, player: Player::new(run), places, launched: 0 })
     }
 }
 
-impl Launches for Played {
+impl Launches for WorkloadSession {
     fn stage(&self) -> &Stage {
         &self.stage
     }

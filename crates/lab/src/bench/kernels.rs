@@ -1,7 +1,7 @@
 //! Benches of GCN3: kernels compiled by clang (fixtures/gcn3/bench.cl) on the device. Launches are timed,
 //! and their results compared with plain Rust: a wrong answer is an error.
 
-use super::{Run, Work, timed_run};
+use super::work::{Run, Work, timed_run};
 use miette::{IntoDiagnostic, Report, miette};
 use wb_device::{Arg, Device, Dispatch, Module};
 use wb_sim::RunOptions;
@@ -9,16 +9,16 @@ use wb_sim::RunOptions;
 pub(super) const MACHINE: &str = "gcn3";
 const OBJECT: &[u8] = include_bytes!("../../../../fixtures/gcn3/bench.O2.co");
 
-pub(super) struct Kernel {
+pub(super) struct KernelBench {
     pub name: &'static str,
     pub run: fn(bool) -> Result<Run, Report>,
 }
 
-pub(super) const KERNELS: &[Kernel] = &[
-    Kernel { name: "gcn3-fir", run: fir },
-    Kernel { name: "gcn3-matmul", run: matmul },
-    Kernel { name: "gcn3-bfs", run: bfs },
-    Kernel { name: "gcn3-stencil", run: stencil },
+pub(super) const KERNELS: &[KernelBench] = &[
+    KernelBench { name: "gcn3-fir", run: fir },
+    KernelBench { name: "gcn3-matmul", run: matmul },
+    KernelBench { name: "gcn3-bfs", run: bfs },
+    KernelBench { name: "gcn3-stencil", run: stencil },
 ];
 
 /// A device with the benches' code object.

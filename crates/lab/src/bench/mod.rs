@@ -5,11 +5,11 @@ mod kernels;
 mod ops;
 mod programs;
 mod vortex;
+mod work;
 
 use miette::Report;
 use serde::Serialize;
-use std::time::Instant;
-use wb_sim::Outcome;
+use work::Run;
 
 /// One measurement; the fields and their names are stable.
 #[derive(Clone, Debug, Serialize)]
@@ -23,37 +23,6 @@ pub struct Measurement {
     pub cycles: u64,
     pub seconds: f64,
     pub wave_instructions_per_second: f64,
-}
-
-/// What was simulated.
-#[derive(Clone, Copy, Debug, Default)]
-struct Work {
-    wave_instructions: u64,
-    cycles: u64,
-}
-
-impl Work {
-    fn of(outcome: &Outcome) -> Work {
-        Work { wave_instructions: outcome.wave_instructions, cycles: outcome.cycles }
-    }
-
-    fn add(&mut self, more: Work) {
-        self.wave_instructions += more.wave_instructions;
-        self.cycles += more.cycles;
-    }
-}
-
-/// What one run did and how long it took.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    work: Work,
-    seconds: f64,
-}
-
-fn timed_run(run: impl FnOnce() -> Result<Work, Report>) -> Result<Run, Report> {
-    let started = Instant::now();
-    let work = run()?;
-    Ok(Run { work, seconds: started.elapsed().as_secs_f64() })
 }
 
 /// Names of all benches.

@@ -1,7 +1,7 @@
 //! `gcn3-ops`: single ALU instructions of GCN3, executed again and again on one full wave. The time of one is
 //! 1000 / (million per second) ns.
 
-use super::{Run, Work, timed_run};
+use super::work::{Run, Work, timed_run};
 use miette::{Report, miette};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::gcn3::{assemble_line, decode};

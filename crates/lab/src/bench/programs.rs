@@ -1,6 +1,6 @@
 //! Benches of HARP and GUPPY: embedded assembly programs with a loop.
 
-use super::{Run, Work, timed_run};
+use super::work::{Run, Work, timed_run};
 use miette::Report;
 use wb_hw::InstructionSet;
 use wb_jobs::{Job, JobSpec};

@@ -1,7 +1,7 @@
 //! Benches of Vortex: kernels of fixtures/vortex on the machine of SWAS, 32 waves of 32 lanes.
 
-use super::{Run, Work, timed_run};
-use crate::kernels::{Kernel, sgemm, swas, trials};
+use super::work::{Run, Work, timed_run};
+use crate::kernels::{VortexKernel, sgemm, swas, trials};
 use miette::Report;
 use wb_jobs::{Job, JobSpec};
 use wb_sim::RunOptions;
@@ -18,10 +18,10 @@ pub(super) const KERNELS: &[(&str, MakeKernel, &str)] = &[
     ("vortex-psort-coordinated", || swas().into_iter().find(|k| k.name == "psort"), COORDINATED),
     ("vortex-diverge-coordinated", || trials().into_iter().find(|k| k.name == "diverge"), COORDINATED),
 ];
-type MakeKernel = fn() -> Option<Kernel>;
+type MakeKernel = fn() -> Option<VortexKernel>;
 pub(super) const COORDINATED: &str = "coordinated";
 
-pub(super) fn prepare(kernel: &Kernel, frontend: &str) -> Result<Job, Report> {
+pub(super) fn prepare(kernel: &VortexKernel, frontend: &str) -> Result<Job, Report> {
     let sets = vec!["limits.memory=4194304".to_owned(), format!("frontend.kind={frontend}")];
     kernel.job(&JobSpec { machine: MACHINE.into(), sets, ..JobSpec::default() })
 }

@@ -1,7 +1,10 @@
 //! The Vortex kernels of fixtures/vortex: how to launch them, and what they must compute. Sizes are chosen so that the
 //! numbers of wave-instructions come near table I of the SWAS document; results are compared bit for bit.
 
+mod inputs;
 mod reference;
+
+pub use inputs::Inputs;
 
 use miette::{Report, miette};
 use wb_jobs::{Job, JobSpec};
@@ -10,7 +13,7 @@ use wb_sim::Outcome;
 type Reference = fn(&Inputs) -> Vec<(usize, Vec<u8>)>;
 
 /// A kernel with its arguments.
-pub struct Kernel {
+pub struct VortexKernel {
     pub name: &'static str,
     elf: &'static [u8],
     pub args: Vec<String>,
@@ -20,32 +23,6 @@ pub struct Kernel {
     pub for_vortex: bool,
     /// What buffers hold afterwards: argument number and contents, from all buffers before the run.
     reference: Reference,
-}
-
-/// Arguments as the reference sees them.
-pub struct Inputs {
-    args: Vec<String>,
-    buffers: Vec<(usize, Vec<u8>)>,
-}
-
-impl Inputs {
-    fn bytes(&self, arg: usize) -> &[u8] {
-        self.buffers.iter().find(|b| b.0 == arg).map_or(&[], |b| b.1.as_slice())
-    }
-
-    fn words(&self, arg: usize) -> Vec<u32> {
-        self.bytes(arg).chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
-    }
-
-    fn floats(&self, arg: usize) -> Vec<f32> {
-        self.words(arg).into_iter().map(f32::from_bits).collect()
-    }
-
-    /// A number that is passed as it is.
-    fn number<T: std::str::FromStr + Default>(&self, arg: usize) -> T {
-        let text = self.args.get(arg).and_then(|a| a.split_once(':')).map_or("", |a| a.1);
-        text.parse().unwrap_or_default()
-    }
 }
 
 fn list(args: &[&str]) -> Vec<String> {
@@ -59,10 +36,10 @@ macro_rules! elf {
 }
 
 /// The six benchmarks of SWAS table I.
-pub fn swas() -> Vec<Kernel> {
+pub fn swas() -> Vec<VortexKernel> {
     let options = 42 * 1024;
     let array = |fill: &str| format!("buf:f32:{options}:{fill}");
-    let kernel = |name, elf, args: Vec<String>, published, reference| Kernel {
+    let kernel = |name, elf, args: Vec<String>, published, reference| VortexKernel {
         name,
         elf,
         args,
@@ -148,7 +125,7 @@ pub fn swas() -> Vec<Kernel> {
 }
 
 /// A product of 2^`log_columns` rows and as many columns, `k` terms each; `tasks` elements.
-pub fn sgemm(tasks: u32, log_columns: u32, k: u32, published: Option<u64>) -> Kernel {
+pub fn sgemm(tasks: u32, log_columns: u32, k: u32, published: Option<u64>) -> VortexKernel {
     let n: u32 = 1 << log_columns;
     let pitch = k.max(n);
     let args = vec![
@@ -160,7 +137,7 @@ pub fn sgemm(tasks: u32, log_columns: u32, k: u32, published: Option<u64>) -> Ke
         format!("buf:f32:{}:uniform=-1..1,12", k * n),
         format!("buf:f32:{tasks}"),
     ];
-    Kernel {
+    VortexKernel {
         name: "sgemm",
         elf: elf!("sgemm"),
         args,
@@ -171,8 +148,8 @@ pub fn sgemm(tasks: u32, log_columns: u32, k: u32, published: Option<u64>) -> Ke
 }
 
 /// Kernels that try out control flow, local memory and what lanes tell each other.
-pub fn trials() -> Vec<Kernel> {
-    let trial = |name, elf, args: &[&str], for_vortex, reference| Kernel {
+pub fn trials() -> Vec<VortexKernel> {
+    let trial = |name, elf, args: &[&str], for_vortex, reference| VortexKernel {
         name,
         elf,
         args: list(args),
@@ -194,7 +171,7 @@ pub fn trials() -> Vec<Kernel> {
     ]
 }
 
-impl Kernel {
+impl VortexKernel {
     pub fn job(&self, spec: &JobSpec) -> Result<Job, Report> {
         let spec = JobSpec {
             isa: Some(wb_hw::InstructionSet::Vortex),

@@ -3,7 +3,7 @@
 // The constants are written as in the C sources.
 #![allow(clippy::excessive_precision, clippy::approx_constant)]
 
-use super::Inputs;
+use super::inputs::Inputs;
 
 /// RISC-V has one NaN as a result; the host may have others.
 fn floats(values: impl IntoIterator<Item = f32>) -> Vec<u8> {

@@ -145,27 +145,27 @@ impl Series {
     }
 }
 
-struct Study {
+struct WidthRuns {
     series: Vec<Series>,
     all_made: bool,
 }
 
-fn study(sorted: bool) -> Result<Study, Report> {
-    let mut study = Study { series: Vec::new(), all_made: true };
+fn run_widths(sorted: bool) -> Result<WidthRuns, Report> {
+    let mut runs = WidthRuns { series: Vec::new(), all_made: true };
     for seed in SEEDS {
         let trips = trips(seed, sorted);
         let mut spent = Vec::new();
         for width in WIDTHS {
             let (clocks, made) = run(width, &trips)?;
-            study.all_made &= made == trips;
+            runs.all_made &= made == trips;
             spent.push(clocks);
         }
-        study.series.push(Series { trips, spent });
+        runs.series.push(Series { trips, spent });
     }
-    Ok(study)
+    Ok(runs)
 }
 
-impl Study {
+impl WidthRuns {
     /// Mean, least and most cost by width.
     fn costs(&self) -> Vec<(f64, f64, f64)> {
         let costs: Vec<Vec<f64>> = self.series.iter().map(Series::cost).collect();
@@ -216,24 +216,24 @@ impl Study {
 }
 
 /// Cost by width as CSV and lines.
-fn compare(nb: &mut Notebook, title: &str, studies: &[(&str, &Study)]) -> Result<(), Report> {
+fn compare(nb: &mut Notebook, title: &str, orders: &[(&str, &WidthRuns)]) -> Result<(), Report> {
     let mut rows = Vec::new();
-    for (order, study) in studies {
-        for (width, (mean, least, most)) in WIDTHS.iter().zip(study.costs()) {
+    for (order, runs) in orders {
+        for (width, (mean, least, most)) in WIDTHS.iter().zip(runs.costs()) {
             let numbers = [mean, least, most, expected(*width)].map(|n| format!("{n:.4}"));
             rows.push([vec![(*order).to_owned(), width.to_string()], numbers.to_vec()].concat());
         }
     }
     nb.csv(".csv", &columns("order width cost_mean cost_least cost_most two_w_over_w_plus_1"), rows)?;
     let mut series = vec![("expected, 2w/(w+1)".to_owned(), WIDTHS.map(expected).to_vec())];
-    if studies.len() > 1 {
+    if orders.len() > 1 {
         // The document's one number: wide waves in random order over no waste.
         let widest = WIDTHS.map(|w| if w == 64 { AROUND } else { f64::NAN });
         series.insert(0, ("published, around 2x".to_owned(), widest.to_vec()));
         series.push(("expected at most, sorted".to_owned(), WIDTHS.map(|_| SORTED_AT_MOST).to_vec()));
     }
-    let means = |study: &Study| study.costs().iter().map(|c| c.0).collect();
-    series.extend(studies.iter().map(|(order, study)| ((*order).to_owned(), means(study))));
+    let means = |runs: &WidthRuns| runs.costs().iter().map(|c| c.0).collect();
+    series.extend(orders.iter().map(|(order, runs)| ((*order).to_owned(), means(runs))));
     let chart = Chart {
         title: title.to_owned(),
         x_label: "wave width".into(),
@@ -263,19 +263,19 @@ fn notes(nb: &mut Notebook) {
 }
 
 pub fn random(nb: &mut Notebook) -> Result<(), Report> {
-    let study = study(false)?;
-    study.report(nb, "random");
-    let costs = study.costs();
+    let runs = run_widths(false)?;
+    runs.report(nb, "random");
+    let costs = runs.costs();
     nb.number("random: width 8 over width 64", costs[3].0 / costs[6].0, 2, "");
     let grows = costs.windows(2).all(|w| w[0].0 < w[1].0);
     nb.text(GROWS, if grows { "yes" } else { "no" });
     notes(nb);
-    study.threads(nb, "GUPPY figure 8: divergent threads")?;
-    compare(nb, "GUPPY figure 8: cost of wide waves", &[("random", &study)])
+    runs.threads(nb, "GUPPY figure 8: divergent threads")?;
+    compare(nb, "GUPPY figure 8: cost of wide waves", &[("random", &runs)])
 }
 
 pub fn sorted(nb: &mut Notebook) -> Result<(), Report> {
-    let (random, sorted) = (study(false)?, study(true)?);
+    let (random, sorted) = (run_widths(false)?, run_widths(true)?);
     sorted.report(nb, "sorted");
     let (r, s) = (random.costs(), sorted.costs());
     nb.number("potential speed-up at width 64", r[6].0, 2, "x");

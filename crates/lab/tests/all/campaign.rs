@@ -3,7 +3,7 @@
 //!
 //! `WAVEBOUND_CAMPAIGN_CASES=20000` runs more.
 
-use wb_lab::campaign::{Case, run, summary, table};
+use wb_lab::campaign::{CampaignCase, run, summary, table};
 use wb_testgen::random::gcn3::Setup;
 
 /// Six times through all combinations of mechanism, S and marks.
@@ -16,13 +16,13 @@ fn no_run_is_longer_than_its_bound() {
     let cases = std::env::var("WAVEBOUND_CAMPAIGN_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(CASES);
     let found = run(0..cases, INPUTS, 2, &|| ()).unwrap_or_else(|(n, e)| panic!("case {n}: {e}"));
     println!("{}", table(&summary(&found)));
-    let bad: Vec<&Case> = found.iter().filter(|c| !c.sound || !c.certified).collect();
+    let bad: Vec<&CampaignCase> = found.iter().filter(|c| !c.sound || !c.certified).collect();
     assert!(bad.is_empty(), "again: wavebound campaign --case N\n{bad:#?}");
     if cases < CASES {
         return;
     }
     for mechanism in ["none", "thesis", "dws", "pws"] {
-        let own: Vec<&Case> = found.iter().filter(|c| c.mechanism == mechanism).collect();
+        let own: Vec<&CampaignCase> = found.iter().filter(|c| c.mechanism == mechanism).collect();
         assert!(own.len() >= 100, "{mechanism}: {} cases", own.len());
         let split = own.iter().filter(|c| c.splits > 0).count();
         assert_eq!(split > 0, mechanism != "none", "{mechanism}");

@@ -3,7 +3,7 @@
 
 use wb_hw::{FrontEndKind, Policy};
 use wb_jobs::JobSpec;
-use wb_lab::kernels::{Kernel, swas, trials};
+use wb_lab::kernels::{VortexKernel, swas, trials};
 use wb_schedule::{Choice, measure, predict};
 use wb_sim::RunOptions;
 
@@ -13,7 +13,7 @@ fn spec(sets: &[&str]) -> JobSpec {
 }
 
 /// Small enough to run twelve times.
-fn kernels() -> Vec<Kernel> {
+fn kernels() -> Vec<VortexKernel> {
     swas().into_iter().filter(|k| k.published.is_some_and(|n| n < 50_000)).chain(trials()).collect()
 }
 

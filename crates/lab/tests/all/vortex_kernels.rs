@@ -2,10 +2,10 @@
 //! are written for, on one SM and on several, with small waves and with large ones.
 
 use wb_jobs::{Job, JobSpec};
-use wb_lab::kernels::{Kernel, sgemm, swas, trials};
+use wb_lab::kernels::{VortexKernel, sgemm, swas, trials};
 use wb_sim::{Outcome, RunOptions};
 
-fn run(kernel: &Kernel, machine: &str, mechanism: &str, sets: &[&str], timed: bool) -> (Job, Outcome) {
+fn run(kernel: &VortexKernel, machine: &str, mechanism: &str, sets: &[&str], timed: bool) -> (Job, Outcome) {
     let mut all: Vec<String> = sets.iter().map(|&s| s.to_owned()).collect();
     all.push("limits.memory=4194304".into());
     all.push(format!("divergence.mechanism={mechanism}"));
@@ -18,7 +18,7 @@ fn run(kernel: &Kernel, machine: &str, mechanism: &str, sets: &[&str], timed: bo
     (job, outcome)
 }
 
-fn mechanisms(kernel: &Kernel) -> &'static [&'static str] {
+fn mechanisms(kernel: &VortexKernel) -> &'static [&'static str] {
     if kernel.for_vortex { &["vortex-v2", "vortex", "simt-stack"] } else { &["simt-stack"] }
 }
 
@@ -47,7 +47,7 @@ fn timed_on_one_sm_and_on_two() {
 
 #[test]
 fn on_machines_of_other_shapes() {
-    let kernels: Vec<Kernel> =
+    let kernels: Vec<VortexKernel> =
         trials().into_iter().chain([sgemm(256, 4, 16, None), sgemm(64, 3, 5, None)]).collect();
     for kernel in kernels.iter().filter(|k| k.name != "reduce") {
         for sets in [

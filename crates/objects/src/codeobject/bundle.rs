@@ -1,6 +1,6 @@
 //! Offload bundles (`__CLANG_OFFLOAD_BUNDLE__`): several objects in one file, told by their target names.
 
-use super::CodeObjectError;
+use super::error::CodeObjectError;
 
 const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 /// What bundlers align objects to.

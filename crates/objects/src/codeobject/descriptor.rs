@@ -1,9 +1,7 @@
 //! Kernel descriptors: registers, user SGPRs and modes a kernel asks for. 64 bytes from version 3 on,
 //! a 256-byte `amd_kernel_code_t` in front of the code in version 2.
 
-use super::{CodeObjectError, Kernel, at, metadata_v2};
-use object::elf::STT_LOOS;
-use object::{Endianness, Object, ObjectSymbol, SymbolFlags, read::elf::ElfFile64};
+use super::image::at;
 use wb_program::Segment;
 
 /// What the hardware sets up before the first instruction.
@@ -53,11 +51,11 @@ impl Descriptor {
     }
 }
 
-fn u32_at(bytes: &[u8], offset: usize) -> u32 {
+pub(super) fn u32_at(bytes: &[u8], offset: usize) -> u32 {
     bytes.get(offset..offset + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
 }
 
-fn u64_at(bytes: &[u8], offset: usize) -> u64 {
+pub(super) fn u64_at(bytes: &[u8], offset: usize) -> u64 {
     u64::from(u32_at(bytes, offset)) | u64::from(u32_at(bytes, offset + 4)) << 32
 }
 
@@ -68,39 +66,4 @@ pub fn read(segments: &[Segment], addr: u64) -> Option<(Descriptor, u64, u32, u3
         Descriptor { rsrc1: u32_at(d, 48), rsrc2: u32_at(d, 52), properties: u32_at(d, 56) & 0xffff };
     let entry = addr.wrapping_add(u64_at(d, 16));
     Some((descriptor, entry, u32_at(d, 0), u32_at(d, 4), u32_at(d, 8)))
-}
-
-/// Version 2: a symbol of type AMDGPU_HSA_KERNEL stands at an `amd_kernel_code_t`.
-pub fn kernels_v2(elf: &ElfFile64<Endianness>, segments: &[Segment]) -> Result<Vec<Kernel>, CodeObjectError> {
-    let arguments = metadata_v2::arguments(elf)?;
-    let mut kernels: Vec<Kernel> = Vec::new();
-    for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
-        let SymbolFlags::Elf { st_info, .. } = symbol.flags() else { continue };
-        let Ok(name) = symbol.name() else { continue };
-        if st_info.st_type().0 != STT_LOOS || kernels.iter().any(|k| k.name == name) {
-            continue;
-        }
-        let wrong = |what: &str| CodeObjectError::Kernel { kernel: name.to_owned(), what: what.to_owned() };
-        let header =
-            at(segments, symbol.address(), 256).ok_or_else(|| wrong("its header is not in the file"))?;
-        if u32_at(header, 0) != 1 {
-            return Err(wrong("unknown amd_kernel_code_t version"));
-        }
-        let kernarg_size = u64_at(header, 72);
-        kernels.push(Kernel {
-            name: name.to_owned(),
-            entry: symbol.address().wrapping_add(u64_at(header, 16)),
-            descriptor: Descriptor {
-                rsrc1: u32_at(header, 48),
-                rsrc2: u32_at(header, 52),
-                properties: u32_at(header, 56),
-            },
-            kernarg_size: u32::try_from(kernarg_size).map_err(|_| wrong("impossible argument size"))?,
-            args: arguments.iter().find(|a| a.0 == name).map_or_else(Vec::new, |a| a.1.clone()),
-            lds_bytes: u32_at(header, 64),
-            scratch_bytes: u32_at(header, 60),
-            version: 2,
-        });
-    }
-    Ok(kernels)
 }

@@ -1,35 +1,13 @@
 //! The metadata note (NT_AMDGPU_METADATA, msgpack): kernels, their descriptors' symbols, their arguments.
 
-use super::{CodeObjectError, Kernel, descriptor};
+use super::descriptor;
+use super::error::CodeObjectError;
+use super::kernel::{ArgKind, Kernel, KernelArg};
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
 use object::{Endianness, elf};
 use serde::{Deserialize, Serialize};
 use wb_isa::gcn3::{ArgHeader, ArgType, KernelHeader};
 use wb_program::Segment;
-
-/// What an argument slot holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ArgKind {
-    /// Passed by value.
-    Value,
-    /// Address of a buffer.
-    Buffer,
-    /// Offset of dynamically sized LDS (OpenCL `__local` argument).
-    DynamicLds,
-    /// Filled in by the runtime, by name (`hidden_global_offset_x`, …).
-    Hidden(String),
-    /// Images, samplers, pipes, queues: not supported by launches yet.
-    Other(String),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelArg {
-    pub name: String,
-    pub type_name: String,
-    pub offset: u32,
-    pub size: u32,
-    pub kind: ArgKind,
-}
 
 #[derive(Deserialize, Serialize)]
 pub(super) struct Root {

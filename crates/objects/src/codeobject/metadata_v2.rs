@@ -1,10 +1,15 @@
-//! The metadata note of version 2 (NT_AMD_HSA_METADATA, YAML): names, sizes and kinds of arguments. Offsets are not
-//! in it; they follow from sizes and alignments.
+//! Kernels of version 2: their headers (`amd_kernel_code_t`), and the metadata note (NT_AMD_HSA_METADATA, YAML) with names,
+//! sizes and kinds of arguments. Offsets are not in it; they follow from sizes and alignments.
 
+use super::descriptor::{Descriptor, u32_at, u64_at};
+use super::error::CodeObjectError;
+use super::image::at;
+use super::kernel::{ArgKind, Kernel, KernelArg};
 use super::metadata::note;
-use super::{ArgKind, CodeObjectError, KernelArg};
-use object::{Endianness, read::elf::ElfFile64};
+use object::elf::STT_LOOS;
+use object::{Endianness, Object, ObjectSymbol, SymbolFlags, read::elf::ElfFile64};
 use serde::Deserialize;
+use wb_program::Segment;
 
 #[derive(Deserialize)]
 struct Root {
@@ -34,8 +39,43 @@ struct ArgMeta {
 
 const NT_AMD_HSA_METADATA: u32 = 10;
 
+/// Version 2: a symbol of type AMDGPU_HSA_KERNEL stands at an `amd_kernel_code_t`.
+pub fn kernels(elf: &ElfFile64<Endianness>, segments: &[Segment]) -> Result<Vec<Kernel>, CodeObjectError> {
+    let arguments = arguments(elf)?;
+    let mut kernels: Vec<Kernel> = Vec::new();
+    for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
+        let SymbolFlags::Elf { st_info, .. } = symbol.flags() else { continue };
+        let Ok(name) = symbol.name() else { continue };
+        if st_info.st_type().0 != STT_LOOS || kernels.iter().any(|k| k.name == name) {
+            continue;
+        }
+        let wrong = |what: &str| CodeObjectError::Kernel { kernel: name.to_owned(), what: what.to_owned() };
+        let header =
+            at(segments, symbol.address(), 256).ok_or_else(|| wrong("its header is not in the file"))?;
+        if u32_at(header, 0) != 1 {
+            return Err(wrong("unknown amd_kernel_code_t version"));
+        }
+        let kernarg_size = u64_at(header, 72);
+        kernels.push(Kernel {
+            name: name.to_owned(),
+            entry: symbol.address().wrapping_add(u64_at(header, 16)),
+            descriptor: Descriptor {
+                rsrc1: u32_at(header, 48),
+                rsrc2: u32_at(header, 52),
+                properties: u32_at(header, 56),
+            },
+            kernarg_size: u32::try_from(kernarg_size).map_err(|_| wrong("impossible argument size"))?,
+            args: arguments.iter().find(|a| a.0 == name).map_or_else(Vec::new, |a| a.1.clone()),
+            lds_bytes: u32_at(header, 64),
+            scratch_bytes: u32_at(header, 60),
+            version: 2,
+        });
+    }
+    Ok(kernels)
+}
+
 /// Arguments per kernel name; nothing where the object has no such note.
-pub fn arguments(elf: &ElfFile64<Endianness>) -> Result<Vec<(String, Vec<KernelArg>)>, CodeObjectError> {
+fn arguments(elf: &ElfFile64<Endianness>) -> Result<Vec<(String, Vec<KernelArg>)>, CodeObjectError> {
     let Some(text) = note(elf, b"AMD", NT_AMD_HSA_METADATA)? else { return Ok(Vec::new()) };
     let text = std::str::from_utf8(text).map_err(|e| CodeObjectError::Metadata(e.to_string()))?;
     parse(text.trim_end_matches('\0'))

@@ -3,6 +3,9 @@
 
 pub(crate) mod bundle;
 mod descriptor;
+mod error;
+mod image;
+mod kernel;
 pub(crate) mod lines;
 mod metadata;
 mod metadata_v2;
@@ -11,55 +14,15 @@ mod write;
 
 pub use bundle::unwrap as unbundle;
 pub use descriptor::Descriptor;
-pub use metadata::{ArgKind, KernelArg};
+pub use error::CodeObjectError;
+pub use kernel::{ArgKind, Kernel, KernelArg};
 pub use write::from_assembly;
 
+use image::at;
 use object::read::elf::{ElfFile64, FileHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::ops::Range;
-use thiserror::Error;
 use wb_program::Segment;
-
-/// Why a file is not a code object we can run; names the place and what would be right.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum CodeObjectError {
-    #[error("not an ELF file: {0}")]
-    Elf(String),
-    #[error("an ELF file for machine {0:#x}, not an AMD GPU code object (machine 0xe0)")]
-    Machine(u16),
-    #[error("the object is for another AMD GPU (machine {0:#x}); gfx801, gfx802 and gfx803 are known here")]
-    Target(u32),
-    #[error("the offload bundle is damaged: {0}")]
-    Bundle(String),
-    #[error("the bundle has no entry for gfx803; it has: {0}")]
-    NoEntry(String),
-    #[error("the metadata note is damaged: {0}")]
-    Metadata(String),
-    #[error("kernel {kernel}: {what}")]
-    Kernel { kernel: String, what: String },
-    #[error("variable {name}: its {bytes} bytes at {addr:#x} lie outside the object: the file is damaged")]
-    Variable { name: String, addr: u64, bytes: u64 },
-    #[error("the object has no kernels")]
-    Empty,
-    #[error("cannot write the object: {0}")]
-    Write(String),
-}
-
-/// A kernel and how to launch it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kernel {
-    pub name: String,
-    /// Address of the first instruction.
-    pub entry: u64,
-    pub descriptor: Descriptor,
-    /// Bytes of the argument segment, hidden arguments included.
-    pub kernarg_size: u32,
-    pub args: Vec<KernelArg>,
-    pub lds_bytes: u32,
-    pub scratch_bytes: u32,
-    /// Code object version 2 to 5.
-    pub version: u8,
-}
 
 /// Eight bytes at `place` hold the base plus `addend`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +81,7 @@ impl CodeObject {
             .ok_or_else(|| CodeObjectError::Elf("there is no .text section".into()))?;
         let symbols = symbols(&elf);
         let kernels = if version == 2 {
-            descriptor::kernels_v2(&elf, &segments)?
+            metadata_v2::kernels(&elf, &segments)?
         } else {
             metadata::kernels(&elf, &segments, &symbols, version)?
         };
@@ -281,12 +244,4 @@ fn relocations(
         out.push(Relocation { place, addend: target.wrapping_add(r.addend()) });
     }
     Ok(out)
-}
-
-/// Loaded bytes at an address.
-fn at(segments: &[Segment], addr: u64, len: usize) -> Option<&[u8]> {
-    segments.iter().find_map(|s| {
-        let offset = addr.checked_sub(s.addr)? as usize;
-        s.bytes.get(offset..offset.checked_add(len)?)
-    })
 }

@@ -2,80 +2,24 @@
 //! branch and `merge` where its lanes are together again, or the MODE bit of THESIS 4.5. Marks that do nothing go.
 
 mod code;
+mod error;
 mod mode;
 mod pairs;
 mod places;
+mod request;
 
 pub use code::Site;
+pub use error::MarkError;
+pub use request::{Marked, Request, Wanted};
 
-use crate::rewrite::{Edits, RewriteError, rewrite};
+use crate::rewrite::{Edits, rewrite};
 use code::Code;
 use std::collections::BTreeSet;
-use thiserror::Error;
 use wb_hw::MarkStyle;
 use wb_isa::Pc;
 use wb_isa::gcn3::Op;
 use wb_isa::gcn3::isa::Gcn3;
-use wb_program::LoadError;
 use wb_program::Program;
-
-/// Which branches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// Every branch that can be marked.
-    All,
-    /// Addresses (`0x2650`), pcs (`148`), `FILE:LINE`, `LABEL` or `LABEL+OFFSET`.
-    At(Vec<String>),
-    /// Where the source says so (`wavebound_split()` of include/wavebound.h); those marks are removed.
-    Source,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// Only in this kernel or function; empty = everywhere.
-    pub kernel: String,
-    pub wanted: Wanted,
-    pub style: MarkStyle,
-}
-
-/// A marked object and what was done.
-#[derive(Clone, Debug)]
-pub struct Marked {
-    pub bytes: Vec<u8>,
-    /// Branches that are marked now, by their old addresses.
-    pub branches: Vec<u64>,
-    pub notes: Vec<String>,
-}
-
-#[derive(Clone, Debug, Error)]
-pub enum MarkError {
-    #[error(transparent)]
-    Rewrite(#[from] RewriteError),
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    #[error("there is no kernel or function `{name}`")]
-    NoKernel { name: String, hint: String },
-    #[error("cannot mark `{place}`: {what}")]
-    Place { place: String, what: String, hint: String },
-}
-
-impl MarkError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<&str> {
-        match self {
-            MarkError::NoKernel { hint, .. } | MarkError::Place { hint, .. } => {
-                Some(hint.as_str()).filter(|h| !h.is_empty())
-            }
-            _ => None,
-        }
-    }
-}
-
-impl From<crate::codeobject::CodeObjectError> for MarkError {
-    fn from(e: crate::codeobject::CodeObjectError) -> Self {
-        MarkError::Rewrite(e.into())
-    }
-}
 
 /// The branches on the execution mask in a kernel or function, or in all of them.
 pub fn sites(bytes: &[u8], kernel: &str) -> Result<Vec<Site>, MarkError> {

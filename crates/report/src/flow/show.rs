@@ -1,6 +1,6 @@
 //! A kernel's graph for people: text, DOT for Graphviz, SVG drawn by us.
 
-use super::{Block, Edge, KernelGraph, Tree};
+use super::kernel_graph::{Block, Edge, KernelGraph, Tree};
 use crate::{GraphEdge, GraphNode, graph_svg};
 use std::fmt::Write as _;
 

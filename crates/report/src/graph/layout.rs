@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// A box: left, top, size.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct NodeBox {
     pub x: f64,
     pub y: f64,
     pub width: f64,
@@ -30,7 +30,7 @@ impl Route {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    pub places: Vec<Place>,
+    pub places: Vec<NodeBox>,
     pub routes: Vec<Route>,
     pub width: f64,
     pub height: f64,
@@ -307,9 +307,9 @@ impl Plan {
         }
         let place = |n: usize| {
             let c = self.cells[n];
-            Place { x: c.x - c.width / 2.0, y: tops[c.rank].0, width: c.width, height: c.height }
+            NodeBox { x: c.x - c.width / 2.0, y: tops[c.rank].0, width: c.width, height: c.height }
         };
-        let places: Vec<Place> = (0..nodes).map(place).collect();
+        let places: Vec<NodeBox> = (0..nodes).map(place).collect();
         let right = self.cells.iter().map(|c| c.x + c.width / 2.0).fold(0.0, f64::max);
         let mut lanes = 0;
         let routes = edges
@@ -350,7 +350,7 @@ fn port(plan: &Plan, node: usize, other: usize, thread: Option<&usize>, top: boo
 }
 
 /// Out below the source, up a lane at the right, into the target from above.
-fn backward(from: Place, to: Place, lane: f64, number: u32) -> Route {
+fn backward(from: NodeBox, to: NodeBox, lane: f64, number: u32) -> Route {
     let shift = f64::from(number % 5) * 3.0;
     let (out, into) = (from.x + from.width * 0.85, to.x + to.width * 0.85);
     let (below, above) = (from.y + from.height + 8.0 + shift, to.y - 10.0 - shift);

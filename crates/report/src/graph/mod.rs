@@ -3,7 +3,7 @@
 
 mod layout;
 
-pub use layout::{Layout, Place, Route, layout};
+pub use layout::{Layout, NodeBox, Route, layout};
 
 use crate::markup::escape;
 use std::fmt::Write as _;
@@ -116,7 +116,7 @@ fn open(out: &mut String, kind: &str, class: &str, tip: &str) {
     out.push('\n');
 }
 
-fn write_node(out: &mut String, node: &GraphNode, place: &Place) {
+fn write_node(out: &mut String, node: &GraphNode, place: &NodeBox) {
     let stroke = if node.bold { 2.2 } else { 1.0 };
     open(out, "node", &node.class, &node.tip);
     let _ = writeln!(

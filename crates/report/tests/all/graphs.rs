@@ -1,7 +1,7 @@
 //! Layered drawings of flow graphs: boxes do not overlap, edges lead from box to box and downwards unless they go back, and
 //! the same graph gives the same bytes.
 
-use wb_report::graph::{Place, layout};
+use wb_report::graph::{NodeBox, layout};
 use wb_report::{GraphEdge, GraphNode, graph_inline, graph_svg};
 
 /// Splitmix64.
@@ -30,7 +30,7 @@ fn flow(n: usize, seed: &mut u64) -> Flow {
     (sizes, edges)
 }
 
-fn overlap(a: &Place, b: &Place) -> bool {
+fn overlap(a: &NodeBox, b: &NodeBox) -> bool {
     a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 }
 

@@ -1,6 +1,6 @@
 //! Fuzz targets of GCN3: assembler, decoder, code objects, launch files.
 
-use super::text;
+use super::input::text;
 use std::path::Path;
 use std::sync::LazyLock;
 use wb_device::{Arg, Device, DeviceError, Dispatch};

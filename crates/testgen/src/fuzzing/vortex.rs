@@ -1,6 +1,6 @@
 //! Fuzz targets of Vortex: assembly, words and executables.
 
-use super::{first, small};
+use super::input::{first, small};
 use std::sync::LazyLock;
 use wb_hw::Machine;
 use wb_hw::Mechanism;

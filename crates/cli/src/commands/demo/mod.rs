@@ -11,7 +11,7 @@ use lanes::Lanes;
 use miette::{IntoDiagnostic, Report, WrapErr, miette};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wavebound::bound::{self, Effort, KernelBound, Options, Place, Runs};
+use wavebound::bound::{self, CodePlace, Effort, KernelBound, Options, Runs};
 use wavebound::jobs::object::SplitSpec;
 use wavebound::jobs::{Job, JobError, JobSpec};
 use wavebound::report::pages::bound::{self as pages, About};
@@ -175,8 +175,8 @@ fn analyse(setup: &Setup) -> Result<KernelBound, Report> {
 
 /// Addresses of the branches to mark for S contexts: placed on the measured kernel, marked, measured, the best of all.
 fn best(contexts: u32) -> Result<Vec<String>, Report> {
-    let address = |p: &Place| format!("{:#x}", p.addr);
-    let marked = |places: &[Place], contexts: u32| {
+    let address = |p: &CodePlace| format!("{:#x}", p.addr);
+    let marked = |places: &[CodePlace], contexts: u32| {
         let setup = Setup { name: "", contexts, at: places.iter().map(address).collect() };
         Ok((runs(&setup)?, options()))
     };

@@ -1,6 +1,7 @@
 //! What `wavebound hip` prints when the program has ended: a row for each launch or kernel, totals, bounds; as text or JSON.
 
-use super::{HipArgs, Missing, Start, Told};
+use super::args::HipArgs;
+use super::told::{Missing, Start, Told};
 use crate::commands::print;
 use miette::IntoDiagnostic;
 use serde::Serialize;

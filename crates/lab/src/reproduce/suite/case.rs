@@ -9,7 +9,7 @@ use std::time::Instant;
 use wb_bound::{KernelBound, Options, Runs, Status, analyse};
 use wb_hw::MarkStyle;
 use wb_jobs::JobSpec;
-use wb_jobs::launch::{Launches, MarkChoice, Played, WorkloadSpec};
+use wb_jobs::launch::{Launches, MarkChoice, WorkloadSession, WorkloadSpec};
 use wb_jobs::object::SplitSpec;
 use wb_sim::{Outcome, RunOptions};
 use wb_trace::Observer;
@@ -244,14 +244,14 @@ fn play(
     spec: &JobSpec,
     mut observer: Option<&mut dyn Observer>,
 ) -> Result<Totals, Report> {
-    let mut played = Played::open(which, spec)?;
+    let mut session = WorkloadSession::open(which, spec)?;
     let mut totals = Totals::default();
-    while let Some(step) = played.next_step()? {
+    while let Some(step) = session.next_step()? {
         // Not `as_deref_mut`: the trait object's lifetime has to shrink.
         let observer = observer.as_mut().map(|o| &mut **o as &mut dyn Observer);
-        totals.add(&played.run(&step, RunOptions::default(), observer)?);
+        totals.add(&session.run(&step, RunOptions::default(), observer)?);
     }
-    match played.verdicts()?.into_iter().find(|v| v.difference.is_some()) {
+    match session.verdicts()?.into_iter().find(|v| v.difference.is_some()) {
         None => Ok(totals),
         Some(wrong) => Err(miette!("{} is not what the reference has", wrong.buffer)),
     }

@@ -1,12 +1,14 @@
 //! The report of a bound as one HTML file: style and drawings are inside, nothing is loaded, nothing is scripted. What
 //! a user asked for comes first, what it rests on last; parts fold. All text is escaped.
 
+mod digits;
 mod heat;
 mod style;
 mod tables;
 
 use crate::escape;
 use crate::pages::{close, open, section};
+use digits::number;
 use std::fmt::Write;
 use wb_bound::{KernelBound, Status, behind_all};
 use wb_jobs::last_part;
@@ -45,19 +47,6 @@ fn without_folders(arg: &str) -> String {
         _ if arg.contains('/') => last_part(arg).to_owned(),
         _ => arg.to_owned(),
     }
-}
-
-/// Digits in groups of three.
-pub(super) fn number(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// The report as one HTML page.
@@ -172,14 +161,6 @@ mod tests {
         assert_eq!(
             shown(&["--arch", "4w8/1", "--deadline", "3 us"]),
             "wavebound --arch 4w8/1 --deadline '3 us'"
-        );
-    }
-
-    #[test]
-    fn digits_stand_in_groups() {
-        assert_eq!(
-            (number(7), number(1234), number(1_234_567)),
-            ("7".into(), "1\u{202f}234".into(), "1\u{202f}234\u{202f}567".into())
         );
     }
 }

@@ -1,10 +1,10 @@
 //! Cards and tables of the page: numbers first, then the worst way, loops, branches, launches and what it all rests on.
 
-use super::number;
+use super::digits::number;
 use crate::escape;
 use crate::pages as html;
 use std::fmt::Write;
-use wb_bound::{KernelBound, Place, Status};
+use wb_bound::{CodePlace, KernelBound, Status};
 
 /// A table; cells are finished HTML, columns whose title begins with `#` are numbers.
 fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -27,11 +27,11 @@ fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     out
 }
 
-fn place(p: &Place) -> String {
+fn place(p: &CodePlace) -> String {
     format!("<code>{}</code>", escape(&p.to_string()))
 }
 
-fn end(p: &Option<Place>, otherwise: &str) -> String {
+fn end(p: &Option<CodePlace>, otherwise: &str) -> String {
     p.as_ref().map_or_else(|| escape(otherwise), place)
 }
 

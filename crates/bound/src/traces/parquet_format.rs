@@ -1,7 +1,7 @@
 //! Trace files in Parquet, column by column, without Arrow: whole numbers of 32 or 64 bits, signed or not, and text.
 
+use super::file::{COLUMNS, TraceFile, missing_columns, not_a_number};
 use crate::error::{BoundError, refused};
-use crate::rows::{COLUMNS, TraceFile, missing_columns, not_a_number};
 use parquet::basic::{Compression, ConvertedType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
@@ -36,7 +36,7 @@ enum Values {
     Texts(Vec<Option<ByteArray>>),
 }
 
-pub(crate) fn read(file: &mut TraceFile, input: std::fs::File) -> Result<(), BoundError> {
+pub(super) fn read(file: &mut TraceFile, input: std::fs::File) -> Result<(), BoundError> {
     let name = file.name.clone();
     let wrong = |e: ParquetError| {
         refused!(
@@ -155,7 +155,7 @@ fn all<T: DataType>(
 }
 
 /// Rows become row groups as they come.
-pub(crate) struct ParquetWriter(SerializedFileWriter<Output>);
+pub(super) struct ParquetWriter(SerializedFileWriter<Output>);
 
 impl ParquetWriter {
     pub fn new(file: Output, about: &[(&str, String)]) -> Result<ParquetWriter, ParquetError> {

@@ -1,7 +1,7 @@
 //! What the parts of a kernel add to its bound: blocks, steps between them, lines of source. The reports draw with it.
 
-use crate::analyse::Study;
-use crate::kernel::Kernel;
+use crate::kernel::AnalysedKernel;
+use crate::measured::MeasuredKernel;
 use crate::result::{BlockRow, FlowRow, SourceLine, SourceRow, StepRow};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::Pc;
@@ -14,13 +14,13 @@ const LONGEST: u64 = 4 << 20;
 
 /// What each block adds: the time of a segment is divided among its blocks as the first measurement saw them.
 pub fn blocks(
-    first: &Study,
-    study: &Study,
+    first: &MeasuredKernel,
+    measured_kernel: &MeasuredKernel,
     worst: &[StepRow],
     ways: &[Vec<usize>],
     bound: &WaveBound,
 ) -> Vec<BlockRow> {
-    let kernel = &study.kernel;
+    let kernel = &measured_kernel.kernel;
     let mut weight: BTreeMap<usize, f64> = BTreeMap::new();
     for (edge, time) in first.kernel.plan.edges.iter().zip(&first.times.edges) {
         let at = first.kernel.plan.nodes[edge.from];
@@ -68,15 +68,20 @@ pub fn blocks(
 /// Steps between blocks: how often the runs took them, and how often the worst way does at most. A segment says only
 /// where it begins and ends, so a step counts on every segment of the worst way that can take it; inside a loop that
 /// was measured as a whole it counts as often as the loop goes round.
-pub fn edges(first: &Study, study: &Study, rounds: &BTreeMap<Pc, u64>, bound: &WaveBound) -> Vec<FlowRow> {
-    let (fine, plan) = (&first.kernel.plan, &study.kernel.plan);
+pub fn edges(
+    first: &MeasuredKernel,
+    measured_kernel: &MeasuredKernel,
+    rounds: &BTreeMap<Pc, u64>,
+    bound: &WaveBound,
+) -> Vec<FlowRow> {
+    let (by_blocks, plan) = (&first.kernel.plan, &measured_kernel.kernel.plan);
     let mut taken: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-    for (p, piece) in fine.pieces.iter().enumerate() {
-        if study.kernel.blocks.get(&piece.block).is_none_or(|b| b.last != piece.last) {
+    for (p, piece) in by_blocks.pieces.iter().enumerate() {
+        if measured_kernel.kernel.blocks.get(&piece.block).is_none_or(|b| b.last != piece.last) {
             continue;
         }
         for (i, &s) in piece.succs.iter().enumerate() {
-            *taken.entry((piece.block, fine.pieces[s].block)).or_default() += first.times.taken[p][i];
+            *taken.entry((piece.block, by_blocks.pieces[s].block)).or_default() += first.times.taken[p][i];
         }
     }
     let mut count: BTreeMap<(usize, usize), u64> = BTreeMap::new();
@@ -108,7 +113,7 @@ pub fn edges(first: &Study, study: &Study, rounds: &BTreeMap<Pc, u64>, bound: &W
 }
 
 /// Lines of source with what they add. `given` are texts that are not beside the program, by file name.
-pub fn sources(kernel: &Kernel, blocks: &[BlockRow], given: &[(String, String)]) -> Vec<SourceRow> {
+pub fn sources(kernel: &AnalysedKernel, blocks: &[BlockRow], given: &[(String, String)]) -> Vec<SourceRow> {
     let mut files: BTreeMap<&str, BTreeMap<u32, SourceLine>> = BTreeMap::new();
     for block in blocks {
         let part = 1.0 / f64::from(block.instructions.max(1));
@@ -134,7 +139,7 @@ pub fn sources(kernel: &Kernel, blocks: &[BlockRow], given: &[(String, String)])
 }
 
 fn source(
-    kernel: &Kernel,
+    kernel: &AnalysedKernel,
     file: &str,
     mut lines: BTreeMap<u32, SourceLine>,
     given: &[(String, String)],
@@ -158,7 +163,7 @@ fn source(
 }
 
 /// The text of a source file: given, what the program was assembled from, or the file of that name beside the program.
-fn source_text(kernel: &Kernel, file: &str, given: &[(String, String)]) -> Option<String> {
+fn source_text(kernel: &AnalysedKernel, file: &str, given: &[(String, String)]) -> Option<String> {
     let own = kernel.text.iter().chain(given).find(|(name, _)| name == file);
     if let Some((_, text)) = own {
         return Some(text.clone());

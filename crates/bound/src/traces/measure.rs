@@ -1,13 +1,16 @@
 //! Measurements from trace files instead of runs: the program is loaded and its launches are looked at, nothing runs. A
 //! file with a point at every block is as good as the runs; of one with fewer, its points are those of the analysis.
 
-use crate::analyse::{Options, Study, facts_for};
+use super::file::TraceFile;
+use super::kernel_trace::KernelTrace;
 use crate::error::{BoundError, refused};
-use crate::kernel::Kernel;
+use crate::kernel::AnalysedKernel;
+use crate::launched::Launched;
 use crate::launches;
+use crate::measured::MeasuredKernel;
+use crate::options::{Options, facts_for};
 use crate::result::LaunchRow;
-use crate::rows::{Rows, TraceFile};
-use crate::runs::{Launched, Runs};
+use crate::runs::Runs;
 use crate::source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_wcet::measure::{Plan, Points, Times, run_times};
@@ -20,7 +23,7 @@ pub(crate) struct Traces<'a> {
 
 /// The rows of one kernel.
 struct Read<'a> {
-    rows: Rows<'a>,
+    rows: KernelTrace<'a>,
     /// There is a point at every block.
     exact: bool,
 }
@@ -31,7 +34,7 @@ impl<'a> Traces<'a> {
     }
 
     /// With all points of the files.
-    pub fn first(&mut self, runs: &Runs, options: &Options) -> Result<Vec<Study>, BoundError> {
+    pub fn first(&mut self, runs: &Runs, options: &Options) -> Result<Vec<MeasuredKernel>, BoundError> {
         let names = kernels(runs)?;
         for file in self.files {
             if let Some(kernel) = file.kernel.as_ref().filter(|k| !names.contains(*k)) {
@@ -43,20 +46,23 @@ impl<'a> Traces<'a> {
                 ));
             }
         }
-        let found = studies(runs, &mut |launched| {
+        let found = each_kernel(runs, &mut |launched| {
             let facts = || facts_for(options, launched.kernel);
-            let whole = Kernel::new(launched, &Points::Blocks, facts())?;
-            let rows = Rows::new(&whole, self.files_of(launched.kernel, names.len())?)?;
+            let whole = AnalysedKernel::new(launched, &Points::Blocks, facts())?;
+            let rows = KernelTrace::new(&whole, self.files_of(launched.kernel, names.len())?)?;
             headers(&whole, &rows)?;
             let points = Points::At { points: rows.points.clone(), whole: BTreeSet::new() };
-            let kernel = Kernel::new(launched, &points, facts())?;
+            let kernel = AnalysedKernel::new(launched, &points, facts())?;
             let exact = kernel.plan.pieces.iter().all(|p| p.node.is_some());
             let read = Read { rows, exact };
-            let study = study(kernel, &read)?;
+            let measured_kernel = from_rows(kernel, &read)?;
             self.read.insert(launched.kernel.to_owned(), read);
-            Ok(study)
+            Ok(measured_kernel)
         })?;
-        found.into_iter().map(|(study, geometry)| self.with_launches(study, &geometry)).collect()
+        found
+            .into_iter()
+            .map(|(measured_kernel, geometry)| self.with_launches(measured_kernel, &geometry))
+            .collect()
     }
 
     /// Once more, with these points of each kernel.
@@ -65,19 +71,22 @@ impl<'a> Traces<'a> {
         runs: &Runs,
         options: &Options,
         points: &BTreeMap<String, Points>,
-    ) -> Result<Vec<Study>, BoundError> {
-        let found = studies(runs, &mut |launched| {
+    ) -> Result<Vec<MeasuredKernel>, BoundError> {
+        let found = each_kernel(runs, &mut |launched| {
             let read = self.read(launched.kernel)?;
             let points = points.get(launched.kernel).unwrap_or(&Points::Blocks);
-            let kernel = Kernel::new(launched, points, facts_for(options, launched.kernel))?;
+            let kernel = AnalysedKernel::new(launched, points, facts_for(options, launched.kernel))?;
             if within(&kernel.plan, read) {
-                return study(kernel, read);
+                return from_rows(kernel, read);
             }
             // Points that the trace does not have: all of its own have to do.
             let own = Points::At { points: read.rows.points.clone(), whole: BTreeSet::new() };
-            study(Kernel::new(launched, &own, facts_for(options, launched.kernel))?, read)
+            from_rows(AnalysedKernel::new(launched, &own, facts_for(options, launched.kernel))?, read)
         })?;
-        found.into_iter().map(|(study, geometry)| self.with_launches(study, &geometry)).collect()
+        found
+            .into_iter()
+            .map(|(measured_kernel, geometry)| self.with_launches(measured_kernel, &geometry))
+            .collect()
     }
 
     /// Points that must stay: those of the trace, unless it has one at every block.
@@ -106,27 +115,31 @@ impl<'a> Traces<'a> {
     }
 
     /// The runs of the trace are the launches, in order; of several traces, the launches come again.
-    fn with_launches(&self, mut study: Study, geometry: &[LaunchRow]) -> Result<Study, BoundError> {
-        let times = run_times(&self.read(&study.kernel.name)?.rows.rows);
+    fn with_launches(
+        &self,
+        mut measured_kernel: MeasuredKernel,
+        geometry: &[LaunchRow],
+    ) -> Result<MeasuredKernel, BoundError> {
+        let times = run_times(&self.read(&measured_kernel.kernel.name)?.rows.rows);
         if !times.len().is_multiple_of(geometry.len()) {
             return Err(refused!(
                 Times,
                 help = "a trace has a run for each launch of the kernel, numbered in order",
                 "kernel {} is launched {} times, the trace has {} runs",
-                study.kernel.name,
+                measured_kernel.kernel.name,
                 geometry.len(),
                 times.len()
             ));
         }
         let runs = (times.len() / geometry.len()) as u32;
-        study.launches = geometry.iter().map(|g| LaunchRow { runs, ..g.clone() }).collect();
+        measured_kernel.launches = geometry.iter().map(|g| LaunchRow { runs, ..g.clone() }).collect();
         let cycles = times.values().copied().collect::<Vec<u64>>();
         for run in cycles.chunks(geometry.len()) {
-            for (row, &observed) in study.launches.iter_mut().zip(run) {
+            for (row, &observed) in measured_kernel.launches.iter_mut().zip(run) {
                 row.observed = row.observed.max(observed);
             }
         }
-        Ok(study)
+        Ok(measured_kernel)
     }
 }
 
@@ -135,12 +148,12 @@ fn within(plan: &Plan, read: &Read) -> bool {
     plan.nodes.iter().skip(2).all(|pc| read.rows.points.contains(pc) || !read.exact)
 }
 
-fn study(kernel: Kernel, read: &Read) -> Result<Study, BoundError> {
+fn from_rows(kernel: AnalysedKernel, read: &Read) -> Result<MeasuredKernel, BoundError> {
     let times = Times::from_rows(&kernel.plan, &read.rows.rows, read.exact)
         .map_err(|e| read.rows.error(&kernel, e))?;
     let files = read.rows.files.iter().map(|f| (f.name.clone(), f.hash.clone())).collect();
     let source = Source::Trace { files, alike: times.alike };
-    Ok(Study { kernel, times, launches: Vec::new(), source })
+    Ok(MeasuredKernel { kernel, times, launches: Vec::new(), source })
 }
 
 /// Names of the kernels that are launched.
@@ -154,11 +167,11 @@ fn kernels(runs: &Runs) -> Result<BTreeSet<String>, BoundError> {
 }
 
 /// Looks at all launches: `new` begins a kernel, whose launches come with it.
-pub(crate) fn studies(
+pub(crate) fn each_kernel(
     runs: &Runs,
-    new: &mut dyn FnMut(&Launched) -> Result<Study, BoundError>,
-) -> Result<Vec<(Study, Vec<LaunchRow>)>, BoundError> {
-    let mut found: Vec<(Study, Vec<LaunchRow>)> = Vec::new();
+    new: &mut dyn FnMut(&Launched) -> Result<MeasuredKernel, BoundError>,
+) -> Result<Vec<(MeasuredKernel, Vec<LaunchRow>)>, BoundError> {
+    let mut found: Vec<(MeasuredKernel, Vec<LaunchRow>)> = Vec::new();
     runs.each(&mut |launched, _| {
         let at = match found.iter().position(|(s, _)| s.kernel.name == launched.kernel) {
             Some(at) => at,
@@ -175,7 +188,7 @@ pub(crate) fn studies(
 }
 
 /// Rounds of loops can be counted only if their headers are points.
-fn headers(kernel: &Kernel, rows: &Rows) -> Result<(), BoundError> {
+fn headers(kernel: &AnalysedKernel, rows: &KernelTrace) -> Result<(), BoundError> {
     let missing: Vec<String> = kernel
         .plan
         .loops

@@ -1,0 +1,23 @@
+//! One launch as the analysis sees it, before it runs.
+
+use wb_hw::Machine;
+use wb_jobs::ProgramRef;
+use wb_objects::codeobject::KernelArg;
+use wb_sim::Launch;
+
+/// One launch, before it runs.
+pub struct Launched<'a> {
+    pub kernel: &'a str,
+    /// The program's file.
+    pub file: &'a str,
+    pub program: ProgramRef<'a>,
+    pub machine: &'a Machine,
+    pub launch: Launch,
+    /// Bytes of the kernel's arguments and what they are; empty where there are none.
+    pub kernarg: &'a [u8],
+    pub args: &'a [KernelArg],
+    /// Which launch it is. One that is measured again with other inputs keeps its number: it is still one launch.
+    pub number: usize,
+    /// Hash of the data: memory before the first launch of the run ([`crate::data_hash`]).
+    pub data: &'a str,
+}

@@ -1,0 +1,106 @@
+//! The options of `wavebound hip`, and the same for the library.
+
+use super::folder::Folder;
+use crate::commands::style::StyleArg;
+use crate::commands::target::MachineArgs;
+use crate::commands::wcet::AnalysisArgs;
+use clap::Args;
+use miette::IntoDiagnostic;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use wavebound::hw::MarkStyle;
+use wb_hip::Options;
+
+#[derive(Args)]
+pub struct HipArgs {
+    #[command(flatten)]
+    pub(super) machine: MachineArgs,
+    /// Run kernels without a pipeline: fast, same results; cycles are then wave-instructions
+    #[arg(long)]
+    pub(super) untimed: bool,
+    /// Stop a kernel with an error after this many cycles (limits.cycles)
+    #[arg(long, value_name = "CYCLES")]
+    pub(super) limit: Option<u64>,
+    /// Count no lanes, divergence and splits: fastest
+    #[arg(long)]
+    pub(super) no_stats: bool,
+    /// Check the mask invariants after every instruction
+    #[arg(long)]
+    pub(super) check: bool,
+    /// Write a trace file for each launch: FILE-1, FILE-2, … (docs/trace-format.md)
+    #[arg(long, value_name = "FILE")]
+    pub(super) trace: Option<PathBuf>,
+    /// Draw the execution history of each launch (.png or .svg)
+    #[arg(long, value_name = "FILE")]
+    pub(super) picture: Option<PathBuf>,
+    /// Mark a branch of the kernels' code for splitting, by address, FILE:LINE or LABEL; repeatable (docs/splitting.md)
+    #[arg(long = "split-at", value_name = "PLACE")]
+    pub(super) split_at: Vec<String>,
+    /// Mark all divergent branches for splitting (docs/splitting.md)
+    #[arg(long)]
+    pub(super) split_all: bool,
+    /// How --split-at and --split-all mark: split and merge, or the MODE bit [default: what the mechanism reads]
+    #[arg(long, value_enum)]
+    pub(super) split_style: Option<StyleArg>,
+    /// Bound every kernel from its launches when the program ends (docs/wcet.md)
+    #[arg(long)]
+    pub(super) wcet: bool,
+    #[command(flatten)]
+    pub(super) analysis: AnalysisArgs,
+    /// Print a row for each launch, however many there are
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Print the report as JSON (docs/json.md), after the program's own output
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Write the report to a file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+    /// HIP library to use (default: libwavebound_hip.so beside this executable)
+    #[arg(long, value_name = "FILE")]
+    pub(super) library: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub(super) program: Vec<OsString>,
+}
+
+impl HipArgs {
+    pub(super) fn options(&self, folder: &Folder) -> miette::Result<Options> {
+        let spec = self.machine.spec();
+        let mut sets = spec.sets;
+        sets.extend(self.limit.map(|n| format!("limits.cycles={n}")));
+        let absolute = |path: &Option<PathBuf>| -> miette::Result<Option<PathBuf>> {
+            path.as_ref().map(|p| std::path::absolute(p).into_diagnostic()).transpose()
+        };
+        let machine = match spec.machine {
+            // The program may change its folder before the library reads the file.
+            name if name.ends_with(".toml") => {
+                std::path::absolute(&name).into_diagnostic()?.display().to_string()
+            }
+            name => name,
+        };
+        let marked = self.split_all || !self.split_at.is_empty();
+        let options = Options {
+            machine,
+            sets,
+            untimed: self.untimed,
+            no_stats: self.no_stats,
+            check: self.check,
+            split_at: self.split_at.clone(),
+            split_all: self.split_all,
+            split_mode: self.machine.style(self.split_style, marked) == MarkStyle::Thesis,
+            trace: absolute(&self.trace)?,
+            picture: absolute(&self.picture)?,
+            wcet: self.wcet.then(|| self.analysis.for_hip()).transpose()?,
+            records: Some(folder.records()),
+            command: Some(std::process::id()),
+        };
+        // What is wrong with the machine or with names of files shows before the program starts.
+        options.affordable_machine()?;
+        let picture = options.picture_of(1, 1);
+        picture.iter().try_for_each(|p| wavebound::report::check_name(p))?;
+        let files = [options.trace_of(1, 1), picture, self.report.clone()];
+        wavebound::files::check_outputs(files.iter().flatten().map(PathBuf::as_path))?;
+        Ok(options)
+    }
+}

@@ -1,0 +1,43 @@
+//! A kernel of a code object, whatever its version.
+
+use super::descriptor::Descriptor;
+
+/// A kernel and how to launch it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    pub name: String,
+    /// Address of the first instruction.
+    pub entry: u64,
+    pub descriptor: Descriptor,
+    /// Bytes of the argument segment, hidden arguments included.
+    pub kernarg_size: u32,
+    pub args: Vec<KernelArg>,
+    pub lds_bytes: u32,
+    pub scratch_bytes: u32,
+    /// Code object version 2 to 5.
+    pub version: u8,
+}
+
+/// What an argument slot holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgKind {
+    /// Passed by value.
+    Value,
+    /// Address of a buffer.
+    Buffer,
+    /// Offset of dynamically sized LDS (OpenCL `__local` argument).
+    DynamicLds,
+    /// Filled in by the runtime, by name (`hidden_global_offset_x`, …).
+    Hidden(String),
+    /// Images, samplers, pipes, queues: not supported by launches yet.
+    Other(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelArg {
+    pub name: String,
+    pub type_name: String,
+    pub offset: u32,
+    pub size: u32,
+    pub kind: ArgKind,
+}
