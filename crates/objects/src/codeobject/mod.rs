@@ -18,6 +18,7 @@ use object::read::elf::{ElfFile64, FileHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::ops::Range;
 use thiserror::Error;
+use wb_isa::gcn3::generation::{self, GENERATIONS, GFX8, Generation, Target};
 use wb_program::Segment;
 
 /// Why a file is not a code object we can run; names the place and what would be right.
@@ -27,11 +28,11 @@ pub enum CodeObjectError {
     Elf(String),
     #[error("an ELF file for machine {0:#x}, not an AMD GPU code object (machine 0xe0)")]
     Machine(u16),
-    #[error("the object is for another AMD GPU (machine {0:#x}); gfx801, gfx802 and gfx803 are known here")]
+    #[error("the object is for another AMD GPU (machine {machine:#x}); {known} are known here", machine = .0, known = known_targets())]
     Target(u32),
     #[error("the offload bundle is damaged: {0}")]
     Bundle(String),
-    #[error("the bundle has no entry for gfx803; it has: {0}")]
+    #[error("the bundle has no entry for {wanted}; it has: {found}", wanted = GFX8.usual.name, found = .0)]
     NoEntry(String),
     #[error("the metadata note is damaged: {0}")]
     Metadata(String),
@@ -151,7 +152,7 @@ impl CodeObject {
 
     /// The machine it was compiled for.
     pub fn target(&self) -> &'static str {
-        target(self.flags).unwrap_or("gfx803")
+        target(self.flags).unwrap_or(GFX8.usual).name
     }
 
     /// Bytes of a kernel's code: the size of its symbol, or up to the next kernel or the end of the text.
@@ -202,14 +203,14 @@ fn segments(elf: &ElfFile64<Endianness>) -> Result<Vec<Segment>, CodeObjectError
     Ok(out)
 }
 
-/// Processor names of EF_AMDGPU_MACH that run this instruction set.
-fn target(flags: u32) -> Option<&'static str> {
-    match flags & 0xff {
-        0x28 => Some("gfx801"),
-        0x29 => Some("gfx802"),
-        0x2a => Some("gfx803"),
-        _ => None,
-    }
+/// The processor of EF_AMDGPU_MACH, if it runs this instruction set.
+fn target(flags: u32) -> Option<Target> {
+    generation::of_machine(flags & 0xff).map(|(_, target)| target)
+}
+
+/// Names of all processors that are known, for messages.
+fn known_targets() -> String {
+    GENERATIONS.map(Generation::target_names).join(", ")
 }
 
 fn extents(elf: &ElfFile64<Endianness>) -> Vec<(u64, u64)> {
