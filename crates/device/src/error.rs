@@ -3,6 +3,7 @@
 use miette::Diagnostic;
 use thiserror::Error;
 use wb_isa::MemFault;
+use wb_isa::gcn3::GFX8;
 use wb_objects::codeobject::CodeObjectError;
 use wb_program::LoadError;
 use wb_sim::SimError;
@@ -10,7 +11,7 @@ use wb_sim::SimError;
 #[derive(Debug, Error, Diagnostic)]
 pub enum DeviceError {
     #[error(transparent)]
-    #[diagnostic(help("a GCN3 code object is what `clang -target amdgcn-amd-amdhsa -mcpu=gfx803` writes"))]
+    #[diagnostic(help("a GCN3 code object is what `clang -target amdgcn-amd-amdhsa -mcpu={}` writes", GFX8.usual.name))]
     Object(#[from] CodeObjectError),
     #[error("{}", no_kernel(name))]
     #[diagnostic(help("kernels in the file: {known}"))]

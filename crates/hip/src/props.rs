@@ -128,7 +128,7 @@ pub fn properties(machine: &Machine, memory: u64) -> Properties {
         is_multi_gpu_board: 0,
         can_map_host_memory: 1,
         gcn_arch: 803,
-        gcn_arch_name: text("gfx803"),
+        gcn_arch_name: text(wb_isa::gcn3::GFX8.usual.name),
         integrated: 0,
         cooperative_launch: 1,
         cooperative_multi_device_launch: 0,

@@ -386,3 +386,27 @@ fn the_checks_of_pages_can_fail() {
         ["what-differs-and-why", "run---json"]
     );
 }
+
+/// Lines of code that name a target of AMD GPUs.
+fn names_a_target(text: &str) -> Vec<&str> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or(text);
+    code.lines().filter(|l| !l.trim_start().starts_with("//") && l.contains("gfx8")).collect()
+}
+
+/// Generations of GCN are told apart in one file; another one is a table of differences there.
+#[test]
+fn one_file_knows_generations() {
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    let known = "crates/isa/src/gcn3/generation.rs";
+    for path in files {
+        let shown = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+        let found = fs::read_to_string(&path).expect("source");
+        let found = names_a_target(&found);
+        if shown == known {
+            assert!(!found.is_empty(), "{known} is elsewhere now");
+        } else if shown.contains("/src/") && !shown.contains("/tests/") {
+            assert!(found.is_empty(), "{shown}: {found:?}");
+        }
+    }
+}

@@ -1,10 +1,11 @@
 //! Words to [`Inst`]. Total: code comes from files, so every bit pattern is an instruction or an
 //! error that names the field. Unused fields are ignored, as the hardware does.
 
+use super::generation::{GFX8, Generation};
 use super::inst::{DppCtrl, Format, Inst, flag};
 use super::op::Op;
 use super::operand::{InlineFloat, Operand, Ty, sreg};
-use super::table::{Entry, by_code, modifier};
+use super::table::{Entry, modifier};
 use thiserror::Error;
 
 /// Words that are not an instruction.
@@ -26,8 +27,13 @@ type Decoded<T> = Result<T, DecodeError>;
 
 /// Decodes the instruction at the start of `words`; the rest may be anything.
 pub fn decode(words: &[u32]) -> Result<Inst, DecodeError> {
+    decode_for(&GFX8, words)
+}
+
+/// The same for a generation.
+pub fn decode_for(generation: &Generation, words: &[u32]) -> Result<Inst, DecodeError> {
     let &w = words.first().ok_or(DecodeError::Truncated { needed: 1, have: 0 })?;
-    let d = Decoder { words, w };
+    let d = Decoder { generation, words, w };
     if w >> 31 == 0 {
         return match w >> 25 {
             0x3f => d.vop_short(Format::Vop1, w >> 9 & 0xff),
@@ -61,13 +67,18 @@ pub fn decode(words: &[u32]) -> Result<Inst, DecodeError> {
 }
 
 struct Decoder<'a> {
+    generation: &'a Generation,
     words: &'a [u32],
     w: u32,
 }
 
 impl Decoder<'_> {
     fn op(&self, format: Format, code: u32) -> Decoded<&'static Entry> {
-        by_code(format, code).map(Op::entry).ok_or(DecodeError::Opcode { word: self.w, format, code })
+        self.generation.op(format, code).map(Op::entry).ok_or(DecodeError::Opcode {
+            word: self.w,
+            format,
+            code,
+        })
     }
 
     fn second(&self) -> Decoded<u32> {

@@ -1,13 +1,23 @@
 //! [`Inst`] to words, the inverse of `decode`. The instruction must be one the decoder could have made;
 //! fields that do not fit are cut, the assembler checks them before.
 
+use super::generation::Generation;
 use super::inst::{Format, Inst, NO_SDST, flag};
 use super::op::Op;
 use super::operand::{Operand, Ty};
+use super::table::Entry;
 
 /// The words of an instruction, one or two.
 pub fn encode(inst: &Inst) -> Vec<u32> {
-    let entry = inst.entry();
+    words(inst, inst.entry())
+}
+
+/// The same for a generation; none: it does not have the operation.
+pub fn encode_for(generation: &Generation, inst: &Inst) -> Option<Vec<u32>> {
+    generation.line(inst.op).map(|line| words(inst, &line))
+}
+
+fn words(inst: &Inst, entry: &Entry) -> Vec<u32> {
     let code = u32::from(entry.code);
     let [a, b, _] = inst.src;
     let dst = register(inst.dst);
@@ -29,11 +39,11 @@ pub fn encode(inst: &Inst) -> Vec<u32> {
             vec![0xb000_0000 | code << 23 | field << 16 | imm]
         }
         Format::Sopp => vec![0xbf80_0000 | code << 16 | imm],
-        Format::Smem => smem(inst),
-        Format::Vop1 | Format::Vop2 | Format::Vopc => vec![short(inst, source(a))],
-        Format::Sdwa => vec![short(inst, 0xf9), control(inst, [20, 28], [21, 29])],
-        Format::Dpp => vec![short(inst, 0xfa), control(inst, [20, 22], [21, 23])],
-        Format::Vop3 => vop3(inst),
+        Format::Smem => smem(inst, entry),
+        Format::Vop1 | Format::Vop2 | Format::Vopc => vec![short(inst, entry, source(a))],
+        Format::Sdwa => vec![short(inst, entry, 0xf9), control(inst, [20, 28], [21, 29])],
+        Format::Dpp => vec![short(inst, entry, 0xfa), control(inst, [20, 22], [21, 23])],
+        Format::Vop3 => vop3(inst, entry),
         Format::Ds => {
             let bits = flags(inst, &[(16, flag::GDS)]);
             vec![0xd800_0000 | code << 17 | bits | imm, vector_fields(inst, 24)]
@@ -42,8 +52,8 @@ pub fn encode(inst: &Inst) -> Vec<u32> {
             let bits = flags(inst, &[(16, flag::GLC), (17, flag::SLC)]);
             vec![0xdc00_0000 | code << 18 | bits, vector_fields(inst, 24)]
         }
-        Format::Mubuf => mubuf(inst),
-        Format::Mimg => mimg(inst),
+        Format::Mubuf => mubuf(inst, entry),
+        Format::Mimg => mimg(inst, entry),
     };
     if let (1, Some(literal)) = (words.len(), literal(inst)) {
         words.push(literal);
@@ -85,8 +95,7 @@ fn flags(inst: &Inst, bits: &[(u32, u16)]) -> u32 {
 }
 
 /// The first word of VOP1, VOP2 and VOPC.
-fn short(inst: &Inst, src0: u32) -> u32 {
-    let entry = inst.entry();
+fn short(inst: &Inst, entry: &Entry, src0: u32) -> u32 {
     let code = u32::from(entry.code);
     let dst = register(inst.dst);
     let second = if entry.literal_source() == Some(1) { inst.src[2] } else { inst.src[1] };
@@ -111,8 +120,8 @@ fn control(inst: &Inst, neg: [u32; 2], abs: [u32; 2]) -> u32 {
     word
 }
 
-fn vop3(inst: &Inst) -> Vec<u32> {
-    let code = u32::from(inst.entry().vop3_code().unwrap_or(0));
+fn vop3(inst: &Inst, entry: &Entry) -> Vec<u32> {
+    let code = u32::from(entry.vop3_code().unwrap_or(0));
     let middle = if inst.sdst == NO_SDST { u32::from(inst.abs) } else { inst.sdst.into() };
     let clamp = flags(inst, &[(15, flag::CLAMP)]);
     let [a, b, c] = inst.src.map(source);
@@ -122,11 +131,11 @@ fn vop3(inst: &Inst) -> Vec<u32> {
     ]
 }
 
-fn smem(inst: &Inst) -> Vec<u32> {
-    let code = u32::from(inst.entry().code);
+fn smem(inst: &Inst, entry: &Entry) -> Vec<u32> {
+    let code = u32::from(entry.code);
     let base = register(inst.src[0]) >> 1;
     let bits = flags(inst, &[(16, flag::GLC)]);
-    let immediate = inst.src[1] == Operand::None && inst.entry().src[0] != Ty::None;
+    let immediate = inst.src[1] == Operand::None && entry.src[0] != Ty::None;
     let offset = if immediate { inst.imm as u32 & 0xf_ffff } else { register(inst.src[1]) };
     let imm = u32::from(immediate) << 17;
     vec![0xc000_0000 | code << 18 | imm | bits | register(inst.dst) << 6 | base, offset]
@@ -137,8 +146,8 @@ fn vector_fields(inst: &Inst, dst: u32) -> u32 {
     a | b << 8 | c << 16 | register(inst.dst) << dst
 }
 
-fn mubuf(inst: &Inst) -> Vec<u32> {
-    let code = u32::from(inst.entry().code);
+fn mubuf(inst: &Inst, entry: &Entry) -> Vec<u32> {
+    let code = u32::from(entry.code);
     let bits = [(12, flag::OFFEN), (13, flag::IDXEN), (14, flag::GLC), (16, flag::LDS), (17, flag::SLC)];
     let [address, resource, offset] = inst.src;
     vec![
@@ -151,8 +160,8 @@ fn mubuf(inst: &Inst) -> Vec<u32> {
     ]
 }
 
-fn mimg(inst: &Inst) -> Vec<u32> {
-    let code = u32::from(inst.entry().code);
+fn mimg(inst: &Inst, entry: &Entry) -> Vec<u32> {
+    let code = u32::from(entry.code);
     let bits = [
         (12, flag::UNORM),
         (13, flag::GLC),

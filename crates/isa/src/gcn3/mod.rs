@@ -1,4 +1,4 @@
-//! GCN3 (gfx803, "VI"): instruction table, decoder, disassembler and assembler.
+//! GCN3 ("VI"): instruction table, decoder, disassembler and assembler.
 //! LLVM 19 is the outside witness for text and bytes (docs/gcn3.md, tests/gcn3_llvm.rs).
 
 #[expect(clippy::result_large_err, reason = "a diagnostic is built once per wrong line")]
@@ -8,6 +8,7 @@ pub mod disasm;
 pub mod encode;
 pub mod exec;
 pub mod format;
+pub mod generation;
 pub mod inst;
 pub mod isa;
 mod masks;
@@ -19,10 +20,11 @@ pub mod table;
 pub mod valu;
 
 pub use asm::{ArgHeader, ArgType, Assembly, KernelHeader, assemble, assemble_line, parse_line};
-pub use decode::{DecodeError, decode};
+pub use decode::{DecodeError, decode, decode_for};
 pub use disasm::{disassemble, disassemble_to};
-pub use encode::encode;
+pub use encode::{encode, encode_for};
 pub use format::Format;
+pub use generation::{GENERATIONS, GFX8, Generation, Target};
 pub use inst::{Dpp, DppCtrl, Inst, NO_SDST, Sdwa, Sel, Unused, Use, flag, omod};
 pub use op::Op;
 pub use operand::{InlineFloat, Operand, Ty, sreg};

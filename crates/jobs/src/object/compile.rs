@@ -1,4 +1,4 @@
-//! The compiler: clang with the flags that give code objects for gfx803 with canonical control flow
+//! The compiler: clang with the flags that give code objects for our target with canonical control flow
 //! (docs/gcn3.md), or a list of what to install.
 
 use crate::error::{JobError, refused};
@@ -92,14 +92,23 @@ impl Compiler {
     ) -> Result<Vec<OsString>, JobError> {
         let mut out: Vec<OsString> = vec![self.driver.clone().into()];
         let mut add = |words: &[&str]| out.extend(words.iter().map(OsString::from));
+        let target = wb_isa::gcn3::GFX8.usual.name;
         match source.extension().and_then(|e| e.to_str()) {
             Some("cl") => {
-                add(&["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx803", "-x", "cl", "-cl-std=CL2.0"]);
+                add(&[
+                    "-target",
+                    "amdgcn-amd-amdhsa",
+                    &format!("-mcpu={target}"),
+                    "-x",
+                    "cl",
+                    "-cl-std=CL2.0",
+                ]);
                 // Names of arguments, for people.
                 add(&["-cl-kernel-arg-info"]);
             }
             Some("hip" | "cpp") => {
-                add(&["-x", "hip", "--cuda-device-only", "--offload-arch=gfx803", "--no-gpu-bundle-output"])
+                let arch = format!("--offload-arch={target}");
+                add(&["-x", "hip", "--cuda-device-only", &arch, "--no-gpu-bundle-output"])
             }
             _ => {
                 return Err(refused!(

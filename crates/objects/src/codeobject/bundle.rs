@@ -1,12 +1,13 @@
 //! Offload bundles (`__CLANG_OFFLOAD_BUNDLE__`): several objects in one file, told by their target names.
 
 use super::error::CodeObjectError;
+use wb_isa::gcn3::GFX8;
 
 const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 /// What bundlers align objects to.
 const PAGE: usize = 0x1000;
 
-/// Where the gfx803 object of a bundle is.
+/// Where the object of a bundle for our target is.
 struct Entry {
     offset: usize,
     size: usize,
@@ -16,7 +17,7 @@ struct Entry {
     field: usize,
 }
 
-/// The gfx803 object of a bundle, or the bytes as they are when it is none.
+/// The object of a bundle for our target, or the bytes as they are when it is none.
 pub fn unwrap(bytes: &[u8]) -> Result<&[u8], CodeObjectError> {
     Ok(match find(bytes)? {
         Some(entry) => &bytes[entry.offset..entry.offset + entry.size],
@@ -61,7 +62,7 @@ fn find(bytes: &[u8]) -> Result<Option<Entry>, CodeObjectError> {
         let name = at.checked_add(24).and_then(|from| bytes.get(from..from.checked_add(name_len)?));
         let name = String::from_utf8_lossy(name.ok_or_else(|| bad("an entry name is cut off"))?).into_owned();
         all.push((at, offset));
-        if found.is_none() && name.contains("amdgcn") && name.contains("gfx803") {
+        if found.is_none() && name.contains("amdgcn") && name.contains(GFX8.usual.name) {
             let object = offset.checked_add(size).and_then(|end| bytes.get(offset..end));
             if object.is_none() || offset < at + 24 + name_len {
                 return Err(bad(&format!("entry {name} lies outside the file")));

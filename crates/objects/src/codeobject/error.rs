@@ -1,6 +1,7 @@
 //! Why a code object is refused.
 
 use thiserror::Error;
+use wb_isa::gcn3::{GENERATIONS, GFX8, Generation};
 
 /// Why a file is not a code object we can run; names the place and what would be right.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -9,11 +10,11 @@ pub enum CodeObjectError {
     Elf(String),
     #[error("an ELF file for machine {0:#x}, not an AMD GPU code object (machine 0xe0)")]
     Machine(u16),
-    #[error("the object is for another AMD GPU (machine {0:#x}); gfx801, gfx802 and gfx803 are known here")]
+    #[error("the object is for another AMD GPU (machine {machine:#x}); {known} are known here", machine = .0, known = known_targets())]
     Target(u32),
     #[error("the offload bundle is damaged: {0}")]
     Bundle(String),
-    #[error("the bundle has no entry for gfx803; it has: {0}")]
+    #[error("the bundle has no entry for {wanted}; it has: {found}", wanted = GFX8.usual.name, found = .0)]
     NoEntry(String),
     #[error("the metadata note is damaged: {0}")]
     Metadata(String),
@@ -25,4 +26,9 @@ pub enum CodeObjectError {
     Empty,
     #[error("cannot write the object: {0}")]
     Write(String),
+}
+
+/// Names of all processors that are known, for messages.
+fn known_targets() -> String {
+    GENERATIONS.map(Generation::target_names).join(", ")
 }

@@ -22,6 +22,7 @@ use image::at;
 use object::read::elf::{ElfFile64, FileHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::ops::Range;
+use wb_isa::gcn3::generation::{self, GFX8, Target};
 use wb_program::Segment;
 
 /// Eight bytes at `place` hold the base plus `addend`.
@@ -114,7 +115,7 @@ impl CodeObject {
 
     /// The machine it was compiled for.
     pub fn target(&self) -> &'static str {
-        target(self.flags).unwrap_or("gfx803")
+        target(self.flags).unwrap_or(GFX8.usual).name
     }
 
     /// Bytes of a kernel's code: the size of its symbol, or up to the next kernel or the end of the text.
@@ -165,14 +166,9 @@ fn segments(elf: &ElfFile64<Endianness>) -> Result<Vec<Segment>, CodeObjectError
     Ok(out)
 }
 
-/// Processor names of EF_AMDGPU_MACH that run this instruction set.
-fn target(flags: u32) -> Option<&'static str> {
-    match flags & 0xff {
-        0x28 => Some("gfx801"),
-        0x29 => Some("gfx802"),
-        0x2a => Some("gfx803"),
-        _ => None,
-    }
+/// The processor of EF_AMDGPU_MACH, if it runs this instruction set.
+fn target(flags: u32) -> Option<Target> {
+    generation::of_machine(flags & 0xff).map(|(_, target)| target)
 }
 
 fn extents(elf: &ElfFile64<Endianness>) -> Vec<(u64, u64)> {

@@ -1,4 +1,4 @@
-//! Assembled kernels as a code object (version 4, gfx803): descriptors, code, metadata, symbols, and a line
+//! Assembled kernels as a code object (version 4): descriptors, code, metadata, symbols, and a line
 //! table that leads back to the assembly. Readable by LLVM's tools and by [`super::CodeObject::parse`].
 
 use super::metadata::{KernelMeta, Root};
@@ -7,9 +7,8 @@ use gimli::write as dwarf;
 use object::Endianness;
 use object::elf;
 use object::write::elf::{FileHeader, ProgramHeader, SectionHeader, SinglePhase, Sym, Writer};
-use wb_isa::gcn3::Assembly;
+use wb_isa::gcn3::{Assembly, GFX8};
 
-const EF_GFX803: u32 = 0x2a;
 const ELFOSABI_AMDGPU_HSA: u8 = 64;
 const ABI_V4: u8 = 2;
 const S_NOP: u32 = 0xbf80_0000;
@@ -54,7 +53,7 @@ fn metadata(assembly: &Assembly) -> Result<Vec<u8>, CodeObjectError> {
         return rmp_serde::to_vec_named(&value).map_err(wrong);
     }
     let kernels = assembly.kernels.iter().map(KernelMeta::from).collect();
-    let target = "amdgcn-amd-amdhsa--gfx803".to_owned();
+    let target = format!("amdgcn-amd-amdhsa--{}", GFX8.usual.name);
     rmp_serde::to_vec_named(&Root { kernels, target, version: vec![1, 1] }).map_err(wrong)
 }
 
@@ -177,7 +176,7 @@ impl Decoded {
             e_type: elf::ET_DYN,
             e_machine: elf::Machine(EM_AMDGPU),
             e_entry: 0,
-            e_flags: elf::FileFlags(EF_GFX803),
+            e_flags: elf::FileFlags(GFX8.usual.machine),
         })?;
         w.write_program_headers_placeholder(3);
         let code = elf::SHF_ALLOC | elf::SHF_EXECINSTR;

@@ -7,6 +7,7 @@ use super::operand::{Arg, Item, Place, fit};
 use super::symbolic;
 use super::vector::vector;
 use crate::diag::nearest;
+use crate::gcn3::generation::GFX8;
 use crate::gcn3::inst::{Format, Inst, flag};
 use crate::gcn3::op::Op;
 use crate::gcn3::operand::{Operand, Ty};
@@ -36,7 +37,8 @@ fn mnemonic(c: &Cursor, word: &str, span: Range<usize>) -> Parse<(Op, Option<For
         }
         return Err(c.error(span, format!("`{}` has no `{suffix}` form", entry.name), "here"));
     }
-    let error = c.error(span, format!("unknown instruction `{word}`"), "not an instruction of gfx803");
+    let label = format!("not an instruction of {}", GFX8.usual.name);
+    let error = c.error(span, format!("unknown instruction `{word}`"), label);
     Err(match nearest(&lower, TABLE.iter().map(|e| e.name)) {
         Some(name) => error.hint(format!("did you mean `{name}`?")),
         None => error,
