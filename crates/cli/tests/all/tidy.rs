@@ -247,12 +247,6 @@ fn the_check_of_files_can_fail() {
     assert_eq!(openers("wb_files::read(path, Kind::Data)?; fs::read_dir(x)").len(), 0);
 }
 
-/// Pages whose lines may be longer than the others'.
-const LONG_LINES: &[&str] = &[
-    // rewritten with the crates
-    "docs/ARCHITECTURE.md",
-];
-
 /// Where a reader starts: from here links lead to every page.
 const FIRST_PAGES: [&str; 3] = ["README.md", "docs/commands.md", "docs/ARCHITECTURE.md"];
 
@@ -314,7 +308,7 @@ fn anchors(text: &str) -> Vec<String> {
 #[test]
 fn lines_of_pages_are_short() {
     let mut bad = Vec::new();
-    for page in pages().into_iter().filter(|p| !LONG_LINES.contains(&p.as_str())) {
+    for page in pages() {
         let text = fs::read_to_string(root().join(&page)).expect("page");
         bad.extend(long_lines(&text).iter().map(|line| format!("{page}:{line}")));
     }
@@ -409,4 +403,51 @@ fn one_file_knows_generations() {
             assert!(found.is_empty(), "{shown}: {found:?}");
         }
     }
+}
+
+/// Licences that a dependency may have: each allows what ours (MIT OR Apache-2.0) does. An expression needs one of its choices.
+const LICENCES: [&str; 11] = [
+    "MIT",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "ISC",
+    "Unlicense",
+    "Unicode-3.0",
+    "Zlib",
+];
+
+/// Whether an SPDX expression of `OR`, `AND` and parentheses is met by the licences above.
+fn allowed(expression: &str) -> bool {
+    let text = expression.replace('/', " OR ").replace(['(', ')'], "");
+    text.split(" AND ").all(|all| all.split(" OR ").any(|one| LICENCES.contains(&one.trim())))
+}
+
+/// Every package of the lock file has a licence that we can take. Advisories need the network: `cargo audit` reads them.
+#[test]
+fn licences_of_dependencies_are_known() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments = ["metadata", "--format-version", "1", "--locked", "--offline"];
+    let output =
+        std::process::Command::new(cargo).args(arguments).current_dir(root()).output().expect("cargo");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    assert!(packages.len() > 50, "only {} packages", packages.len());
+    let wrong = packages.iter().filter(|p| !allowed(p["license"].as_str().unwrap_or("")));
+    let wrong: Vec<String> = wrong.map(|p| format!("{}: {}", p["name"], p["license"])).collect();
+    assert!(wrong.is_empty(), "look at these licences:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_check_of_licences_can_fail() {
+    assert!(
+        allowed("MIT OR GPL-3.0")
+            && allowed("(MIT OR Apache-2.0) AND Unicode-3.0")
+            && allowed("MIT/Apache-2.0")
+    );
+    assert!(!allowed("GPL-3.0") && !allowed("MIT AND GPL-3.0") && !allowed(""));
 }

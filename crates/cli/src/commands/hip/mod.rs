@@ -3,6 +3,7 @@
 
 mod args;
 mod folder;
+mod library;
 mod report;
 mod told;
 
@@ -15,33 +16,13 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Exit code of a run of a program that went well, some of whose kernels have no bound (`--wcet`).
 const NO_BOUND: u8 = 3;
-
-/// The library: as told, or beside the executable, where cargo puts it, too.
-fn library(args: &HipArgs) -> miette::Result<PathBuf> {
-    let exe = std::env::current_exe().into_diagnostic()?;
-    let beside = exe.parent().map(Path::to_path_buf).unwrap_or_default();
-    let places = match &args.library {
-        Some(path) => vec![path.clone()],
-        None => vec![beside.join(wb_hip::LIBRARY), beside.join("../lib").join(wb_hip::LIBRARY)],
-    };
-    places.iter().find_map(|p| p.canonicalize().ok().filter(|p| p.is_file())).ok_or_else(|| {
-        miette!(
-            help = format!(
-                "`cargo build --release` puts {} beside wavebound; --library says where else it is",
-                wb_hip::LIBRARY
-            ),
-            "there is no {}",
-            places[0].display()
-        )
-    })
-}
 
 pub fn main(args: HipArgs) -> CommandResult {
     if wb_hip::SHIM.is_empty() {
@@ -50,7 +31,7 @@ pub fn main(args: HipArgs) -> CommandResult {
             "`wavebound hip` does not work on this kind of machine"
         ));
     }
-    let library = library(&args)?;
+    let library = library::find(args.library.as_deref())?;
     let folder = Folder::new(&library)?;
     let records = File::open(folder.records()).into_diagnostic()?;
     let options = serde_json::to_string(&args.options(&folder)?).into_diagnostic()?;

@@ -1,0 +1,90 @@
+//! Where the library is that HIP programs load. It lies beside the command. In a checkout it is a package of its own, which is
+//! built when it is first needed, and again when the command is newer: linking it takes as long as linking the command.
+
+use miette::{IntoDiagnostic, miette};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The package in a checkout.
+const PACKAGE: &str = "wavebound-hip";
+const MANIFEST: &str = "crates/hip-library/Cargo.toml";
+
+/// The library: as told, or beside the executable; in a checkout it is built.
+pub fn find(told: Option<&Path>) -> miette::Result<PathBuf> {
+    let exe = std::env::current_exe().into_diagnostic()?;
+    let beside = exe.parent().map(Path::to_path_buf).unwrap_or_default();
+    let places = match told {
+        Some(path) => vec![path.to_path_buf()],
+        None => vec![beside.join(wb_hip::LIBRARY), beside.join("../lib").join(wb_hip::LIBRARY)],
+    };
+    let there = || places.iter().find_map(|p| p.canonicalize().ok().filter(|p| p.is_file()));
+    if told.is_none()
+        && there().is_none_or(|library| older(&library, &exe))
+        && let Some(root) = checkout(&exe)
+    {
+        build(&root, &beside)?;
+    }
+    there().ok_or_else(|| {
+        miette!(
+            help = format!(
+                "`cargo build --release -p {PACKAGE}` puts {} beside wavebound; --library says where else it is",
+                wb_hip::LIBRARY
+            ),
+            "there is no {}",
+            places[0].display()
+        )
+    })
+}
+
+/// Whether a file was written before another one; what cannot be told is not.
+fn older(file: &Path, than: &Path) -> bool {
+    let written = |path: &Path| path.metadata().and_then(|m| m.modified()).ok();
+    matches!((written(file), written(than)), (Some(file), Some(than)) if file < than)
+}
+
+/// The checkout that the executable was built in.
+fn checkout(exe: &Path) -> Option<PathBuf> {
+    let built = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let in_target = |root: &&Path| root.join(MANIFEST).is_file();
+    exe.ancestors().find(in_target).or(Some(built).filter(in_target)).map(Path::to_path_buf)
+}
+
+/// Builds the library with the profile and into the folder of the executable.
+fn build(root: &Path, beside: &Path) -> miette::Result<()> {
+    let profile = match beside.file_name().and_then(|n| n.to_str()) {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
+    let target = beside.parent().unwrap_or(beside);
+    super::super::tell(&format!("wavebound: building {} (once)", wb_hip::LIBRARY));
+    let done = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--quiet", "--package", PACKAGE, "--profile", profile])
+        .arg("--manifest-path")
+        .arg(root.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(target)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    match done {
+        Ok(status) if status.success() => {
+            // Cargo leaves a library that is up to date as old as it is; a new time says so.
+            let library = beside.join(wb_hip::LIBRARY);
+            let _ = std::fs::File::options()
+                .append(true)
+                .open(library)
+                .and_then(|f| f.set_modified(std::time::SystemTime::now()));
+            Ok(())
+        }
+        Ok(_) => Err(miette!(
+            help = format!("`cargo build -p {PACKAGE}` in {} shows why", root.display()),
+            "{} cannot be built",
+            wb_hip::LIBRARY
+        )),
+        Err(e) => Err(miette!(
+            help = "install cargo, or give the library with --library",
+            "{} must be built, but cargo cannot be started: {e}",
+            wb_hip::LIBRARY
+        )),
+    }
+}
