@@ -10,7 +10,7 @@ use std::sync::Mutex;
 /// What an input is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Object files, and sources up to [`Kind::SOURCE`].
+    /// Object files, and sources up to [`Kind::Source`].
     Program,
     /// Source text: assembly, OpenCL, HIP.
     Source,

@@ -6,7 +6,7 @@ use wavebound::{
     BoundOptions, Error, InstructionSet, Job, MarkStyle, Mechanism, Program, bound_jobs, machine,
 };
 
-const DEADLINE: u64 = 420;
+const DEADLINE: u64 = 700;
 
 /// Lanes below 20 do one thing, the others another.
 fn program() -> Program {

@@ -9,7 +9,7 @@ const EXAMPLES: [(&str, &str); 5] = [
     ("compare_mechanisms", "pws and thesis read marks"),
     ("write_observer", "most lanes sat out"),
     ("own_policy", "youngest-first (ours)"),
-    ("deadline", "deadline of 420 cycles: met"),
+    ("deadline", "deadline of 700 cycles: met"),
 ];
 
 /// Where cargo puts examples: beside the folder of this test's binary.

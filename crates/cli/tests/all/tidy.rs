@@ -49,7 +49,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("wavebound", &PRODUCT),
     (
         "hip",
-        &["bound", "device", "files", "hw", "jobs", "objects", "program", "report", "sim", "trace", "wcet"],
+        &[
+            "bound", "device", "files", "hw", "isa", "jobs", "objects", "program", "report", "sim", "trace",
+            "wcet",
+        ],
     ),
     ("hip-library", &["hip"]),
     ("testgen", &PRODUCT),

@@ -109,3 +109,23 @@ fn damage_of_variables_is_survived() {
         fuzzing::fat_binary(&bytes);
     }
 }
+
+/// Inputs of the fuzz targets that are kept: seeds, and what was found.
+#[test]
+fn the_corpus_is_survived() {
+    for (target, run) in
+        [("hip_binary", fuzzing::fat_binary as fn(&[u8])), ("hip_message", fuzzing::message as fn(&[u8]))]
+    {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+        let files = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        let mut count = 0;
+        for file in files {
+            let path = file.expect("a file").path();
+            let start = std::time::Instant::now();
+            run(&std::fs::read(&path).expect("a file"));
+            assert!(start.elapsed().as_secs() < 10, "{} takes {:?}", path.display(), start.elapsed());
+            count += 1;
+        }
+        assert!(count >= 2, "{target}: {count} files");
+    }
+}

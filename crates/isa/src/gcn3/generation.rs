@@ -103,7 +103,7 @@ mod tests {
         targets: &[],
         usual: Target { name: "other", machine: 0 },
         differences: &[
-            Difference { op: Op::SMulI32, code: Some(0x7e) },
+            Difference { op: Op::SMulI32, code: Some(0x50) },
             Difference { op: Op::SBrevB32, code: None },
         ],
     };
@@ -117,7 +117,7 @@ mod tests {
             assert_eq!(OTHER.op(there.0, there.1), Some(op));
             assert_eq!(code == there, op != Op::SMulI32);
         }
-        let (old, new) = (u32::from(Op::SMulI32.entry().code), 0x7e);
+        let (old, new) = (u32::from(Op::SMulI32.entry().code), 0x50);
         assert_eq!(OTHER.op(Format::Sop2, old), None);
         assert_eq!(OTHER.op(Format::Sop2, new), Some(Op::SMulI32));
         let brev = u32::from(Op::SBrevB32.entry().code);

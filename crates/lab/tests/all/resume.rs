@@ -31,7 +31,7 @@ fn a_killed_run_goes_on_and_ends_the_same() {
     let dir = tempfile::tempdir().expect("folder");
     let (killed, whole) = (dir.path().join("killed"), dir.path().join("whole"));
     let mut child = Command::new(std::env::current_exe().expect("this test"))
-        .args(["child", "--exact"])
+        .args(["resume::child", "--exact"])
         .env(DIR, &killed)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -1,6 +1,7 @@
 //! Random programs under every mechanism, and the fuzz targets on stable Rust. One binary, so that everything is linked once.
 
 mod fuzz_smoke;
+mod lists;
 mod loops;
 mod occupancy;
 mod random_gcn3;

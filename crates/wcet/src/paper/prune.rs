@@ -10,7 +10,7 @@ use crate::split::{SplitError, Tree, longest, shape_of};
 /// What Prune leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pruned {
-    /// F[u] for u = 1 … |V| + 1, at u; F[0] is not used.
+    /// `F[u]` for u = 1 … |V| + 1, at u; `F[0]` is not used.
     pub f: Vec<i128>,
     /// Edges cut, in the order of their sources.
     pub removed: Vec<(usize, usize)>,
@@ -35,7 +35,7 @@ pub fn prune(cfg: &Cfg, selected: &[usize]) -> Pruned {
 
 /// The variant that gives the F column of figure 8: line 9, which takes what follows the serialisation block out of the first
 /// side's time, is done for selected branches only. A branch that is not selected then counts its second side twice
-/// (F[13] = 16 in the figure, 14 as printed), and the side it is in looks longer than it is (repair 1).
+/// (`F[13]` = 16 in the figure, 14 as printed), and the side it is in looks longer than it is (repair 1).
 pub fn prune_like_figure_8(cfg: &Cfg, selected: &[usize]) -> Pruned {
     run(cfg, selected, true)
 }
