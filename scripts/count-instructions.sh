@@ -15,7 +15,7 @@ runs=(
     'hotspot-timed|run --workload hotspot --size tiny --no-stats'
     'hotspot-untimed|run --workload hotspot --size tiny --untimed --no-stats'
     'bfs-pws|run --workload bfs --size tiny --mechanism pws --s 3 --no-stats'
-    'guppy-timed|run crates/lab/programs/guppy-dispatch.guppy --no-stats'
+    'harp-timed|run crates/lab/programs/pdom-2.harp --no-stats'
     'bound-nn|wcet --workload nn --size tiny --unmeasured exclude'
 )
 

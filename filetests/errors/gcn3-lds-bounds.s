@@ -9,7 +9,7 @@
 
 ; expect:
 ; [error]
-;   × LDS store of 4 bytes at address 0x40: the group has 64 bytes of local memory
+;   × LDS store of 4 bytes at address 0x40: the group has 64 bytes of local memory (lane 16)
 ;   │   kernel k, wave 0, lanes 1111111111111111111111111111111111111111111111111111111111111111, pc
 ;   │ 0x1008: filetests/errors/gcn3-lds-bounds.s:7: ds_write_b32 v3, v0
 ;    ╭─[filetests/errors/gcn3-lds-bounds.s:7:3]
