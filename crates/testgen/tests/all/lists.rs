@@ -10,7 +10,7 @@ use wb_testgen::random;
 fn program(isa: InstructionSet) -> &'static str {
     match isa {
         InstructionSet::Harp => ".perm x\n.entry\nmain: halt\n",
-        InstructionSet::Guppy => "exit\n",
+        InstructionSet::Guppy => "  ret\n",
         InstructionSet::Gcn3 => ".kernel k\n  s_endpgm\n",
         InstructionSet::Vortex => "_start:\n  li t0, 0\n  vx_tmc t0\n",
     }
