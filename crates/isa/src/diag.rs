@@ -83,31 +83,46 @@ impl AsmError {
 }
 
 /// The candidate closest to `word`, for "did you mean" hints; none when nothing is near.
+///
+/// A file full of mistakes asks this for every line and every name there is, so a candidate is given up as soon as it is too far.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|c| (edit_distance(word, c), c))
-        .filter(|&(d, c)| d <= 1 + c.len().min(word.len()) / 4)
-        .min_by_key(|&(d, _)| d)
-        .map(|(_, c)| c)
+    let word: Vec<char> = word.chars().collect();
+    let mut best: Option<(usize, &str)> = None;
+    let mut row = Vec::new();
+    for candidate in candidates {
+        let allowed = 1 + candidate.len().min(word.len()) / 4;
+        let limit = best.map_or(allowed, |(d, _)| allowed.min(d.saturating_sub(1)));
+        let closer = best.is_none_or(|(d, _)| d > 0);
+        if let Some(d) = edit_distance(&word, candidate, limit, &mut row).filter(|_| closer) {
+            best = Some((d, candidate));
+        }
+    }
+    best.map(|(_, c)| c)
 }
 
-fn edit_distance(a: &str, b: &str) -> usize {
-    if a.len() > 64 || b.len() > 64 {
-        return usize::MAX;
+/// Edits between two words if there are at most `limit`; words of more than 64 letters are near nothing.
+fn edit_distance(a: &[char], b: &str, limit: usize, row: &mut Vec<usize>) -> Option<usize> {
+    let length = b.chars().count();
+    if a.len() > 64 || length > 64 || a.len().abs_diff(length) > limit {
+        return None;
     }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
+    row.clear();
+    row.extend(0..=length);
+    for (i, &ca) in a.iter().enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
+        let mut least = row[0];
+        for (j, cb) in b.chars().enumerate() {
             let substitute = diagonal + usize::from(ca != cb);
             diagonal = row[j + 1];
             row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
+            least = least.min(row[j + 1]);
+        }
+        if least > limit {
+            return None;
         }
     }
-    row[b.len()]
+    Some(row[length]).filter(|&d| d <= limit)
 }
 
 #[cfg(test)]
@@ -122,5 +137,8 @@ mod tests {
         assert_eq!(file.line_column(5000), (3, 1));
         assert_eq!(nearest("adi", ["addi", "subi", "ld"]), Some("addi"));
         assert_eq!(nearest("zzzzzz", ["addi", "subi"]), None);
+        assert_eq!(nearest("v_add_f32", ["v_add_f64", "v_add_f32", "v_adc_f32"]), Some("v_add_f32"));
+        assert_eq!(nearest("v_ad_f23", ["v_mad_f32", "v_add_f32", "v_ad_f22"]), Some("v_ad_f22"));
+        assert_eq!(nearest("", ["a", "ab"]), Some("a"));
     }
 }
