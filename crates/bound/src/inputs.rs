@@ -2,7 +2,7 @@
 //! A measured time is true of the inputs that were run; data decide ways, and addresses decide lines and banks.
 
 use crate::options::Options;
-use crate::result::{KernelBound, LaunchRow};
+use crate::result::{KernelBound, LaunchRow, Status};
 use crate::source::Source;
 use std::collections::BTreeSet;
 
@@ -96,6 +96,9 @@ impl KernelBound {
 
     /// What the status means for this bound, in words.
     pub fn meaning(&self) -> String {
+        if self.status == Status::Exact {
+            return self.status.meaning().to_owned();
+        }
         let times = match self.times {
             "given" => "times are what the table says, nothing was measured",
             "trace" => {

@@ -20,4 +20,16 @@ pub struct Launched<'a> {
     pub number: usize,
     /// Hash of the data: memory before the first launch of the run ([`crate::data_hash`]).
     pub data: &'a str,
+    /// Buffers that have names, as the launch finds them.
+    pub buffers: &'a [PlacedBuffer],
+}
+
+/// A buffer of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedBuffer {
+    pub name: String,
+    pub addr: u64,
+    pub bytes: u64,
+    /// Hash of the contents, where somebody asked for it.
+    pub hash: String,
 }

@@ -8,8 +8,10 @@
 
 mod analyse;
 mod assumptions;
+mod bounds;
 mod certify;
 pub mod error;
+pub mod exact;
 mod explore;
 mod gaps;
 mod inputs;
@@ -37,10 +39,11 @@ mod workload;
 mod workload_options;
 
 pub use analyse::{TraceFiles, analyse, analyse_with};
+pub use bounds::bounds;
 pub use error::{BoundError, Lack, Refusal};
 pub use explore::{Candidate, FailedPlacement, MarkedRuns};
 pub use inputs::behind_all;
-pub use launched::Launched;
+pub use launched::{Launched, PlacedBuffer};
 pub use optimal::{Best, Effort, Proof, best_places};
 pub use options::{Options, Progress};
 pub use points::{KernelPoints, PointRow, list_points};

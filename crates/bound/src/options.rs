@@ -18,6 +18,8 @@ pub struct Options {
     pub what_if: bool,
     /// Source files that are not beside the program: name and text.
     pub sources: Vec<(String, String)>,
+    /// Buffers whose contents are part of the launch, by name or as `arg2`: for exact bounds.
+    pub fixed: Vec<String>,
     /// What to type for more inputs, for the warning about too few.
     pub more_inputs: String,
 }

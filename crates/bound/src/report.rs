@@ -1,6 +1,7 @@
 //! Puts together what an analysis found: the rows that text, JSON and HTML print, the status, the inputs.
 
 use crate::certify::Certified;
+use crate::exact::ExactRow;
 use crate::measured::{FirstMeasurement, MeasuredKernel};
 use crate::options::Options;
 use crate::result::{CoverageRow, KernelBound, LaunchRow, LoopRow, Status, StepRow};
@@ -54,6 +55,8 @@ pub(crate) fn report(
         runs,
         distinct_inputs,
         status,
+        exact: ExactRow::default(),
+        hybrid_bound: None,
         warnings: crate::inputs::warnings(source, runs, distinct_inputs, options),
         times: source.name(),
         wave_bound: bound.cycles,

@@ -1,5 +1,6 @@
 //! What an analysis found, as data: the text, JSON and HTML reports all print this.
 
+use crate::exact::ExactRow;
 use crate::shape::Shape;
 use serde::{Serialize, Serializer};
 use wb_isa::Pc;
@@ -8,6 +9,8 @@ use wb_isa::Pc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
+    /// Nothing that decides time depends on the contents of buffers: one run is the time of every run.
+    Exact,
     /// Loop limits are proven or given; times are the longest that were measured, for the inputs of the runs.
     Hybrid,
     /// Loop limits are proven or given; times are what a table says, whatever it says.
@@ -221,6 +224,10 @@ pub struct KernelBound {
     pub runs: u32,
     pub distinct_inputs: Option<u32>,
     pub status: Status,
+    /// Whether the time is the same for all contents of buffers, and if not, why.
+    pub exact: ExactRow,
+    /// Where the bound is exact: what the measured times alone would say.
+    pub hybrid_bound: Option<u64>,
     /// What a reader must know before relying on the number.
     pub warnings: Vec<String>,
     /// Where times come from: `measured`, `trace` or `given`. Nothing is observed when they are given.

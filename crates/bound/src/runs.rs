@@ -1,12 +1,14 @@
 //! Launches that can be run again and again, always the same: what a bound is measured on.
 
 use crate::error::BoundError;
-use crate::launched::Launched;
+use crate::launched::{Launched, PlacedBuffer};
 use crate::options::Options;
 use crate::shape::{Shape, data_hash};
+use crate::source::hash;
 use crate::workload_options::workload_options;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use wb_jobs::data::Buffer;
 use wb_jobs::launch::{Launches, RunLaunch, Session, WorkloadSession, WorkloadSpec};
 use wb_jobs::{Job, JobError, JobSpec, ProgramRef};
 
@@ -45,12 +47,29 @@ impl Runs {
         &self,
         look: &mut dyn FnMut(&Launched, &mut RunLaunch) -> Result<(), BoundError>,
     ) -> Result<(), BoundError> {
+        self.each_hashed(false, look)
+    }
+
+    /// The same; `hashed`: with hashes of the contents of buffers.
+    pub fn each_hashed(
+        &self,
+        hashed: bool,
+        look: &mut dyn FnMut(&Launched, &mut RunLaunch) -> Result<(), BoundError>,
+    ) -> Result<(), BoundError> {
         match self {
             Runs::Replay(kept) => kept.each(look),
             Runs::Jobs(jobs) => {
                 for job in jobs {
                     let data = data_hash(job.initial());
                     let program = job.program.borrow();
+                    let contents = |b: &Buffer| {
+                        let at = |(addr, bytes): (u64, &'_ [u8])| {
+                            let from = usize::try_from(b.addr.checked_sub(addr)?).ok()?;
+                            bytes.get(from..from.checked_add(usize::try_from(b.bytes).ok()?)?).map(hash)
+                        };
+                        job.initial().find_map(at)
+                    };
+                    let buffers = placed(&job.buffers, hashed, contents);
                     let launched = Launched {
                         kernel: program.kernel(),
                         file: &job.file,
@@ -61,6 +80,7 @@ impl Runs {
                         args: &job.args,
                         number: 0,
                         data: &data,
+                        buffers: &buffers,
                     };
                     look(&launched, &mut |options, observer| job.run(options, observer))?;
                 }
@@ -70,14 +90,15 @@ impl Runs {
                 let mut numbers = Numbers::default();
                 for run in 0..(*runs).max(1) {
                     let spec = JobSpec { run, ..(**spec).clone() };
-                    all(&mut Session::open(path, &spec)?, &mut numbers, look)?;
+                    all(&mut Session::open(path, &spec)?, &mut numbers, hashed, look)?;
                 }
                 Ok(())
             }
             Runs::Workload { which, spec } => {
                 let mut numbers = Numbers::default();
                 for input in 0..which.runs.max(1) {
-                    all(&mut WorkloadSession::open_input(which, spec, input.into())?, &mut numbers, look)?;
+                    let mut session = WorkloadSession::open_input(which, spec, input.into())?;
+                    all(&mut session, &mut numbers, hashed, look)?;
                 }
                 Ok(())
             }
@@ -109,6 +130,7 @@ impl Numbers {
 fn all(
     launches: &mut dyn Launches,
     numbers: &mut Numbers,
+    hashed: bool,
     look: &mut dyn FnMut(&Launched, &mut RunLaunch) -> Result<(), BoundError>,
 ) -> Result<(), BoundError> {
     let file = launches.stage().program_file().to_owned();
@@ -116,6 +138,9 @@ fn all(
     let data = data_hash([(0, device.read(0, device.used()).map_err(JobError::from)?)]);
     numbers.seen.clear();
     while let Some(step) = launches.next_step()? {
+        let stage = launches.stage();
+        let contents = |b: &Buffer| stage.device.read(b.addr, b.bytes).ok().map(hash);
+        let buffers = placed(&stage.buffers, hashed, contents);
         launches.with_prepared(&step, &mut |prepared, args, go| {
             let mut launched = Launched {
                 kernel: &step.dispatch.kernel,
@@ -127,10 +152,26 @@ fn all(
                 args,
                 number: 0,
                 data: &data,
+                buffers: &buffers,
             };
             launched.number = numbers.of(launched.kernel, &Shape::of(&launched));
             look(&launched, go).map_err(JobError::stopped)
         })?;
     }
     Ok(())
+}
+
+/// Buffers as a launch finds them.
+fn placed(
+    buffers: &[Buffer],
+    hashed: bool,
+    contents: impl Fn(&Buffer) -> Option<String>,
+) -> Vec<PlacedBuffer> {
+    let one = |b: &Buffer| PlacedBuffer {
+        name: b.name.clone(),
+        addr: b.addr,
+        bytes: b.bytes,
+        hash: if hashed { contents(b).unwrap_or_default() } else { String::new() },
+    };
+    buffers.iter().map(one).collect()
 }

@@ -9,6 +9,7 @@ const SHOWN: usize = 12;
 impl Status {
     pub fn name(self) -> &'static str {
         match self {
+            Status::Exact => "exact",
             Status::Hybrid => "hybrid",
             Status::Given => "given",
             Status::Observed => "observed",
@@ -18,6 +19,9 @@ impl Status {
     /// What it says about loops and ways; [`KernelBound::meaning`] adds the times.
     pub fn meaning(self) -> &'static str {
         match self {
+            Status::Exact => {
+                "the time is the same for all contents of buffers: nothing that decides time depends on them, so one run shows it"
+            }
             Status::Hybrid | Status::Given => "loop limits are proven or given",
             Status::Observed => {
                 "rests on loop limits or calls that were only observed, or leaves out ways no run took"
@@ -59,14 +63,11 @@ impl KernelBound {
             let _ = writeln!(out, "  ratio      {:>12.3} ({})", self.ratio, self.behind());
         }
         let _ = writeln!(out, "  status     {:>12}: {}", self.status.name(), self.meaning());
-        let observed = match self.given() {
-            true => String::new(),
-            false => format!(
-                ", longest observed {}; {} with a segment for every block",
-                self.wave_observed, self.wave_bound_by_blocks
-            ),
-        };
-        let _ = writeln!(out, "  wave       {:>12} cycles{observed}", self.wave_bound);
+        if let Some(hybrid) = self.hybrid_bound {
+            let _ =
+                writeln!(out, "  hybrid     {hybrid:>12} cycles: what the longest measured times add up to");
+        }
+        self.wave_text(&mut out);
         for (i, l) in self.launches.iter().enumerate() {
             if i >= SHOWN {
                 let _ = writeln!(out, "  … {} more launches", self.launches.len() - SHOWN);
@@ -96,6 +97,7 @@ impl KernelBound {
                 self.splits, self.refused, self.most_paths
             );
         }
+        self.contents_text(&mut out);
         self.loops_text(&mut out);
         self.never_text(&mut out);
         self.worst_text(&mut out);
@@ -106,6 +108,58 @@ impl KernelBound {
         }
         self.rest_text(&mut out);
         out
+    }
+
+    /// The bound of a wave, where there is one.
+    fn wave_text(&self, out: &mut String) {
+        if self.wave_bound == 0 {
+            return;
+        }
+        let observed = match self.given() {
+            true => String::new(),
+            false => format!(
+                ", longest observed {}; {} with a segment for every block",
+                self.wave_observed, self.wave_bound_by_blocks
+            ),
+        };
+        let _ = writeln!(out, "  wave       {:>12} cycles{observed}", self.wave_bound);
+    }
+
+    /// Where time depends on contents, and what to do about it.
+    fn contents_text(&self, out: &mut String) {
+        for (name, hash) in &self.exact.fixed {
+            let _ = writeln!(out, "  fixed      {name}: contents {hash}");
+        }
+        if let Some(why) = &self.exact.why_not {
+            let _ = writeln!(out, "not exact: {why}");
+        }
+        if self.exact.uses.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "the time depends on the contents of buffers, because they decide");
+        // One line of source is many instructions.
+        let mut lines: Vec<(String, usize)> = Vec::new();
+        for u in &self.exact.uses {
+            let at = if u.place.source.is_empty() { u.place.to_string() } else { u.place.source.clone() };
+            let from = u.from.as_ref().map_or(String::new(), |f| format!(", from the load at {}", f.short()));
+            let line = format!("{at}: {}{from}", u.what);
+            match lines.iter_mut().find(|l| l.0 == line) {
+                Some(known) => known.1 += 1,
+                None => lines.push((line, 1)),
+            }
+        }
+        for (line, count) in lines.iter().take(SHOWN) {
+            let times = if *count > 1 { format!(" ({count} instructions)") } else { String::new() };
+            let _ = writeln!(out, "  {line}{times}");
+        }
+        if lines.len() > SHOWN {
+            let _ = writeln!(out, "  … {} more lines", lines.len() - SHOWN);
+        }
+        let _ = writeln!(
+            out,
+            "  (make a branch a select, take an index from the work-item instead of from memory, or declare a buffer that \
+             never changes with --fixed: then the bound is the time itself)"
+        );
     }
 
     fn loops_text(&self, out: &mut String) {
@@ -139,6 +193,9 @@ impl KernelBound {
     }
 
     fn worst_text(&self, out: &mut String) {
+        if self.worst.is_empty() {
+            return;
+        }
         let _ = writeln!(out, "worst way of a wave");
         let _ = writeln!(out, "       times    cycles      mean  samples       total  share  from → to");
         let mut steps: Vec<_> = self.worst.iter().collect();
@@ -168,6 +225,9 @@ impl KernelBound {
     fn blocks_text(&self, out: &mut String) {
         let mut blocks: Vec<_> = self.blocks.iter().filter(|b| b.percent >= 0.05).collect();
         blocks.sort_by(|a, b| b.cycles.total_cmp(&a.cycles));
+        if blocks.is_empty() {
+            return;
+        }
         let _ = writeln!(out, "blocks by what they add to the bound");
         for b in blocks.iter().take(SHOWN) {
             let _ = writeln!(
@@ -220,7 +280,7 @@ impl KernelBound {
     }
 
     fn rest_text(&self, out: &mut String) {
-        if !self.given() {
+        if !self.given() && self.coverage.launches > 0 {
             self.coverage_text(out);
         }
         let _ = writeln!(out, "assumptions");

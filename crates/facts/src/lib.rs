@@ -4,6 +4,7 @@
 mod calls;
 pub mod check;
 mod checksum;
+mod code;
 mod error;
 mod facts;
 mod ffx;
@@ -13,6 +14,7 @@ mod loops;
 mod parse;
 mod place;
 mod returns;
+pub mod taint;
 mod template;
 
 pub use calls::{Calls, code_blocks};

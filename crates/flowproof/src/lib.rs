@@ -11,6 +11,7 @@ mod graph;
 mod interval;
 mod lane;
 mod live;
+pub mod taint;
 mod transfer;
 
 pub use code::{Code, Launch, Refused};

@@ -30,6 +30,7 @@ impl Replay for Kept {
                 // Every launch of the program is one of its own.
                 number,
                 data: &data,
+                buffers: &[],
             };
             look(&launched, &mut |options, observer| r.run(options, observer))?;
         }

@@ -142,6 +142,7 @@ impl Wcet {
             n => Unmeasured::Cost(n.parse().map_err(|_| miette!("unmeasured: `{n}` is not a number"))?),
         };
         Ok(wb_bound::Options {
+            fixed: Vec::new(),
             facts: self.facts.clone(),
             facts_from_trace: self.facts_from_trace,
             unmeasured,

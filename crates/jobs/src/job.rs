@@ -242,6 +242,18 @@ impl Job {
         self.init.iter().map(|(addr, bytes)| (*addr, bytes.as_slice()))
     }
 
+    /// Gives a buffer other contents before the launch; what does not fit into it is left out.
+    pub fn set_contents(&mut self, buffer: &Buffer, bytes: &[u8]) {
+        for (addr, block) in &mut self.init {
+            let from = buffer.addr.checked_sub(*addr).and_then(|from| usize::try_from(from).ok());
+            if let Some(old) = from.and_then(|from| block.get_mut(from..)) {
+                let count =
+                    old.len().min(bytes.len()).min(usize::try_from(buffer.bytes).unwrap_or(usize::MAX));
+                old[..count].copy_from_slice(&bytes[..count]);
+            }
+        }
+    }
+
     /// Device memory as the launch finds it.
     pub fn memory(&self) -> Result<DeviceMemory, JobError> {
         let mut memory = match &self.program {

@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod campaign;
+pub mod exact;
 pub use wb_testgen::random::loops;
 pub mod kernels;
 pub mod reproduce;

@@ -3,6 +3,17 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Memory that one instruction touches.
+#[derive(Clone, Copy, Debug)]
+pub struct Touched<'a> {
+    pub pc: Pc,
+    pub write: bool,
+    /// Local memory of its group; then there are no lines.
+    pub local: bool,
+    /// First byte of each line.
+    pub lines: &'a [u64],
+}
+
 /// One bit per lane, lane 0 in bit 0.
 pub type Mask = u64;
 /// Index of an instruction in the program.
@@ -287,6 +298,12 @@ pub trait Observer {
     fn begin(&mut self, _info: &TraceInfo) {}
     /// Events in the order they happened; within a path, cycles never go back.
     fn events(&mut self, batch: &[Event]);
+    /// Whether [`Observer::touched`] is called.
+    fn wants_touched(&self) -> bool {
+        false
+    }
+    /// The memory that an instruction touches; in timed runs, before the event of the instruction.
+    fn touched(&mut self, _touched: &Touched) {}
     /// Called once after the last event of a run that ended without error.
     fn end(&mut self, _cycles: u64) {}
 }

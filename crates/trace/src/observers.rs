@@ -1,6 +1,6 @@
 //! Several observers behind one: a run takes a single `dyn Observer`, so fan-out happens here.
 
-use crate::{Event, Observer, TraceInfo};
+use crate::{Event, Observer, Touched, TraceInfo};
 
 /// Passes every call on to each member, in order.
 #[derive(Default)]
@@ -35,6 +35,16 @@ impl Observer for Observers<'_> {
     fn events(&mut self, batch: &[Event]) {
         for observer in &mut self.0 {
             observer.events(batch);
+        }
+    }
+
+    fn wants_touched(&self) -> bool {
+        self.0.iter().any(|o| o.wants_touched())
+    }
+
+    fn touched(&mut self, touched: &Touched) {
+        for observer in self.0.iter_mut().filter(|o| o.wants_touched()) {
+            observer.touched(touched);
         }
     }
 

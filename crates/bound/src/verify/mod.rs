@@ -207,6 +207,7 @@ fn alone(
             args: &[],
             number: 0,
             data: "",
+            buffers: &[],
         };
         self::machine(report, binding, &launched, verified);
     };

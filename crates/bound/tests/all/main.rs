@@ -11,6 +11,7 @@ mod bound_traces;
 mod branches;
 mod certificates;
 mod counted;
+mod exact;
 mod facts;
 mod placements;
 mod skipped;

@@ -10,7 +10,9 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wavebound::facts::SideCondition;
+use wavebound::facts::taint::TaintRule;
 use wb_lab::campaign::{self, CampaignCase, Summary};
+use wb_lab::exact::{self, ExactSearch};
 use wb_lab::loops::{self, Search};
 
 #[derive(Args)]
@@ -39,6 +41,12 @@ pub struct CampaignArgs {
     /// Search for wrong proofs in this many random loops in OpenCL C, compiled with Debian's clang
     #[arg(long, value_name = "CASES", conflicts_with = "case")]
     opencl: Option<u64>,
+    /// Search for wrong exact bounds in this many random kernels, each with --inputs contents (docs/exact.md, "The search")
+    #[arg(long, value_name = "CASES", conflicts_with_all = ["case", "opencl", "loops"])]
+    exact: Option<u64>,
+    /// Leave out a rule of the analysis behind exact bounds, to see that the search then finds wrong ones
+    #[arg(long, value_name = "NAME", value_parser = taint_rule, requires = "exact")]
+    without_rule: Option<TaintRule>,
     /// Leave out a side condition of the prover, to see that the search then finds wrong proofs
     #[arg(long, value_name = "NAME", value_parser = side_condition)]
     without: Option<SideCondition>,
@@ -51,6 +59,69 @@ fn side_condition(name: &str) -> Result<SideCondition, String> {
     let all = SideCondition::ALL.map(|c| format!("{c:?}"));
     let found = SideCondition::ALL.into_iter().find(|c| format!("{c:?}") == name);
     found.ok_or_else(|| format!("one of {}", all.join(", ")))
+}
+
+fn taint_rule(name: &str) -> Result<TaintRule, String> {
+    let all = TaintRule::ALL.map(|r| format!("{r:?}"));
+    let found = TaintRule::ALL.into_iter().find(|r| format!("{r:?}") == name);
+    found.ok_or_else(|| format!("one of {}", all.join(", ")))
+}
+
+#[derive(Serialize)]
+struct ExactJson {
+    version: u32,
+    cases: u64,
+    exact: u64,
+    differ: u64,
+    refused: u64,
+    wrong: Vec<WrongJson>,
+}
+
+/// The search for wrong exact bounds.
+fn search_exact(args: &CampaignArgs, count: u64) -> CommandResult {
+    let what = ExactSearch {
+        cases: args.first..args.first + count,
+        contents: args.inputs,
+        threads: args.threads,
+        without: args.without_rule,
+    };
+    let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(count));
+    let found = exact::search(&what, &|| {
+        if let Some(bar) = &bar {
+            bar.inc(1);
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let found = found.map_err(|e| miette!("{e}"))?;
+    if args.json {
+        let wrong =
+            found.wrong.iter().map(|(case, what)| WrongJson { case: *case, what: vec![what.clone()] });
+        print_json(&ExactJson {
+            version: 1,
+            cases: found.cases,
+            exact: found.exact,
+            differ: found.differ,
+            refused: found.refused,
+            wrong: wrong.collect(),
+        })?;
+    } else {
+        for (case, what) in found.wrong.iter().take(5) {
+            print_line(&format!("case {case}: {what}"));
+        }
+        print_line(&format!(
+            "{} kernels × {} contents: {} shown to be exact, {} of the others take different times; {} labellings refused by \
+             the checker; {} cases WRONG",
+            found.cases,
+            args.inputs,
+            found.exact,
+            found.differ,
+            found.refused,
+            found.wrong.len()
+        ));
+    }
+    Ok(if found.wrong.is_empty() && found.refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 #[derive(Serialize)]
@@ -131,6 +202,9 @@ fn search_loops(args: &CampaignArgs, count: u64, opencl: bool) -> CommandResult 
 }
 
 pub fn main(args: CampaignArgs) -> CommandResult {
+    if let Some(count) = args.exact {
+        return search_exact(&args, count);
+    }
     if let Some(count) = args.loops {
         return search_loops(&args, count, false);
     }

@@ -9,6 +9,7 @@ use miette::Report;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use wavebound::bound::exact::{ExactCertificate, is_exact_certificate, verify_exact};
 use wavebound::bound::{Against, Runs, Verified, verify};
 use wavebound::files::Kind;
 use wavebound::jobs::launch::WorkloadSpec;
@@ -73,6 +74,10 @@ pub fn main(args: CheckArgs) -> CommandResult {
     for path in &args.files {
         let file = path.display().to_string();
         let text = wavebound::files::read_text(path, Kind::Certificate)?;
+        if is_exact_certificate(&text) {
+            all.push(checked_exact(file, &text, &target)?);
+            continue;
+        }
         all.push(match wavebound::check::check(&text) {
             Ok(report) => checked(file, &report, &target)?,
             Err(e) => CheckedJson { file, error: Some(e.to_string()), ..CheckedJson::default() },
@@ -116,6 +121,41 @@ fn checked(file: String, report: &wavebound::check::Report, target: &Target) -> 
     Ok(row)
 }
 
+/// The certificate of an exact bound: it is checked by running the launch again.
+fn checked_exact(file: String, text: &str, target: &Target) -> miette::Result<CheckedJson> {
+    let certificate = match ExactCertificate::read(text) {
+        Ok(certificate) => certificate,
+        Err(e) => return Ok(CheckedJson { file, error: Some(e), ..CheckedJson::default() }),
+    };
+    let runs = match target.workload()? {
+        Some((which, spec)) => Some(Runs::Workload { which, spec: Box::new(spec) }),
+        None if target.file.is_some() && target.launches_given() => Some(wcet::repeated(target, 1)?),
+        None => None,
+    };
+    let verified = match runs {
+        Some(runs) => verify_exact(&certificate, &runs)?,
+        None => Verified {
+            errors: vec![
+                "an exact bound is checked by running the launch: give --program and the launch, or --workload".into(),
+            ],
+            ..Verified::default()
+        },
+    };
+    Ok(CheckedJson {
+        file,
+        valid: verified.errors.is_empty(),
+        total: Some(certificate.bound),
+        status: Some("exact".into()),
+        kernel: Some(certificate.kernel),
+        checksum: Some(certificate.checksum),
+        machine: Some(Hashed { name: certificate.machine.0, hash: certificate.machine.1 }),
+        assumptions: certificate.assumptions,
+        error: (!verified.errors.is_empty()).then(|| verified.errors.join("; ")),
+        verified,
+        ..CheckedJson::default()
+    })
+}
+
 fn compare(report: &wavebound::check::Report, target: &Target) -> Result<Verified, Report> {
     let runs = report.binding.as_ref().map_or(1, |b| b.times.runs.max(1));
     if let Some((which, spec)) = target.workload()? {
@@ -152,6 +192,27 @@ fn show(row: &CheckedJson) {
         false => "",
     };
     print_line(&format!("{}: {}{hint}", row.file, said.join("; ")));
+    if row.status.as_deref() == Some("exact") {
+        print_line(&format!(
+            "valid: kernel {} takes exactly {} cycles for all contents of its buffers, if",
+            row.kernel.as_deref().unwrap_or("?"),
+            row.total.unwrap_or(0)
+        ));
+    } else {
+        show_bound(row);
+    }
+    for a in &row.assumptions {
+        print_line(&format!("  - {a}"));
+    }
+    for note in &row.notes {
+        print_line(&format!("  not verified: {note}"));
+    }
+    if let (Some(checksum), Some(machine)) = (&row.checksum, &row.machine) {
+        print_line(&format!("  code {checksum}, machine {} {}", machine.name, machine.hash));
+    }
+}
+
+fn show_bound(row: &CheckedJson) {
     print_line(&format!(
         "valid: kernel {} takes at most {} cycles, {} for each wave ({} nodes, {} edges, {} loops, {} facts; status {}), if",
         row.kernel.as_deref().unwrap_or("?"),
@@ -163,13 +224,4 @@ fn show(row: &CheckedJson) {
         row.facts,
         row.status.as_deref().unwrap_or("?")
     ));
-    for a in &row.assumptions {
-        print_line(&format!("  - {a}"));
-    }
-    for note in &row.notes {
-        print_line(&format!("  not verified: {note}"));
-    }
-    if let (Some(checksum), Some(machine)) = (&row.checksum, &row.machine) {
-        print_line(&format!("  code {checksum}, machine {} {}", machine.name, machine.hash));
-    }
 }

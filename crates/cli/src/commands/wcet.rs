@@ -89,6 +89,9 @@ pub struct AnalysisArgs {
     /// What to do about ways that no run took: error, exclude (assume they never happen), or cycles to charge for each
     #[arg(long, default_value = "error", value_parser = unmeasured)]
     unmeasured: Unmeasured,
+    /// Buffer whose contents are part of the launch, by name or as arg2; repeatable. For exact bounds (docs/exact.md)
+    #[arg(long, value_name = "BUFFER")]
+    fixed: Vec<String>,
     /// Keep an instrumentation point at every divergent branch, as THESIS does; the bound is looser, never tighter
     #[arg(long)]
     all_points: bool,
@@ -124,6 +127,7 @@ impl AnalysisArgs {
             facts_from_trace: self.facts_from_trace,
             unmeasured: self.unmeasured,
             all_points: self.all_points,
+            fixed: self.fixed.clone(),
             free_skips: false,
             what_if: true,
             ..Options::default()
@@ -329,7 +333,7 @@ fn kernels(args: &TimesArgs, runs: &Runs, options: &Options) -> miette::Result<V
         args.trace.iter().map(|path| TraceFile::read(path)).collect::<Result<Vec<TraceFile>, _>>()?;
     let mut writer = args.write_trace.as_deref().map(TraceWriter::new).transpose()?;
     let files = TraceFiles { traces: &traces, write: writer.as_mut() };
-    let kernels = with_progress(|progress| bound::analyse_with(runs, options, files, progress));
+    let kernels = with_progress(|progress| bound::bounds(runs, options, files, progress));
     // What was measured is worth keeping even if no bound follows from it.
     if let Some(writer) = writer {
         writer.finish()?;

@@ -5,25 +5,11 @@ use super::known::Known;
 use super::range::{Range, Rel};
 use super::state::{Cond, MaskCond, Pointer, Side, Space, State};
 use super::values::Values;
-use crate::calls::Calls;
 use wb_flowproof::{
-    Address, Code, Comparison, Interval, Invariant, Launch, LoopProof, Moves, Proof, Reg, Said, Witness,
+    Address, Comparison, Interval, Invariant, Launch, LoopProof, Moves, Proof, Reg, Said, Witness,
 };
-use wb_isa::gcn3::isa::Gcn3;
-use wb_program::Program;
 
-/// The code of a program as the checker reads it.
-pub fn code<'a>(program: &'a Program<Gcn3>, calls: &Calls) -> Code<'a> {
-    Code {
-        entry: program.entry,
-        insts: program.ops.iter().map(|op| op.inst.as_ref()).collect(),
-        kind: &program.flow.kind,
-        next: &program.flow.next,
-        calls: calls.targets.iter().map(|(&from, &to)| (from, to)).collect(),
-        setup: &program.isa.setup,
-    }
-}
-
+/// A launch as the checker reads it.
 pub fn launch<'a>(known: &Known<'a>) -> Launch<'a> {
     Launch { arguments: known.kernarg, group: known.group, grid: known.grid }
 }

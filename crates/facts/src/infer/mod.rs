@@ -22,6 +22,7 @@ pub use known::{Known, SideCondition};
 
 use super::calls::code_blocks;
 use super::check::{analysable_with, calls_of};
+use super::code::code;
 use super::facts::{LoopFact, Origin};
 use found::{Clamps, Found};
 use range::Range;
@@ -67,7 +68,7 @@ pub fn recheck(
     if analysable_with(program, &calls).is_err() {
         return Err(wb_flowproof::Refused::Flow { pc: program.entry });
     }
-    wb_flowproof::check(&emit::code(program, &calls), &emit::launch(known), proof)
+    wb_flowproof::check(&code(program, &calls), &emit::launch(known), proof)
 }
 
 /// What the prover says, unchecked: for the tests of prover and checker.

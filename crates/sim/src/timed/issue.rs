@@ -13,7 +13,7 @@ use crate::residency::GroupPlace;
 use crate::wave::{PathChange, PathState};
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, NO_PC, Pc, WaveStart};
-use wb_trace::{Kind, NO_PATH, PortKind, StallReason};
+use wb_trace::{Kind, NO_PATH, PortKind, StallReason, Touched};
 
 /// Where an instruction issues: issuer and seat of a core, the slot of its wave, the path of that wave.
 #[derive(Clone, Copy)]
@@ -172,6 +172,11 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         let (unit, instance, busy) = (info.unit, service.instance, service.busy);
         self.note_issue(at.core, at.slot, r, at.path, (pc, active), unit, instance, class, busy);
         if let Some((port, a)) = service.access {
+            if self.sink.wants_touched() {
+                let local = port == PortKind::Lds;
+                let lines: Vec<u64> = if local { Vec::new() } else { self.lines.addresses().collect() };
+                self.sink.touched(&Touched { pc, write: service.wrote, local, lines: &lines });
+            }
             let kind = Kind::Memory {
                 port,
                 write: service.wrote,

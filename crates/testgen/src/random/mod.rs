@@ -3,6 +3,7 @@
 //! is the independent side of the differential test in `tests/random_programs.rs`.
 
 pub mod ast;
+pub mod contents;
 mod differential;
 mod emit;
 mod fixed;

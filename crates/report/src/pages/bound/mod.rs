@@ -132,11 +132,14 @@ fn kernel(out: &mut String, i: usize, k: &KernelBound, deadline: Option<u64>) {
         deadline,
     }));
     out.push_str(&heat::bars(k, deadline));
-    section(out, "Control flow", true, &heat::graph(k));
-    section(out, "Worst way of a wave", true, &tables::worst(k));
-    section(out, "Source", true, &heat::sources(k));
-    section(out, "Assembly", false, &heat::assembly(k));
-    section(out, "Loops", true, &tables::loops(k));
+    section(out, "What contents of buffers decide", !k.exact.holds, &tables::contents(k));
+    if !k.blocks.is_empty() {
+        section(out, "Control flow", true, &heat::graph(k));
+        section(out, "Worst way of a wave", true, &tables::worst(k));
+        section(out, "Source", true, &heat::sources(k));
+        section(out, "Assembly", false, &heat::assembly(k));
+        section(out, "Loops", true, &tables::loops(k));
+    }
     section(out, "Divergent branches and what splitting does", true, &tables::branches(k));
     section(out, "Launches", true, &tables::launches(k));
     section(out, "Published formulas", false, &tables::paper(k));

@@ -121,6 +121,43 @@ pub fn worst(k: &KernelBound) -> String {
     )
 }
 
+/// Whether contents of buffers can change the time, and where.
+pub fn contents(k: &KernelBound) -> String {
+    let fixed: Vec<String> = k.exact.fixed.iter().map(|(name, hash)| format!("{name} ({hash})")).collect();
+    let fixed = match fixed.is_empty() {
+        true => String::new(),
+        false => {
+            format!("<p>Buffers whose contents are part of the launch: {}.</p>\n", escape(&fixed.join(", ")))
+        }
+    };
+    let said = match (&k.exact.why_not, k.exact.holds, k.hybrid_bound) {
+        (Some(why), ..) => format!("<p>Not shown: {}.</p>\n", escape(why)),
+        (None, true, Some(hybrid)) => format!(
+            "<p>No contents of buffers can change the time: nothing that decides time depends on them. Measured times alone \
+             would add up to {} cycles.</p>\n",
+            number(hybrid)
+        ),
+        (None, true, None) => {
+            "<p>No contents of buffers can change the time: nothing that decides time depends on them.</p>\n"
+                .into()
+        }
+        (None, false, _) if k.exact.uses.is_empty() => "<p>Not examined: nothing ran.</p>\n".into(),
+        (None, false, _) => {
+            let rows = k.exact.uses.iter().map(|u| {
+                let from = u.from.as_ref().map_or(String::new(), place);
+                vec![place(&u.place), escape(&u.text), escape(u.what), from]
+            });
+            format!(
+                "<p class=\"note\">Contents of buffers decide the following, so other contents can take longer. Make a branch a \
+                 select, take an index from the work-item instead of from memory, or declare a buffer that never changes with \
+                 --fixed: then the bound is the time itself.</p>\n{}",
+                table(&["at", "instruction", "contents decide", "from the load at"], rows)
+            )
+        }
+    };
+    said + &fixed
+}
+
 pub fn loops(k: &KernelBound) -> String {
     if k.loops.is_empty() {
         return "<p>The kernel has no loop that runs.</p>\n".into();

@@ -1,0 +1,104 @@
+//! The search for wrong exact bounds: random kernels, what is shown about their time, and runs with other contents, whose time
+//! must then be the same (docs/exact.md, "The search").
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use wb_bound::exact::witnessed;
+use wb_facts::taint::{TaintRule, label_without, recheck};
+use wb_jobs::AnyProgram;
+use wb_sim::RunOptions;
+use wb_testgen::random::contents::{contents_job, contents_kernel};
+
+/// What to search.
+#[derive(Clone, Debug)]
+pub struct ExactSearch {
+    pub cases: Range<u64>,
+    /// Contents that each kernel runs with.
+    pub contents: u64,
+    pub threads: usize,
+    /// Leave this rule out, and do not check the labellings.
+    pub without: Option<TaintRule>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct ExactFound {
+    pub cases: u64,
+    /// Kernels whose time was shown to be the same for all contents.
+    pub exact: u64,
+    /// Of the others, those whose time did differ.
+    pub differ: u64,
+    /// Labellings that the checker refused: a fault of one of the two, but not a wrong bound.
+    pub refused: u64,
+    /// Cases whose time differs although it was shown not to.
+    pub wrong: Vec<(u64, String)>,
+}
+
+/// Runs a search; `progress` is told of every case.
+pub fn search(what: &ExactSearch, progress: &(dyn Fn() + Sync)) -> Result<ExactFound, String> {
+    let next = AtomicU64::new(what.cases.start);
+    let found = Mutex::new(ExactFound::default());
+    let failed: Mutex<Option<String>> = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for _ in 0..what.threads.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let case = next.fetch_add(1, Ordering::Relaxed);
+                    let over = failed.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+                    if case >= what.cases.end || over {
+                        return;
+                    }
+                    match one(case, what) {
+                        Ok(one) => {
+                            let mut sum = found.lock().unwrap_or_else(PoisonError::into_inner);
+                            sum.cases += 1;
+                            sum.exact += one.exact;
+                            sum.differ += one.differ;
+                            sum.refused += one.refused;
+                            sum.wrong.extend(one.wrong);
+                        }
+                        Err(e) => {
+                            let message = format!("case {case}: {e}\n{}", contents_kernel(case));
+                            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+                        }
+                    }
+                    progress();
+                }
+            });
+        }
+    });
+    if let Some(e) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(e);
+    }
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.wrong.sort();
+    Ok(found)
+}
+
+/// One kernel with several contents.
+fn one(case: u64, what: &ExactSearch) -> Result<ExactFound, String> {
+    let first = contents_job(case, 0)?;
+    let AnyProgram::Gcn3(program) = &first.program else { return Err("not GCN3".into()) };
+    let (cycles, witness) = witnessed(&first).map_err(|e| format!("{:?}", miette::Report::new(e)))?;
+    let labelled = label_without(program, &witness, what.without).map_err(|e| e.to_string())?;
+    let mut found = ExactFound::default();
+    let mut shown = labelled.uses.is_empty();
+    if shown && what.without.is_none() && recheck(program, &witness, &labelled.labelling).is_err() {
+        found.refused = 1;
+        shown = false;
+    }
+    found.exact = u64::from(shown);
+    for input in 1..what.contents.max(2) {
+        let run = contents_job(case, input)?.run(RunOptions::default(), None);
+        let other = run.map_err(|e| format!("{:?}", miette::Report::new(e)))?.cycles;
+        if other != cycles {
+            match shown {
+                true => found.wrong.push((case, format!("{cycles} cycles, with contents {input} {other}"))),
+                false => found.differ = 1,
+            }
+            break;
+        }
+    }
+    Ok(found)
+}
