@@ -1,6 +1,7 @@
 //! Tags of one cache: set associative, least recently used. Contents live in device memory; a line
 //! remembers when its fill arrives, so that a second miss to it waits for the first.
 
+use super::calendar::Calendar;
 use wb_hw::Cache as CacheSpec;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,9 +22,8 @@ pub struct Tags {
     /// Where the last lookup found its line: fetches and neighbours ask for the same one again.
     last: usize,
     stamp: u64,
-    /// Next cycle a lookup port is free, and lookups already made in it.
-    port_cycle: u64,
-    port_used: u32,
+    /// Lookups in each cycle.
+    ports: Calendar,
 }
 
 pub enum Lookup {
@@ -44,25 +44,14 @@ impl Tags {
             sets: (count / ways) as u64,
             last: 0,
             stamp: 0,
-            port_cycle: 0,
-            port_used: 0,
+            ports: Calendar::new(spec.ports),
         }
     }
 
-    /// The cycle at which a lookup wanted at `now` gets a port.
-    pub fn port(&mut self, now: u64, ports: u32) -> u64 {
-        if ports == 0 {
-            return now;
-        }
-        if now > self.port_cycle {
-            (self.port_cycle, self.port_used) = (now, 0);
-        }
-        if self.port_used == ports {
-            self.port_cycle += 1;
-            self.port_used = 0;
-        }
-        self.port_used += 1;
-        self.port_cycle
+    /// The cycle in which a lookup that arrives at `arrival` gets a port.
+    #[inline]
+    pub fn port(&mut self, arrival: u64, now: u64) -> u64 {
+        self.ports.take(arrival, 1, now)
     }
 
     pub fn lookup(&mut self, line: u64) -> Lookup {

@@ -1,12 +1,13 @@
 //! DRAM: a fixed latency or a row-buffer model, behind a bandwidth limit.
 
+use super::calendar::Calendar;
 use wb_hw::Dram as DramSpec;
 
 #[derive(Clone, Debug)]
 pub struct Dram {
     spec: DramSpec,
-    /// Bytes moved so far on the scale `cycle × bandwidth`.
-    cursor: u64,
+    /// Bytes moved in each cycle.
+    bus: Calendar,
     banks: Vec<Bank>,
 }
 
@@ -20,21 +21,15 @@ impl Dram {
     pub fn new(spec: &DramSpec) -> Self {
         Dram {
             banks: vec![Bank { row: u64::MAX, free: 0 }; spec.banks as usize],
-            cursor: 0,
+            bus: Calendar::new(spec.bandwidth),
             spec: spec.clone(),
         }
     }
 
-    /// When an access of `bytes` bytes that arrives at `now` is done.
-    pub fn access(&mut self, addr: u64, bytes: u32, now: u64) -> u64 {
-        let start = match u64::from(self.spec.bandwidth) {
-            0 => now,
-            bandwidth => {
-                let from = self.cursor.max(now.saturating_mul(bandwidth));
-                self.cursor = from + u64::from(bytes);
-                from / bandwidth
-            }
-        };
+    /// When an access of `bytes` bytes that arrives at `arrival` is done; nobody arrives before `now` any more. Banks, where
+    /// there are any, serve in the order of issue: the row that is open depends on it.
+    pub fn access(&mut self, addr: u64, bytes: u32, arrival: u64, now: u64) -> u64 {
+        let start = self.bus.take(arrival, bytes, now);
         if self.banks.is_empty() {
             return start + u64::from(self.spec.latency);
         }
@@ -59,18 +54,26 @@ mod tests {
     #[test]
     fn bandwidth_spaces_the_lines() {
         let mut d = Dram::new(&spec());
-        let done: Vec<u64> = (0..3).map(|i| d.access(i * 64, 64, 10)).collect();
+        let done: Vec<u64> = (0..3).map(|i| d.access(i * 64, 64, 10, 10)).collect();
         assert_eq!(done, [40, 42, 44]);
-        assert_eq!(d.access(0, 64, 100), 130);
+        assert_eq!(d.access(0, 64, 100, 100), 130);
+    }
+
+    #[test]
+    fn nobody_waits_while_the_bus_is_free() {
+        let mut d = Dram::new(&spec());
+        assert_eq!(d.access(0, 64, 500, 0), 530);
+        assert_eq!(d.access(64, 64, 10, 0), 40, "issued later, arrives earlier: the bus is free");
+        assert_eq!(d.access(128, 64, 500, 0), 532);
     }
 
     #[test]
     fn an_open_row_is_faster_and_a_bank_is_busy() {
         let mut d =
             Dram::new(&DramSpec { banks: 2, row_bytes: 1024, row_hit_latency: 10, bandwidth: 0, ..spec() });
-        assert_eq!(d.access(0, 64, 0), 30);
-        assert_eq!(d.access(64, 64, 0), 40);
-        assert_eq!(d.access(1024, 64, 0), 30);
-        assert_eq!(d.access(2048, 64, 50), 80);
+        assert_eq!(d.access(0, 64, 0, 0), 30);
+        assert_eq!(d.access(64, 64, 0, 0), 40);
+        assert_eq!(d.access(1024, 64, 0, 0), 30);
+        assert_eq!(d.access(2048, 64, 50, 0), 80);
     }
 }

@@ -1,5 +1,6 @@
-//! When a memory access is done: the chain of caches down to DRAM, computed at issue from what is busy
-//! until when. No events, no queues to step; requests are served in issue order, cores in number order.
+//! When a memory access is done: the chain of caches down to DRAM, computed at issue. No events, no queues to step: ports and the
+//! bus of DRAM are calendars, in which a request takes what is left from its arrival on; requests are entered in the order of issue,
+//! cores in number order. Lookups see the lines in the order of issue.
 
 use super::cache::{Lookup, Tags};
 use super::dram::Dram;
@@ -21,7 +22,6 @@ struct Level {
     shared_by: usize,
     line: u32,
     latency: u64,
-    ports: u32,
     write: WritePolicy,
     next: Place,
 }
@@ -50,6 +50,8 @@ pub struct Hierarchy {
     response: u64,
     /// Addresses count from here.
     origin: u64,
+    /// Nothing is issued before this cycle any more.
+    now: u64,
 }
 
 impl Hierarchy {
@@ -70,7 +72,6 @@ impl Hierarchy {
                     shared_by,
                     line: c.line,
                     latency: u64::from(c.latency),
-                    ports: c.ports,
                     write: c.write,
                     next: place(&c.next),
                 }
@@ -88,7 +89,13 @@ impl Hierarchy {
             request: u64::from(machine.memory.request_latency),
             response: u64::from(machine.memory.response_latency),
             origin,
+            now: 0,
         }
+    }
+
+    /// The cycle that begins: nothing is issued before it any more.
+    pub fn begin_cycle(&mut self, now: u64) {
+        self.now = now;
     }
 
     fn place(&self, port: PortKind) -> Place {
@@ -145,7 +152,7 @@ impl Hierarchy {
     ) -> u64 {
         let Place::Level(l) = place else {
             return match place {
-                Place::Dram => self.dram.access(addr, self.dram_line, now),
+                Place::Dram => self.dram.access(addr, self.dram_line, now, self.now),
                 _ => now,
             };
         };
@@ -156,12 +163,12 @@ impl Hierarchy {
             return match level.write {
                 WritePolicy::Free => now,
                 WritePolicy::Through => {
-                    let start = level.copies[copy].port(now, level.ports);
+                    let start = level.copies[copy].port(now, self.now);
                     self.reach(next, core, addr, true, start + latency, None)
                 }
             };
         }
-        let start = level.copies[copy].port(now, level.ports);
+        let start = level.copies[copy].port(now, self.now);
         match level.copies[copy].lookup(line) {
             Lookup::Hit(ready) => {
                 if let Some(seen) = seen {
@@ -179,5 +186,34 @@ impl Hierarchy {
                 done
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Core 0 sends many lines, whose lookups in the shared cache are spread over as many cycles. Core 1 sends one line, which
+    /// arrives among the first of them while half of the ports are free. It used to wait for the last of core 0's lines.
+    #[test]
+    fn a_request_does_not_wait_for_lines_that_arrive_later() {
+        let mut machine = wb_hw::preset("gcn3").expect("a preset");
+        machine.cores = 2;
+        machine.dram.bandwidth = 0;
+        let own =
+            machine.caches.iter().position(|c| c.name == machine.memory.data).expect("a cache of the core");
+        let next = machine.caches[own].next.clone();
+        let shared = machine.caches.iter().position(|c| c.name == next).expect("a shared cache");
+        (machine.caches[own].ports, machine.caches[shared].ports) = (1, 2);
+        (machine.caches[own].shared_by, machine.caches[shared].shared_by) = (1, 0);
+        let alone = {
+            let mut h = Hierarchy::new(&machine, 0);
+            h.access(PortKind::Data, 1, [1 << 20].into_iter(), false, 0).done
+        };
+        let mut h = Hierarchy::new(&machine, 0);
+        let many = (0..64).map(|i| i * u64::from(machine.caches[own].line));
+        h.access(PortKind::Data, 0, many, false, 0);
+        let beside = h.access(PortKind::Data, 1, [1 << 20].into_iter(), false, 0).done;
+        assert_eq!(beside, alone, "a port of the shared cache is free when it arrives");
     }
 }

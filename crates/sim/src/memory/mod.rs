@@ -3,6 +3,7 @@
 
 mod bus;
 mod cache;
+mod calendar;
 mod device;
 mod dram;
 mod guard;

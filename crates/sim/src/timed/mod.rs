@@ -290,6 +290,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     fn cycle(&mut self) -> Result<(), Box<SimError>> {
         let mut seen = Activity { issued: false, ready: false, next: u64::MAX };
         self.check_queues()?;
+        self.hierarchy.begin_cycle(self.now);
         for core in 0..self.cores.len() {
             if self.cores[core].occupied > 0 {
                 self.cycle_core(core, &mut seen)?;
