@@ -3,6 +3,7 @@
 use crate::kernel::AnalysedKernel;
 use crate::options::Options;
 use crate::source::Source;
+use crate::text::count;
 use wb_facts::{LoopFact, Origin};
 use wb_hw::SplitUnits;
 use wb_wcet::measure::{Measured, Unmeasured};
@@ -34,10 +35,6 @@ pub fn list(
     about_calls(kernel, source, &mut list);
     about_splits(kernel, sure, &mut list);
     list
-}
-
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// What is taken to be the longest time, and of what.

@@ -4,6 +4,7 @@
 use crate::options::Options;
 use crate::result::{KernelBound, LaunchRow, Status};
 use crate::source::Source;
+use crate::text::count;
 use std::collections::BTreeSet;
 
 /// Launches whose hashes a report lists one by one.
@@ -74,10 +75,6 @@ pub(crate) fn warnings(source: &Source, runs: u32, inputs: Option<u32>, options:
         ));
     }
     list
-}
-
-fn count(n: u32, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 impl KernelBound {

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use wb_facts as facts;
 use wb_facts::{FlowFacts, Inferred, Known, LoopFact, NeverTaken};
-use wb_hw::{Machine, MarkStyle, Mechanism, Reconverge, SplitChoice};
+use wb_hw::{Machine, Reconverge, SplitChoice, SureSplits};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::{FlowKind, Isa, Pc};
-use wb_jobs::{ProgramRef, last_part, with_program};
+use wb_jobs::{last_part, with_program};
 use wb_objects::marks;
 use wb_program::Program;
 use wb_wcet::measure::{Never, Plan, Points};
@@ -61,10 +61,8 @@ impl AnalysedKernel {
         points: &Points,
         facts: Option<(&str, &str)>,
     ) -> Result<AnalysedKernel, BoundError> {
-        let splitting = match launched.program {
-            ProgramRef::Gcn3(p) => splitting(p, launched.machine),
-            ProgramRef::Harp(_) | ProgramRef::Guppy(_) | ProgramRef::Vortex(_) => Splitting::none(),
-        };
+        let splitting =
+            launched.program.gcn3().map_or_else(Splitting::none, |p| splitting(p, launched.machine));
         with_program!(launched.program, p => AnalysedKernel::of(p, launched, points, splitting, facts))
     }
 
@@ -141,7 +139,7 @@ impl AnalysedKernel {
 
     /// Limits and ways never taken that follow from the code and this launch too.
     pub fn prove(&mut self, launched: &Launched) {
-        let ProgramRef::Gcn3(program) = launched.program else { return };
+        let Some(program) = launched.program.gcn3() else { return };
         let known = Known::launch(program, launched.kernarg, launched.args);
         let Inferred { loops: found, mut never, .. } = facts::infer_gcn3(program, &known);
         // A path of a wave has some of its lanes: what is known of all of them together need not hold for it.
@@ -243,61 +241,54 @@ fn splitting(program: &Program<Gcn3>, machine: &Machine) -> Splitting {
     if reached.iter().any(|pc| calls(&pc)) {
         return unknown;
     }
-    match d.mechanism {
-        Mechanism::Pws => {
-            let marked: BTreeSet<Pc> =
-                marks::marked_branches(program, MarkStyle::Pws).intersection(&reached).copied().collect();
-            let of_kind =
-                |kind: FlowKind| reached.iter().filter(|&&pc| program.flow.kind[pc as usize] == kind).count();
-            // As many merges where the lanes meet as splits that meet there, and no others.
-            let mut merges: BTreeMap<Pc, usize> = BTreeMap::new();
-            for r in marked.iter().filter_map(region) {
-                *merges.entry(r.reconverge).or_default() += 1;
-            }
-            let there = |at: Pc| {
-                let next = |pc: &Pc| program.ops.get(*pc as usize).map(|op| op.next);
-                let is = |pc: &Pc| program.flow.kind.get(*pc as usize) == Some(&FlowKind::Merge);
-                std::iter::successors(Some(at), next).take_while(is).count()
-            };
-            let paired = merges.iter().all(|(&at, &n)| there(at) == n);
-            let all = merges.values().sum::<usize>();
-            let structured = marked.iter().filter_map(region).all(|r| r.structured);
-            if !paired
-                || !structured
-                || all != of_kind(FlowKind::Merge)
-                || marked.len() != of_kind(FlowKind::SplitLanes)
-            {
-                return unknown;
-            }
+    let mechanism = d.mechanism.info();
+    // Where the hardware decides, nothing can be counted on.
+    let Some(style) = mechanism.marks else { return unknown };
+    let marked: BTreeSet<Pc> =
+        marks::marked_branches(program, style).intersection(&reached).copied().collect();
+    if !marked.iter().filter_map(region).all(|r| r.structured) {
+        return unknown;
+    }
+    match mechanism.sure_splits {
+        SureSplits::HardwareDecides => unknown,
+        SureSplits::PairedMarks if marks_pair_up(program, &marked, &reached) => {
             Splitting { reconvergence: Reconvergence::AtJoin, sure: marked, ..nothing }
         }
-        Mechanism::Thesis if d.choice == SplitChoice::Marked && !marks::sets_mode_elsewhere(program) => {
-            let marked: BTreeSet<Pc> =
-                marks::marked_branches(program, MarkStyle::Thesis).intersection(&reached).copied().collect();
-            let plain = marked.iter().filter_map(region).all(|r| r.structured);
+        SureSplits::PairedMarks => unknown,
+        SureSplits::MarkedBranches
+            if d.choice != SplitChoice::Marked || marks::sets_mode_elsewhere(program) =>
+        {
+            unknown
+        }
+        SureSplits::MarkedBranches => {
             let reconvergence = match d.reconverge {
                 Reconverge::Default | Reconverge::Never => Reconvergence::Never,
                 Reconverge::RegionEnd => Reconvergence::AtJoin,
                 Reconverge::Anywhere => return unknown,
             };
-            if !plain {
-                return unknown;
-            }
             // A split that is refused for what follows never happens: the branch is as if it were not marked.
             let never = reconvergence == Reconvergence::Never;
             let sure =
                 marked.into_iter().filter(|pc| !never || region(pc).is_some_and(|r| !r.hazard)).collect();
             Splitting { reconvergence, sure, ..nothing }
         }
-        // Where the hardware decides, nothing can be counted on.
-        Mechanism::Thesis
-        | Mechanism::Dws
-        | Mechanism::ExecMask
-        | Mechanism::Pdom
-        | Mechanism::Harptool
-        | Mechanism::MaskStack
-        | Mechanism::SimtStack
-        | Mechanism::VortexV2
-        | Mechanism::Vortex => unknown,
     }
+}
+
+/// Every `split` is at a marked branch, and there are as many merges where lanes meet as splits that meet there, and no others.
+fn marks_pair_up(program: &Program<Gcn3>, marked: &BTreeSet<Pc>, reached: &BTreeSet<Pc>) -> bool {
+    let of_kind =
+        |kind: FlowKind| reached.iter().filter(|&&pc| program.flow.kind[pc as usize] == kind).count();
+    let mut merges: BTreeMap<Pc, usize> = BTreeMap::new();
+    for r in marked.iter().filter_map(|&pc| program.flow.region(pc)) {
+        *merges.entry(r.reconverge).or_default() += 1;
+    }
+    let there = |at: Pc| {
+        let next = |pc: &Pc| program.ops.get(*pc as usize).map(|op| op.next);
+        let is = |pc: &Pc| program.flow.kind.get(*pc as usize) == Some(&FlowKind::Merge);
+        std::iter::successors(Some(at), next).take_while(is).count()
+    };
+    merges.iter().all(|(&at, &n)| there(at) == n)
+        && merges.values().sum::<usize>() == of_kind(FlowKind::Merge)
+        && marked.len() == of_kind(FlowKind::SplitLanes)
 }

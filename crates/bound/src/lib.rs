@@ -54,6 +54,7 @@ pub use result::{
 pub use runs::{Replay, Runs};
 pub use shape::{Shape, data_hash};
 pub use table::{TimesTable, analyse_table, times_template};
+pub use text::count;
 pub use traces::{TraceFile, TraceWriter, beside};
 pub use verify::{Against, Verified, verify};
 pub use workload::{best_of_workload, optimal_splits, placed};

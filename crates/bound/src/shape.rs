@@ -5,7 +5,6 @@ use crate::launched::Launched;
 use crate::source::hash;
 use std::fmt::Write;
 use wb_hw::{Limit, Machine, Needs};
-use wb_jobs::ProgramRef;
 use wb_sim::Launch;
 use wb_wcet::kernel::Seats;
 use xxhash_rust::xxh3::Xxh3;
@@ -45,10 +44,7 @@ impl Shape {
             Launch::Boot => ([1; 3], [1; 3]),
             Launch::Cores { count } => ([count, 1, 1], [1; 3]),
         };
-        let arguments = match launched.program {
-            ProgramRef::Guppy(p) => format!("{:?}", p.isa.bindings).into_bytes(),
-            ProgramRef::Gcn3(_) | ProgramRef::Harp(_) | ProgramRef::Vortex(_) => launched.kernarg.to_vec(),
-        };
+        let arguments = launched.program.arguments(launched.kernarg);
         Shape::new(grid, group, arguments, needs, groups, launched.machine)
     }
 

@@ -3,6 +3,17 @@
 use crate::result::{BranchRow, CodePlace, KernelBound, Status};
 use std::fmt::Write;
 
+/// `1 loop`, `2 loops`, `3 branches`.
+pub fn count(n: impl TryInto<u64>, what: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
+    let end = match n {
+        1 => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{n} {what}{end}")
+}
+
 /// Steps and blocks that are shown.
 const SHOWN: usize = 12;
 
@@ -75,13 +86,13 @@ impl KernelBound {
             }
             let _ = writeln!(
                 out,
-                "  launch {:<4} {} groups of {} waves, {} at once ({}): {} rounds, bound {}{}",
+                "  launch {:<4} {} of {}, {} at once ({}): {}, bound {}{}",
                 i + 1,
-                l.groups,
-                l.waves_per_group,
+                count(l.groups, "group"),
+                count(l.waves_per_group, "wave"),
                 l.at_once,
                 l.limit,
-                l.rounds,
+                count(l.rounds, "round"),
                 l.bound,
                 match (self.given(), l.runs) {
                     (true, _) => String::new(),
@@ -173,7 +184,13 @@ impl KernelBound {
                 None => ", never entered".into(),
             };
             let whole = if l.whole { ", measured as a whole" } else { "" };
-            let _ = writeln!(out, "  {}: at most {} rounds ({}){seen}{whole}", l.header, l.max, l.origin);
+            let _ = writeln!(
+                out,
+                "  {}: at most {} ({}){seen}{whole}",
+                l.header,
+                count(l.max, "round"),
+                l.origin
+            );
             if !l.why.is_empty() {
                 let _ = writeln!(out, "      {}", l.why);
             }
@@ -301,17 +318,17 @@ impl KernelBound {
         let c = &self.coverage;
         let _ = writeln!(
             out,
-            "coverage: {} runs, {} launches measured, {} waves; {} of {} ways measured, {} of {} steps taken, {} sides never skipped; {} points of {} blocks needed",
-            c.runs,
-            c.launches,
-            c.waves,
+            "coverage: {}, {} measured, {}; {} of {} ways measured, {} of {} steps taken, {} never skipped; {} of {} needed",
+            count(c.runs, "run"),
+            count(c.launches, "launch"),
+            count(c.waves, "wave"),
             c.ways.0,
             c.ways.1,
             c.steps.0,
             c.steps.1,
-            c.never_skipped,
-            c.points.1,
-            c.points.0
+            count(c.never_skipped, "side"),
+            count(c.points.1, "point"),
+            count(c.points.0, "block")
         );
     }
 }

@@ -15,7 +15,8 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "wavebound", version, about, max_term_width = 110)]
 #[command(after_help = "Start with `wavebound demo`; docs/commands.md has an example of every command.\n\
-    Exit codes: 0 success; 1 a run, check or experiment failed; 2 wrong usage; 3 a bound is over its deadline.")]
+    Exit codes: 0 success; 1 a run, check or experiment failed; 2 wrong usage; 3 done, but a bound is over its deadline\n\
+    (wcet) or missing (hip --wcet), or published numbers are not all met (reproduce, also 4).")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -9,7 +9,7 @@ use std::path::Path;
 use wb_hw::InstructionSet;
 use wb_isa::harp::Arch;
 use wb_isa::lanes::mask_text;
-use wb_jobs::{AnyProgram, Job, JobError, JobSpec};
+use wb_jobs::{Job, JobError, JobSpec};
 use wb_sim::{Outcome, RunOptions};
 use wb_trace::{Event, HashObserver, Kind, Observer, Observers, PdomLog, Statistics, TraceInfo};
 
@@ -112,7 +112,8 @@ impl<'a> Test<'a> {
             Some("harp") => InstructionSet::Harp,
             Some("s") => InstructionSet::Gcn3,
             Some("vx") => InstructionSet::Vortex,
-            _ => InstructionSet::Guppy,
+            Some("guppy") => InstructionSet::Guppy,
+            _ => return Err(format!("{name}: no instruction set has files of this name")),
         };
         Ok(Test { header, name, source, isa })
     }
@@ -201,10 +202,7 @@ impl<'a> Test<'a> {
         timed: bool,
         masks: Option<&[Vec<String>]>,
     ) -> Result<(), String> {
-        let word = match &job.program {
-            AnyProgram::Harp(p) => p.isa.arch.bytes,
-            AnyProgram::Guppy(_) | AnyProgram::Gcn3(_) | AnyProgram::Vortex(_) => 4,
-        };
+        let word = job.program.borrow().word();
         self.checks(case).try_for_each(|c| c.verify(job, outcome, timed, masks, word))
     }
 

@@ -5,9 +5,9 @@ use crate::records::Record;
 use crate::runtime::Runtime;
 use crate::state::Recording;
 use std::collections::BTreeMap;
-use wb_bound::{BoundError, Launched, Replay, Runs, analyse, data_hash};
-use wb_jobs::ProgramRef;
-use wb_jobs::launch::RunLaunch;
+use wavebound::bound::{BoundError, Launched, Replay, Runs, analyse, data_hash};
+use wavebound::jobs::ProgramRef;
+use wavebound::jobs::launch::RunLaunch;
 
 /// Launches that were kept.
 struct Kept(Vec<Recording>);

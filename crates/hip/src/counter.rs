@@ -2,7 +2,7 @@
 //! program for each launch, which takes longer than short kernels.
 
 use serde::{Deserialize, Serialize};
-use wb_trace::{Event, Kind, Mask, Observer, SlotTable};
+use wavebound::trace::{Event, Kind, Mask, Observer, SlotTable};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {

@@ -2,7 +2,7 @@
 //! table tells, so it is read with the end of the mapped memory as the limit (LLVM, ClangOffloadBundler).
 
 use std::ops::Range;
-use wb_isa::gcn3::GFX8;
+use wavebound::isa::gcn3::GFX8;
 
 /// First word of the wrapper (`HIPF`), and the version we know.
 pub const MAGIC: u32 = 0x4849_5046;
@@ -24,7 +24,7 @@ pub fn code_object(bytes: &[u8]) -> Result<Vec<u8>, String> {
     if !bytes.starts_with(BUNDLE) {
         return Err("the device code is no offload bundle and no code object".into());
     }
-    let found = wb_objects::codeobject::unbundle(bytes);
+    let found = wavebound::objects::codeobject::unbundle(bytes);
     found.map(<[u8]>::to_vec).map_err(|e| format!("{e}; build with --offload-arch={}", GFX8.usual.name))
 }
 

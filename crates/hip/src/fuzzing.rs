@@ -5,12 +5,12 @@ use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::{fatbin, printf, records};
 use std::sync::LazyLock;
-use wb_device::{Arg, Device, Dispatch, explicit};
-use wb_hw::Machine;
-use wb_objects::codeobject::{ArgKind, CodeObject};
+use wavebound::device::{Arg, Device, Dispatch, explicit};
+use wavebound::hw::Machine;
+use wavebound::objects::codeobject::{ArgKind, CodeObject};
 
 static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
-    let mut machine = wb_hw::preset("gcn3").expect("a preset");
+    let mut machine = wavebound::hw::preset("gcn3").expect("a preset");
     machine.cores = 1;
     machine.limits.memory = 1 << 20;
     machine

@@ -9,12 +9,12 @@ use crate::runtime::Runtime;
 use crate::state::{LaunchSpec, Recording};
 use miette::{Report, miette};
 use std::time::Instant;
-use wb_device::{Arg, Dispatch, Module, Prepared, explicit};
-use wb_files::Output as OutputFile;
-use wb_objects::codeobject::{ArgKind, Kernel, KernelArg};
-use wb_report::{History, PictureOptions};
-use wb_sim::{Outcome as RunOutcome, RunOptions};
-use wb_trace::{Observers, TraceWriter};
+use wavebound::device::{Arg, Dispatch, Module, Prepared, explicit};
+use wavebound::files::Output as OutputFile;
+use wavebound::objects::codeobject::{ArgKind, Kernel, KernelArg};
+use wavebound::report::{History, PictureOptions};
+use wavebound::sim::{Outcome as RunOutcome, RunOptions};
+use wavebound::trace::{Observers, TraceWriter};
 
 /// Bytes of local memory that are given out together.
 const LDS_GRANULE: u64 = 512;
@@ -130,7 +130,7 @@ impl Runtime {
         if let Some(trace) = trace {
             let (_, file) = trace
                 .finish_into()
-                .map_err(|e| miette!("cannot write the trace: {}", wb_files::words(&e)))?;
+                .map_err(|e| miette!("cannot write the trace: {}", wavebound::files::words(&e)))?;
             file.finish()?;
         }
         let outcome = outcome?;
@@ -142,7 +142,7 @@ impl Runtime {
                 machine.name,
                 machine.divergence.mechanism
             );
-            wb_report::draw(history, &PictureOptions { title, ..PictureOptions::default() }, path)?;
+            wavebound::report::draw(history, &PictureOptions { title, ..PictureOptions::default() }, path)?;
         }
         Ok((outcome, counter.map(|c| c.counts)))
     }

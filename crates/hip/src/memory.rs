@@ -4,7 +4,7 @@
 use crate::errors::{Code, Outcome};
 use crate::runtime::Runtime;
 use crate::state::{Kind, Registered};
-use wb_device::DeviceError;
+use wavebound::device::DeviceError;
 
 /// Rows of pitched memory start at multiples of this.
 pub const PITCH: u64 = 256;

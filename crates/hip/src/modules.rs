@@ -5,9 +5,9 @@ use crate::errors::{Code, Outcome, describe, fatal};
 use crate::fatbin;
 use crate::runtime::Runtime;
 use crate::state::{Function, Kind, Source, Variable};
-use wb_device::{Module, explicit};
-use wb_jobs::object::ObjectFile;
-use wb_objects::codeobject::Kernel;
+use wavebound::device::{Module, explicit};
+use wavebound::jobs::object::ObjectFile;
+use wavebound::objects::codeobject::Kernel;
 
 /// Handles are small numbers that are no addresses.
 const FIRST_FUNCTION: u64 = 0x1000;

@@ -4,11 +4,11 @@
 use miette::{Report, miette};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use wb_hw::Machine;
-use wb_hw::MarkStyle;
-use wb_jobs::object::SplitSpec;
-use wb_sim::DeviceMemory;
-use wb_wcet::measure::Unmeasured;
+use wavebound::hw::Machine;
+use wavebound::hw::MarkStyle;
+use wavebound::jobs::object::SplitSpec;
+use wavebound::sim::DeviceMemory;
+use wavebound::wcet::measure::Unmeasured;
 
 /// The environment variable: JSON of [`Options`].
 pub const ENVIRONMENT: &str = "WAVEBOUND_HIP";
@@ -76,12 +76,13 @@ impl Options {
 
     pub fn machine(&self) -> Result<Machine, Report> {
         let name = if self.machine.is_empty() { "gcn3" } else { &self.machine };
-        let mut sets = self.sets.iter().map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
+        let mut sets =
+            self.sets.iter().map(|s| wavebound::hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
         if self.any_memory() {
-            sets.push(wb_hw::parse_set(&format!("limits.memory={MEMORY}"))?);
+            sets.push(wavebound::hw::parse_set(&format!("limits.memory={MEMORY}"))?);
         }
-        let machine = wb_hw::load(name)?.with_overrides(&sets)?;
-        if machine.isa != wb_hw::InstructionSet::Gcn3 {
+        let machine = wavebound::hw::load(name)?.with_overrides(&sets)?;
+        if machine.isa != wavebound::hw::InstructionSet::Gcn3 {
             return Err(miette!(
                 help = "presets for HIP programs: gcn3, pws",
                 "machine {} runs {}, HIP programs are gcn3",
@@ -95,7 +96,8 @@ impl Options {
     /// The machine with memory that the host has: as much as was asked for, or as much as there is if nobody asked.
     pub fn affordable_machine(&self) -> Result<Machine, Report> {
         let mut machine = self.machine()?;
-        let affordable = |bytes: u64| wb_sim::affordable(DeviceMemory::host_bytes(bytes) + WORKING_MEMORY);
+        let affordable =
+            |bytes: u64| wavebound::sim::affordable(DeviceMemory::host_bytes(bytes) + WORKING_MEMORY);
         while self.any_memory() && machine.limits.memory > LEAST_MEMORY && !affordable(machine.limits.memory)
         {
             machine.limits.memory /= 2;
@@ -135,13 +137,13 @@ fn numbered(path: &Path, process: u32, number: usize) -> PathBuf {
 }
 
 impl Wcet {
-    pub fn options(&self) -> Result<wb_bound::Options, Report> {
+    pub fn options(&self) -> Result<wavebound::bound::Options, Report> {
         let unmeasured = match self.unmeasured.as_str() {
             "" | "error" => Unmeasured::Error,
             "exclude" => Unmeasured::Exclude,
             n => Unmeasured::Cost(n.parse().map_err(|_| miette!("unmeasured: `{n}` is not a number"))?),
         };
-        Ok(wb_bound::Options {
+        Ok(wavebound::bound::Options {
             fixed: Vec::new(),
             facts: self.facts.clone(),
             facts_from_trace: self.facts_from_trace,

@@ -1,8 +1,8 @@
 //! What the program learns about the device: the machine's numbers in HIP's terms (`hip_runtime_api.h`,
 //! hipDeviceProp_t and hipDeviceAttribute_t), and how many groups fit.
 
-use wb_hw::{Machine, Needs};
-use wb_objects::codeobject::Kernel;
+use wavebound::hw::{Machine, Needs};
+use wavebound::objects::codeobject::Kernel;
 
 /// Threads of a group, and groups in one dimension.
 pub const MAX_BLOCK: i32 = 1024;
@@ -128,7 +128,7 @@ pub fn properties(machine: &Machine, memory: u64) -> Properties {
         is_multi_gpu_board: 0,
         can_map_host_memory: 1,
         gcn_arch: 803,
-        gcn_arch_name: text(wb_isa::gcn3::GFX8.usual.name),
+        gcn_arch_name: text(wavebound::isa::gcn3::GFX8.usual.name),
         integrated: 0,
         cooperative_launch: 1,
         cooperative_multi_device_launch: 0,

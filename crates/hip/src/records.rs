@@ -2,7 +2,7 @@
 
 use crate::counter::Counts;
 use serde::{Deserialize, Serialize};
-use wb_objects::codeobject::names;
+use wavebound::objects::codeobject::names;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

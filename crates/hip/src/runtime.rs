@@ -10,8 +10,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, Write};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
-use wb_device::Device;
-use wb_sim::HostCalls;
+use wavebound::device::Device;
+use wavebound::sim::HostCalls;
 
 pub struct Runtime {
     pub options: Options,

@@ -2,11 +2,11 @@
 //! it stands in the files of these names, above the runtime.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wb_device::{Module, Prepared};
-use wb_jobs::JobError;
-use wb_objects::codeobject::KernelArg;
-use wb_sim::{DeviceMemory, Outcome, RunOptions, Runnable};
-use wb_trace::Observer;
+use wavebound::device::{Module, Prepared};
+use wavebound::jobs::JobError;
+use wavebound::objects::codeobject::KernelArg;
+use wavebound::sim::{DeviceMemory, Outcome, RunOptions, Runnable};
+use wavebound::trace::Observer;
 
 /// What an allocation is, for `hipPointerGetAttributes` and freeing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,9 @@ mod validate;
 pub use error::{HwError, Place};
 pub use file::load;
 pub use machine::*;
-pub use mechanism::{InstructionSet, MarkStyle, Mechanism, MechanismInfo, Reconverge, Reconvergence};
+pub use mechanism::{
+    InstructionSet, MarkStyle, Mechanism, MechanismInfo, Reconverge, Reconvergence, SureSplits,
+};
 pub use occupancy::{Limit, Needs, Occupancy};
 pub use overrides::parse_set;
 pub use policy::{Policy, PolicyInfo};

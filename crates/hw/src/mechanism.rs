@@ -18,8 +18,8 @@ pub enum InstructionSet {
 impl InstructionSet {
     pub const ALL: [InstructionSet; 4] =
         [InstructionSet::Harp, InstructionSet::Guppy, InstructionSet::Gcn3, InstructionSet::Vortex];
-    pub(crate) const NAMES: [&'static str; 4] = {
-        let mut names = [""; 4];
+    pub(crate) const NAMES: [&'static str; Self::ALL.len()] = {
+        let mut names = [""; Self::ALL.len()];
         let mut i = 0;
         while i < names.len() {
             names[i] = Self::ALL[i].name();
@@ -35,6 +35,16 @@ impl InstructionSet {
             InstructionSet::Guppy => "guppy",
             InstructionSet::Gcn3 => "gcn3",
             InstructionSet::Vortex => "vortex",
+        }
+    }
+
+    /// The machine that its programs run on where none is named.
+    pub const fn preset(self) -> &'static str {
+        match self {
+            InstructionSet::Harp => "harp",
+            InstructionSet::Guppy => "guppy",
+            InstructionSet::Gcn3 => "gcn3",
+            InstructionSet::Vortex => "vortex-swas",
         }
     }
 
@@ -109,6 +119,17 @@ pub enum Reconverge {
     Anywhere,
 }
 
+/// Which splits happen whenever lanes disagree and a context is free. The analyser counts on these and on no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SureSplits {
+    /// None: the program does not say where splits happen.
+    HardwareDecides,
+    /// At marked branches, each undone by a `merge` where its lanes meet. The analyser checks that marks pair up.
+    PairedMarks,
+    /// At marked branches if `divergence.choice` is `marked`; `divergence.reconverge` says when the paths meet.
+    MarkedBranches,
+}
+
 /// Which paths of a wave exist: `wavebound mechanisms` lists them. The implementations are in `sim/src/divergence`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
@@ -147,27 +168,36 @@ pub struct MechanismInfo {
     /// Settings of `divergence.reconverge` under which paths in different rounds of a loop can become one. There a path
     /// may go round more often than any of its lanes, and limits of lanes do not hold for it.
     pub mixes_rounds: &'static [Reconverge],
+    pub sure_splits: SureSplits,
 }
 
 const GCN3: &[InstructionSet] = &[InstructionSet::Gcn3];
 const HARP: &[InstructionSet] = &[InstructionSet::Harp];
 const VORTEX: &[InstructionSet] = &[InstructionSet::Vortex];
 
-/// A stack: one path of a wave at a time, nothing in parallel (mechanisms 2 to 5).
-const STACK: MechanismInfo = MechanismInfo {
-    name: "",
-    summary: "",
-    source: "",
-    isas: &[],
-    separate_entities: false,
-    parallel: false,
-    across_waves: false,
-    reconvergence: Reconvergence::Marked,
-    two_level_scheduling: false,
-    marks: None,
-    reprovisions: false,
-    mixes_rounds: &[],
-};
+/// A mechanism with one path of a wave at a time: nothing is an entity of its own, nothing splits, so nothing of the rest
+/// applies. Mechanisms that split write down every answer instead: a default would be a guess about soundness.
+const fn one_path(
+    (name, summary, source): (&'static str, &'static str, &'static str),
+    isas: &'static [InstructionSet],
+    reconvergence: Reconvergence,
+) -> MechanismInfo {
+    MechanismInfo {
+        name,
+        summary,
+        source,
+        isas,
+        separate_entities: false,
+        parallel: false,
+        across_waves: false,
+        reconvergence,
+        two_level_scheduling: false,
+        marks: None,
+        reprovisions: false,
+        mixes_rounds: &[],
+        sure_splits: SureSplits::HardwareDecides,
+    }
+}
 
 impl Mechanism {
     /// Every mechanism of this build, in the order of docs/mechanisms.md.
@@ -197,56 +227,69 @@ impl Mechanism {
     /// The list: what each mechanism is and does.
     pub const fn info(self) -> MechanismInfo {
         match self {
-            Mechanism::ExecMask => MechanismInfo {
-                name: "none",
-                summary: "execution mask only: the compiler serialises divergent sides in one path",
-                source: "THESIS chapter 2",
-                isas: GCN3,
-                ..STACK
-            },
-            Mechanism::Pdom => MechanismInfo {
-                name: "pdom",
-                summary: "split/join with a post-dominator stack; loops close with an all-false split",
-                source: "PDOM document, docs/harp.md",
-                isas: HARP,
-                ..STACK
-            },
-            Mechanism::Harptool => MechanismInfo {
-                name: "harptool",
-                summary: "split/join with a uniform, a fall-through and a side entry",
-                source: "harptool, docs/harp.md",
-                isas: HARP,
-                ..STACK
-            },
-            Mechanism::MaskStack => MechanismInfo {
-                name: "mask-stack",
-                summary: "explicit stack of execution masks with reconvergence addresses",
-                source: "GUPPY document, docs/guppy.md",
-                isas: &[InstructionSet::Guppy],
-                ..STACK
-            },
-            Mechanism::SimtStack => MechanismInfo {
-                name: "simt-stack",
-                summary: "hardware stack on plain branches, reconverging at the static post-dominator",
-                source: "docs/mechanisms.md",
-                isas: &[InstructionSet::Harp, InstructionSet::Vortex],
-                reconvergence: Reconvergence::PostDominator,
-                ..STACK
-            },
-            Mechanism::VortexV2 => MechanismInfo {
-                name: "vortex-v2",
-                summary: "split/join of Vortex 2: larger side first, two entries per divergence",
-                source: "docs/vortex.md",
-                isas: VORTEX,
-                ..STACK
-            },
-            Mechanism::Vortex => MechanismInfo {
-                name: "vortex",
-                summary: "split/join of newer Vortex versions: smaller side first, one entry",
-                source: "docs/vortex.md",
-                isas: VORTEX,
-                ..STACK
-            },
+            Mechanism::ExecMask => one_path(
+                (
+                    "none",
+                    "execution mask only: the compiler serialises divergent sides in one path",
+                    "THESIS chapter 2",
+                ),
+                GCN3,
+                Reconvergence::Marked,
+            ),
+            Mechanism::Pdom => one_path(
+                (
+                    "pdom",
+                    "split/join with a post-dominator stack; loops close with an all-false split",
+                    "PDOM document, docs/harp.md",
+                ),
+                HARP,
+                Reconvergence::Marked,
+            ),
+            Mechanism::Harptool => one_path(
+                (
+                    "harptool",
+                    "split/join with a uniform, a fall-through and a side entry",
+                    "harptool, docs/harp.md",
+                ),
+                HARP,
+                Reconvergence::Marked,
+            ),
+            Mechanism::MaskStack => one_path(
+                (
+                    "mask-stack",
+                    "explicit stack of execution masks with reconvergence addresses",
+                    "GUPPY document, docs/guppy.md",
+                ),
+                &[InstructionSet::Guppy],
+                Reconvergence::Marked,
+            ),
+            Mechanism::SimtStack => one_path(
+                (
+                    "simt-stack",
+                    "hardware stack on plain branches, reconverging at the static post-dominator",
+                    "docs/mechanisms.md",
+                ),
+                &[InstructionSet::Harp, InstructionSet::Vortex],
+                Reconvergence::PostDominator,
+            ),
+            Mechanism::VortexV2 => one_path(
+                (
+                    "vortex-v2",
+                    "split/join of Vortex 2: larger side first, two entries per divergence",
+                    "docs/vortex.md",
+                ),
+                VORTEX,
+                Reconvergence::Marked,
+            ),
+            Mechanism::Vortex => one_path(
+                (
+                    "vortex",
+                    "split/join of newer Vortex versions: smaller side first, one entry",
+                    "docs/vortex.md",
+                ),
+                VORTEX,
+                Reconvergence::Marked,
+            ),
             Mechanism::Thesis => MechanismInfo {
                 name: "thesis",
                 summary: "branches on a mixed mask split the wave into reserve slots, marked by MODE bit 21 or opportunistic",
@@ -260,6 +303,7 @@ impl Mechanism {
                 marks: Some(MarkStyle::Thesis),
                 reprovisions: false,
                 mixes_rounds: &[Reconverge::RegionEnd, Reconverge::Anywhere],
+                sure_splits: SureSplits::MarkedBranches,
             },
             Mechanism::Pws => MechanismInfo {
                 name: "pws",
@@ -275,6 +319,7 @@ impl Mechanism {
                 reprovisions: true,
                 // Merges are where marks are, and marks that are not around whole regions are not counted on.
                 mixes_rounds: &[],
+                sure_splits: SureSplits::PairedMarks,
             },
             Mechanism::Dws => MechanismInfo {
                 name: "dws",
@@ -294,6 +339,7 @@ impl Mechanism {
                     Reconverge::RegionEnd,
                     Reconverge::Anywhere,
                 ],
+                sure_splits: SureSplits::HardwareDecides,
             },
         }
     }
@@ -356,6 +402,15 @@ mod tests {
     fn marks_name_a_mechanism_that_reads_them() {
         for style in [MarkStyle::Pws, MarkStyle::Thesis] {
             assert_eq!(style.mechanism().info().marks, Some(style));
+        }
+    }
+
+    /// Only what splits has sure splits, and those are at marks.
+    #[test]
+    fn sure_splits_are_at_marks() {
+        for m in Mechanism::ALL.map(Mechanism::info) {
+            let sure = m.sure_splits != SureSplits::HardwareDecides;
+            assert!(!sure || m.separate_entities && m.marks.is_some(), "{}", m.name);
         }
     }
 }

@@ -62,6 +62,30 @@ impl<'a> ProgramRef<'a> {
         }
     }
 
+    /// The program, if it is one for GCN3: only those have marks for splitting and proofs about their loops.
+    pub fn gcn3(self) -> Option<&'a Program<Gcn3>> {
+        match self {
+            ProgramRef::Gcn3(p) => Some(p),
+            ProgramRef::Harp(_) | ProgramRef::Guppy(_) | ProgramRef::Vortex(_) => None,
+        }
+    }
+
+    /// What a launch is given, as bytes: most programs read it from memory.
+    pub fn arguments(self, kernarg: &[u8]) -> Vec<u8> {
+        match self {
+            ProgramRef::Guppy(p) => format!("{:?}", p.isa.bindings).into_bytes(),
+            ProgramRef::Harp(_) | ProgramRef::Gcn3(_) | ProgramRef::Vortex(_) => kernarg.to_vec(),
+        }
+    }
+
+    /// Bytes of a word.
+    pub fn word(self) -> u32 {
+        match self {
+            ProgramRef::Harp(p) => p.isa.arch.bytes,
+            ProgramRef::Guppy(_) | ProgramRef::Gcn3(_) | ProgramRef::Vortex(_) => 4,
+        }
+    }
+
     /// As something that runs.
     pub fn runnable(self) -> &'a dyn Runnable {
         with_program!(self, p => p)

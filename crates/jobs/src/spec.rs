@@ -40,7 +40,7 @@ pub struct JobSpec {
 impl JobSpec {
     /// The machine a job runs on, with what was set.
     pub fn machine(&self) -> Result<Machine, JobError> {
-        let own = self.isa.map_or("", own_preset);
+        let own = self.isa.map_or("", InstructionSet::preset);
         let name = if self.machine.is_empty() { own } else { &self.machine };
         let sets = self.sets.iter().map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
         let machine = match &self.ready_machine {
@@ -49,16 +49,6 @@ impl JobSpec {
         };
         afford(&machine, machine.limits.memory)?;
         Ok(machine)
-    }
-}
-
-/// The machine that programs of an instruction set run on where none is named.
-fn own_preset(isa: InstructionSet) -> &'static str {
-    match isa {
-        InstructionSet::Harp => "harp",
-        InstructionSet::Guppy => "guppy",
-        InstructionSet::Gcn3 => "gcn3",
-        InstructionSet::Vortex => "vortex-swas",
     }
 }
 

@@ -21,7 +21,13 @@ fn folder() -> PathBuf {
 #[test]
 fn examples_run() {
     for (name, word) in EXAMPLES {
-        let output = Command::new(folder().join(name)).output().unwrap_or_else(|e| panic!("{name}: {e}"));
+        let program = folder().join(name);
+        // `cargo test` builds examples, `cargo test --test examples` does not.
+        assert!(
+            program.exists(),
+            "example {name} is not built: run `cargo build -p wavebound --examples` first"
+        );
+        let output = Command::new(program).output().unwrap_or_else(|e| panic!("{name}: {e}"));
         let text = String::from_utf8_lossy(&output.stdout);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && text.contains(word), "{name}:\n{text}{errors}");

@@ -13,9 +13,9 @@ use wb_hw::MarkStyle;
 use wb_jobs::{AnyProgram, Job};
 use wb_objects::marks::{self, Request, Wanted};
 
-/// What the analysis of a kernel of the size of Rodinia's may take, as users run it. Tests are hardly optimised and check for
-/// overflows, which makes the slowest kernel about nine times slower, and share their machine: they may take ten times as
-/// long. `cargo test --release` holds the analysis to the limit itself.
+/// What the analysis of a kernel of the size of Rodinia's may take, as users run it. Tests are hardly optimised, check for
+/// overflows and share their machine: they may take ten times as long. `cargo test --release` holds the analysis to the limit
+/// itself.
 const LIMIT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1000 } else { 100 });
 
 fn job(case: &Case, name: &str, object: &[u8], l: &Launch) -> Job {

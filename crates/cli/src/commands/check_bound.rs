@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wavebound::bound::exact::{ExactCertificate, is_exact_certificate, verify_exact};
-use wavebound::bound::{Against, Runs, Verified, verify};
+use wavebound::bound::{Against, Runs, Verified, count, verify};
 use wavebound::files::Kind;
 use wavebound::jobs::launch::WorkloadSpec;
 
@@ -214,14 +214,14 @@ fn show(row: &CheckedJson) {
 
 fn show_bound(row: &CheckedJson) {
     print_line(&format!(
-        "valid: kernel {} takes at most {} cycles, {} for each wave ({} nodes, {} edges, {} loops, {} facts; status {}), if",
+        "valid: kernel {} takes at most {} cycles, {} for each wave ({}, {}, {}, {}; status {}), if",
         row.kernel.as_deref().unwrap_or("?"),
         row.total.unwrap_or(0),
         row.bound.unwrap_or(0),
-        row.nodes,
-        row.edges,
-        row.loops,
-        row.facts,
+        count(row.nodes, "node"),
+        count(row.edges, "edge"),
+        count(row.loops, "loop"),
+        count(row.facts, "fact"),
         row.status.as_deref().unwrap_or("?")
     ));
 }

@@ -73,17 +73,10 @@ pub fn main(args: FactsArgs) -> CommandResult {
 fn load(args: &FactsArgs) -> Result<(AnyProgram, Vec<LoopFact>), Report> {
     if args.args.is_empty() {
         let loaded = wavebound::jobs::load(&args.file, &args.kernel)?;
-        let proved = match &loaded.program {
-            AnyProgram::Gcn3(p) => {
-                let size = |s: Option<Size>| s.map_or([0; 3], Size::three);
-                facts::infer_gcn3(
-                    p,
-                    &Known { group: size(args.group), grid: size(args.grid), ..Known::default() },
-                )
-                .loops
-            }
-            AnyProgram::Harp(_) | AnyProgram::Guppy(_) | AnyProgram::Vortex(_) => Vec::new(),
-        };
+        let size = |s: Option<Size>| s.map_or([0; 3], Size::three);
+        let known = Known { group: size(args.group), grid: size(args.grid), ..Known::default() };
+        let proved =
+            loaded.program.borrow().gcn3().map_or(Vec::new(), |p| facts::infer_gcn3(p, &known).loops);
         return Ok((loaded.program, proved));
     }
     let spec = JobSpec {
@@ -94,10 +87,8 @@ fn load(args: &FactsArgs) -> Result<(AnyProgram, Vec<LoopFact>), Report> {
         ..JobSpec::default()
     };
     let job = Job::from_file(&args.file, &spec)?;
-    let proved = match &job.program {
-        AnyProgram::Gcn3(p) => facts::infer_gcn3(p, &Known::launch(p, &job.kernarg, &job.args)).loops,
-        AnyProgram::Harp(_) | AnyProgram::Guppy(_) | AnyProgram::Vortex(_) => Vec::new(),
-    };
+    let proved = |p| facts::infer_gcn3(p, &Known::launch(p, &job.kernarg, &job.args)).loops;
+    let proved = job.program.borrow().gcn3().map_or(Vec::new(), proved);
     Ok((job.program, proved))
 }
 

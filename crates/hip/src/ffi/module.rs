@@ -13,8 +13,8 @@ pub unsafe extern "C" fn wavebound_hipModuleLoad(to: *mut *mut c_void, file: *co
         // SAFETY: the program passes a string and room for the handle.
         unsafe {
             let name = text(file)?;
-            let bytes =
-                wb_files::read(name.as_ref(), wb_files::Kind::Program).map_err(|_| Code::FILE_NOT_FOUND)?;
+            let bytes = wavebound::files::read(name.as_ref(), wavebound::files::Kind::Program)
+                .map_err(|_| Code::FILE_NOT_FOUND)?;
             put(to, pointer(rt.load_module(&name, &bytes)?))
         }
     })

@@ -3,6 +3,7 @@
 use super::kernel_graph::{Block, Edge, KernelGraph, Tree};
 use crate::{GraphEdge, GraphNode, graph_svg};
 use std::fmt::Write as _;
+use wb_bound::count;
 
 /// Instructions of a block that a drawing shows.
 const DRAWN: usize = 14;
@@ -32,12 +33,12 @@ pub fn text(g: &KernelGraph) -> String {
     let name = if g.kernel.is_empty() { &g.file } else { &g.kernel };
     let _ = writeln!(
         out,
-        "{name} ({}): {} blocks, {} edges, {} loops, {} branches on the mask; {}",
+        "{name} ({}): {}, {}, {}, {} on the mask; {}",
         g.isa,
-        g.blocks.len(),
-        g.edges.len(),
-        g.loops.len(),
-        g.regions.len(),
+        count(g.blocks.len(), "block"),
+        count(g.edges.len(), "edge"),
+        count(g.loops.len(), "loop"),
+        count(g.regions.len(), "branch"),
         g.checksum
     );
     for b in &g.blocks {

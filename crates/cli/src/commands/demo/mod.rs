@@ -11,7 +11,7 @@ use lanes::Lanes;
 use miette::{IntoDiagnostic, Report, WrapErr, miette};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wavebound::bound::{self, CodePlace, Effort, KernelBound, Options, Runs};
+use wavebound::bound::{self, CodePlace, Effort, KernelBound, Options, Runs, count};
 use wavebound::jobs::object::SplitSpec;
 use wavebound::jobs::{Job, JobError, JobSpec};
 use wavebound::report::pages::bound::{self as pages, About};
@@ -278,11 +278,11 @@ fn check(k: &KernelBound, path: &Path) -> Result<(), Report> {
     let checked = wavebound::check::check(&k.certificate)
         .map_err(|e| miette!(help = "please report this", "the certificate does not prove the bound: {e}"))?;
     print_line(&format!(
-        "  checked without the analyser: no wave takes more than {} cycles ({} nodes, {} edges, {} loops), no launch more than {}",
+        "  checked without the analyser: no wave takes more than {} cycles ({}, {}, {}), no launch more than {}",
         checked.bound,
-        checked.nodes,
-        checked.edges,
-        checked.loops,
+        count(checked.nodes, "node"),
+        count(checked.edges, "edge"),
+        count(checked.loops, "loop"),
         checked.binding.as_ref().map_or(0, |b| b.total.0)
     ));
     if let Some(binding) = &checked.binding {

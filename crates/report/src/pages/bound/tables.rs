@@ -4,7 +4,7 @@ use super::digits::number;
 use crate::escape;
 use crate::pages as html;
 use std::fmt::Write;
-use wb_bound::{CodePlace, KernelBound, Status};
+use wb_bound::{CodePlace, KernelBound, Status, count};
 
 /// A table; cells are finished HTML, columns whose title begins with `#` are numbers.
 fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -311,12 +311,12 @@ pub fn certificate(k: &KernelBound) -> String {
         Ok(r) => {
             let mut out = format!(
                 "<p><strong class=\"good\">Valid.</strong> The checker, which shares no code with the analyser, proves that no wave \
-                 takes more than {} cycles in a graph of {} nodes, {} edges, {} loops and {} facts, and all launches no more than {}, if:</p>\n<ul>\n",
+                 takes more than {} cycles in a graph of {}, {}, {} and {}, and all launches no more than {}, if:</p>\n<ul>\n",
                 number(r.bound),
-                r.nodes,
-                r.edges,
-                r.loops,
-                r.facts,
+                count(r.nodes, "node"),
+                count(r.edges, "edge"),
+                count(r.loops, "loop"),
+                count(r.facts, "fact"),
                 r.binding
                     .as_ref()
                     .map_or(String::new(), |b| number(u64::try_from(b.total.0).unwrap_or(u64::MAX)))
