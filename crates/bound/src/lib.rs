@@ -37,6 +37,7 @@ mod verify;
 mod what_if;
 mod workload;
 mod workload_options;
+pub mod worst;
 
 pub use analyse::{TraceFiles, analyse, analyse_with};
 pub use bounds::bounds;

@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use commands::interrupt::Interrupted;
 use commands::{
     asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, lost, picture, predict,
-    reproduce, run, split, synthetic, tell, wcet, workloads,
+    reproduce, run, split, synthetic, tell, wcet, workloads, worst,
 };
 use std::process::ExitCode;
 
@@ -56,6 +56,11 @@ enum Command {
         wavebound wcet kernel.co --kernel saxpy --grid 1024 --group 64 --arg buf:f32:1024:random=1 --runs 5 \
         --html report.html --certificate bound.json")]
     Wcet(wcet::WcetArgs),
+    /// Search for the input that takes longest, and save it so that it can be run again
+    #[command(after_help = "Examples:\n  \
+        wavebound worst kernel.co --kernel bfs --grid 1024 --group 64 --arg buf:u32:1024:uniform=0..1023 --seconds 60\n  \
+        wavebound run out/worst/worst.toml")]
+    Worst(worst::WorstArgs),
     /// Check certificates of bounds with an independent checker
     #[command(after_help = "Examples:\n  \
         wavebound check-bound bound.json\n  \
@@ -133,6 +138,7 @@ fn main() -> ExitCode {
         Command::Compile(args) => compile::main(args),
         Command::Kernels(args) => kernels::main(args),
         Command::Wcet(args) => wcet::main(args),
+        Command::Worst(args) => worst::main(args),
         Command::CheckBound(args) => check_bound::main(args),
         Command::Campaign(args) => campaign::main(args),
         Command::Hip(args) => hip::main(args),

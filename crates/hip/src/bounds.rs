@@ -5,7 +5,7 @@ use crate::records::Record;
 use crate::runtime::Runtime;
 use crate::state::Recording;
 use std::collections::BTreeMap;
-use wavebound::bound::{BoundError, Launched, Replay, Runs, analyse, data_hash};
+use wavebound::bound::{BoundError, Launched, Replay, Runs, TraceFiles, bounds, data_hash};
 use wavebound::jobs::ProgramRef;
 use wavebound::jobs::launch::RunLaunch;
 
@@ -49,10 +49,12 @@ impl Runtime {
         let process = self.process;
         for (kernel, recordings) in kernels {
             let runs = Runs::Replay(Box::new(Kept(recordings)));
-            let bounds = wcet.options().and_then(|options| Ok(analyse(&runs, &options, &mut |_, _| {})?));
-            match bounds {
-                Ok(bounds) => {
-                    for k in bounds {
+            let found = wcet
+                .options()
+                .and_then(|options| Ok(bounds(&runs, &options, TraceFiles::default(), &mut |_, _| {})?));
+            match found {
+                Ok(found) => {
+                    for k in found {
                         let report = Box::new(serde_json::to_value(&k).unwrap_or_default());
                         let (kernel, text) = (k.kernel.clone(), k.text(false));
                         self.record(&Record::Bound { process, kernel, text, report });

@@ -15,3 +15,4 @@ mod exact;
 mod facts;
 mod placements;
 mod skipped;
+mod worst;

@@ -28,6 +28,7 @@ pub mod synthetic;
 mod target;
 pub mod wcet;
 pub mod workloads;
+pub mod worst;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

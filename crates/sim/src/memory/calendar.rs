@@ -3,7 +3,7 @@
 //! Requests are known when they are issued, long before they arrive, and not in the order in which they arrive: those of other
 //! cores or of instructions with longer ways come in between. A resource that served in the order of issue would idle until the
 //! arrival of one request while another one, which has arrived, waits. This one never idles while somebody waits who has arrived
-//! (docs/proved-bounds.md, "Work-conserving resources").
+//! (docs/ARCHITECTURE.md, "A timed cycle").
 
 /// Cycles that are kept at first; more are added when somebody arrives later than that.
 const CYCLES: usize = 256;

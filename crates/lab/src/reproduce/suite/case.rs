@@ -4,8 +4,10 @@
 use super::reason::Overlap;
 use miette::{Report, WrapErr, miette};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Instant;
+use wb_bound::exact::examine;
 use wb_bound::{KernelBound, Options, Runs, Status, analyse};
 use wb_hw::MarkStyle;
 use wb_jobs::JobSpec;
@@ -104,6 +106,21 @@ pub struct Bound {
     /// Every launch was within its bound.
     pub holds: bool,
     pub kernels: Vec<KernelRow>,
+    /// Without splitting: kernels whose time no contents can change, and the bound with their times in place of what was
+    /// measured.
+    #[serde(default)]
+    pub exact: Option<ExactPart>,
+}
+
+/// What is exact of a workload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExactPart {
+    pub kernels: Vec<String>,
+    /// All of them are.
+    pub whole: bool,
+    pub cycles: u64,
+    /// Source lines of the others at which contents decide time.
+    pub lines: usize,
 }
 
 /// A kernel's part of a bound.
@@ -277,7 +294,29 @@ fn bound(which: &WorkloadSpec, spec: &JobSpec) -> Result<Bound, Report> {
         left_out,
         holds: found.iter().all(holds),
         kernels: found.iter().map(row).collect(),
+        exact: exact(&runs, &found)?,
     })
+}
+
+/// What no contents can change; none where waves split.
+fn exact(runs: &Runs, found: &[KernelBound]) -> Result<Option<ExactPart>, Report> {
+    if found.iter().any(|k| k.contexts > 0) {
+        return Ok(None);
+    }
+    let examined = examine(runs, &Options::default(), &mut |_, _| ())?;
+    let holds = |name: &str| examined.iter().find(|k| k.kernel == name && k.row.holds);
+    let cycles = found.iter().map(|k| match holds(&k.kernel) {
+        Some(e) => e.cycles.values().map(|c| c.1).sum(),
+        None => k.bound,
+    });
+    let lines: BTreeSet<&str> =
+        examined.iter().flat_map(|k| &k.row.uses).map(|u| u.place.source.as_str()).collect();
+    Ok(Some(ExactPart {
+        kernels: examined.iter().filter(|k| k.row.holds).map(|k| k.kernel.clone()).collect(),
+        whole: examined.iter().all(|k| k.row.holds),
+        cycles: cycles.sum(),
+        lines: lines.len(),
+    }))
 }
 
 fn row(k: &KernelBound) -> KernelRow {

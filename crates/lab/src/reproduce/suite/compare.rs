@@ -2,7 +2,7 @@
 
 use super::super::notebook::{Notebook, columns};
 use super::super::verdict::{Published, Want};
-use super::{Bound, Case, Cases, Measured, Placement, Scale, geometric_mean, mean, names, yes};
+use super::{Bound, Case, Cases, ExactPart, Measured, Placement, Scale, geometric_mean, mean, names, yes};
 use miette::{Report, miette};
 use wb_report::{Axis, Chart, bars};
 use wb_workloads::Size;
@@ -25,6 +25,7 @@ pub const SUITE: &[Published] = &[
         says: SIM_D,
         want: Want::AtMost(2.2),
     },
+    Published { quantity: "exact workloads, small, none", says: "", want: Want::AtLeast(8.0) },
     Published { quantity: "median bound / observed, small, none", says: SIM_D, want: Want::AtMost(1.3) },
 ];
 
@@ -89,6 +90,8 @@ pub fn suite(nb: &mut Notebook, store: &Cases, scale: Scale) -> Result<(), Repor
                     b.cycles.to_string(),
                     format!("{:.4}", m.ratio()),
                     b.status.clone(),
+                    b.exact.as_ref().map_or(String::new(), |e| e.cycles.to_string()),
+                    b.exact.as_ref().map_or(String::new(), |e| e.kernels.join(" ")),
                     m.places.join(" "),
                 ]);
             }
@@ -104,7 +107,7 @@ pub fn suite(nb: &mut Notebook, store: &Cases, scale: Scale) -> Result<(), Repor
     );
     nb.text("these are", weak.join(", "));
     nb.number("bounds under dws with loop limits from runs", f64::from(dws_weak), 0, "");
-    let head = "workload size mechanism cycles lane_use bound bound_over_observed status places";
+    let head = "workload size mechanism cycles lane_use bound bound_over_observed status bound_with_exact exact_kernels places";
     nb.csv(".csv", &columns(head), rows)?;
     nb.note("machine gcn3, S = 1; THESIS and PWS with split units of their own, DWS with shared ones. Bounds are of all launches of a workload, in sound mode; lane use is that of issued instructions");
     nb.note("under DWS paths of different rounds merge, and limits of loops for lanes do not hold for paths; the rounds that were seen are taken, and the bound is called observed");
@@ -132,6 +135,22 @@ fn summary(nb: &mut Notebook, size: Size, lines: &[Line]) -> Result<(), Report> 
         let median = (ratios[(ratios.len() - 1) / 2] + ratios[ratios.len() / 2]) / 2.0;
         nb.number(format!("median bound / observed, {size}, {kind}"), median, 3, "");
     }
+    let exact: Vec<(&str, f64, &ExactPart)> = lines
+        .iter()
+        .filter_map(|l| {
+            let (m, b) = &l.found[0];
+            let e = b.exact.as_ref()?;
+            Some((l.name, e.cycles as f64 / m.cycles.max(1) as f64, e))
+        })
+        .collect();
+    let whole: Vec<&str> = exact.iter().filter(|e| e.2.whole).map(|e| e.0).collect();
+    nb.number(format!("exact workloads, {size}, none"), whole.len() as f64, 0, "");
+    nb.text(format!("these are exact, {size}"), whole.join(" "));
+    let ratios: Vec<f64> = exact.iter().map(|e| e.1).collect();
+    nb.number(format!("average (exact or hybrid) bound / observed, {size}, none"), mean(&ratios), 3, "");
+    let open: Vec<String> =
+        exact.iter().filter(|e| !e.2.whole).map(|e| format!("{} {}", e.0, e.2.lines)).collect();
+    nb.text(format!("source lines at which contents decide time, {size}"), open.join(", "));
     nb.text(format!("largest contributors, {size}, none"), contributors(lines));
     let names: Vec<String> = lines.iter().map(|l| l.name.to_owned()).collect();
     let chart = |title: &str, y_label: &str, value: &dyn Fn(&Line, usize) -> f64| Chart {

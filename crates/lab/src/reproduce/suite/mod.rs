@@ -9,7 +9,7 @@ mod reason;
 
 pub use average::{FIGURE_6_1, FIGURE_11, figure_6_1, figure_6_1_needs, figure_11, figure_11_needs};
 pub use bounds::{FIGURE_6_3, FIGURE_10E, figure_6_3, figure_6_3_needs, figure_10e, figure_10e_needs};
-pub use case::{Bound, Case, Measured, Placement};
+pub use case::{Bound, Case, ExactPart, Measured, Placement};
 pub use compare::{SUITE, suite, suite_needs};
 
 use super::notebook::{geometric_mean, mean, yes};
