@@ -17,7 +17,7 @@ pub fn bounds(
     files: TraceFiles,
     progress: Progress,
 ) -> Result<Vec<KernelBound>, BoundError> {
-    if !files.traces.is_empty() {
+    if !files.traces.is_empty() || options.hybrid {
         return analyse_with(runs, options, files, progress);
     }
     let examined = exact::examine(runs, options, progress)?;

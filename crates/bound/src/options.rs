@@ -20,6 +20,8 @@ pub struct Options {
     pub sources: Vec<(String, String)>,
     /// Buffers whose contents are part of the launch, by name or as `arg2`: for exact bounds.
     pub fixed: Vec<String>,
+    /// Measured times only: do not look for exact bounds.
+    pub hybrid: bool,
     /// What to type for more inputs, for the warning about too few.
     pub more_inputs: String,
 }

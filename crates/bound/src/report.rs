@@ -1,10 +1,9 @@
 //! Puts together what an analysis found: the rows that text, JSON and HTML print, the status, the inputs.
 
 use crate::certify::Certified;
-use crate::exact::ExactRow;
 use crate::measured::{FirstMeasurement, MeasuredKernel};
 use crate::options::Options;
-use crate::result::{CoverageRow, KernelBound, LaunchRow, LoopRow, Status, StepRow};
+use crate::result::{CoverageRow, ExactRow, KernelBound, LaunchRow, LoopRow, Status, StepRow};
 use crate::source::{Source, hash};
 use crate::{shares, what_if};
 use std::collections::BTreeMap;

@@ -1,6 +1,5 @@
 //! What an analysis found, as data: the text, JSON and HTML reports all print this.
 
-use crate::exact::ExactRow;
 use crate::shape::Shape;
 use serde::{Serialize, Serializer};
 use wb_isa::Pc;
@@ -205,6 +204,30 @@ pub struct CoverageRow {
     pub gaps: Vec<(CodePlace, Option<CodePlace>)>,
     /// Points of the first measurement (every block) and of the last.
     pub points: (usize, usize),
+}
+
+/// A place where time depends on contents, with what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UseRow {
+    pub place: CodePlace,
+    /// The instruction.
+    pub text: String,
+    /// What depends on contents: `whether the branch is taken`, `the addresses of the access`, …
+    pub what: &'static str,
+    /// A load that it comes from.
+    pub from: Option<CodePlace>,
+}
+
+/// Whether the time of a kernel's launches is the same for all contents.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ExactRow {
+    pub holds: bool,
+    /// Why nothing could be shown, where the analysis did not apply at all.
+    pub why_not: Option<String>,
+    /// Where time depends on contents.
+    pub uses: Vec<UseRow>,
+    /// Buffers that were declared fixed, with the hashes of their contents.
+    pub fixed: Vec<(String, String)>,
 }
 
 /// The bound of one kernel and everything it rests on.

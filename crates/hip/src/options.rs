@@ -145,6 +145,7 @@ impl Wcet {
         };
         Ok(wavebound::bound::Options {
             fixed: Vec::new(),
+            hybrid: false,
             facts: self.facts.clone(),
             facts_from_trace: self.facts_from_trace,
             unmeasured,

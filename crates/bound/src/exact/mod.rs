@@ -13,10 +13,9 @@ pub use verify::verify_exact;
 use crate::error::{BoundError, refused};
 use crate::launched::{Launched, PlacedBuffer};
 use crate::options::{Options, Progress};
-use crate::result::CodePlace;
+use crate::result::{CodePlace, ExactRow, UseRow};
 use crate::runs::Runs;
 use crate::shape::Shape;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use wb_facts::taint::{self, Labelling, TaintedUse, Witness};
 use wb_isa::Pc;
@@ -25,30 +24,6 @@ use wb_jobs::{AnyProgram, Job, ProgramRef, last_part};
 use wb_program::Program;
 use wb_sim::RunOptions;
 use witness::Watcher;
-
-/// A place where time depends on contents, with what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UseRow {
-    pub place: CodePlace,
-    /// The instruction.
-    pub text: String,
-    /// What depends on contents: `whether the branch is taken`, `the addresses of the access`, …
-    pub what: &'static str,
-    /// A load that it comes from.
-    pub from: Option<CodePlace>,
-}
-
-/// Whether the time of a kernel's launches is the same for all contents.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct ExactRow {
-    pub holds: bool,
-    /// Why nothing could be shown, where the analysis did not apply at all.
-    pub why_not: Option<String>,
-    /// Where time depends on contents.
-    pub uses: Vec<UseRow>,
-    /// Buffers that were declared fixed, with the hashes of their contents.
-    pub fixed: Vec<(String, String)>,
-}
 
 /// One launch of a kernel: what a run of it took and showed.
 #[derive(Clone, Debug)]

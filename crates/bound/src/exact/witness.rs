@@ -22,6 +22,8 @@ pub struct Watcher {
     /// Memory that is part of the launch.
     fixed: Vec<Range<u64>>,
     private: Range<u64>,
+    /// Where local memory lies, which global addresses could reach, too.
+    local: Range<u64>,
     witness: Witness,
     /// Instructions that touched memory.
     reported: BTreeSet<Pc>,
@@ -41,15 +43,20 @@ impl Watcher {
             whole(setup.queue, 256),
         ];
         regions.extend(fixed.iter().map(|b| whole(b.addr, b.bytes)));
-        let private = match launched.launch {
+        let (private, local) = match launched.launch {
             Launch::Groups(g) => {
-                g.scratch_region..g.scratch_region + g.scratch_region_bytes(launched.machine).max(1)
+                let region = |from: u64, bytes: u64| from..from + bytes.max(1);
+                (
+                    region(g.scratch_region, g.scratch_region_bytes(launched.machine)),
+                    region(g.lds_region, g.lds_region_bytes(launched.machine)),
+                )
             }
-            _ => 0..0,
+            _ => (0..0, 0..0),
         };
         Watcher {
             fixed: regions,
             private,
+            local,
             witness: Witness::new(),
             reported: BTreeSet::new(),
             busy: BTreeSet::new(),
@@ -112,6 +119,7 @@ impl Observer for Watcher {
         let seen = self.witness.entry(touched.pc).or_default();
         seen.local |= touched.local;
         for line in touched.lines {
+            seen.local |= self.local.contains(line);
             if self.private.contains(line) {
                 seen.private = true;
             } else if self.fixed.iter().any(|r| r.contains(line)) {

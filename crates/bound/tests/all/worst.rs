@@ -21,13 +21,15 @@ fn subject(fill: &str) -> Subject {
         args: vec![fill.into(), "buf:u32:64".into()],
         ..JobSpec::default()
     };
-    let job = Job::from_source("k.s", ROUNDS, &spec).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+    let job =
+        Job::from_source("k.s", ROUNDS, &spec).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
     Subject::Job(Box::new(RefCell::new(job)))
 }
 
 fn searched(fill: &str, ranges: &[Ranged], seed: u64, tries: u64) -> Searched {
     let effort = Effort { seed, tries, time: Duration::from_secs(600) };
-    search(&subject(fill), ranges, &effort, &mut |_, _| ()).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
+    search(&subject(fill), ranges, &effort, &mut |_, _| ())
+        .unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
 }
 
 #[test]

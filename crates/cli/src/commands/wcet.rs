@@ -92,6 +92,9 @@ pub struct AnalysisArgs {
     /// Buffer whose contents are part of the launch, by name or as arg2; repeatable. For exact bounds (docs/exact.md)
     #[arg(long, value_name = "BUFFER")]
     fixed: Vec<String>,
+    /// Bound by measured times, also where no contents can change the time
+    #[arg(long)]
+    hybrid: bool,
     /// Keep an instrumentation point at every divergent branch, as THESIS does; the bound is looser, never tighter
     #[arg(long)]
     all_points: bool,
@@ -128,6 +131,7 @@ impl AnalysisArgs {
             unmeasured: self.unmeasured,
             all_points: self.all_points,
             fixed: self.fixed.clone(),
+            hybrid: self.hybrid,
             free_skips: false,
             what_if: true,
             ..Options::default()

@@ -69,7 +69,7 @@ fn a_trace_of_several_kernels_is_a_file_each() {
     );
     let launch = file("bounds-launch", "launch.toml");
     std::fs::write(&launch, text).expect("launch file");
-    let base = ["wcet", &launch, "--unmeasured", "exclude", "--json"];
+    let base = ["wcet", &launch, "--unmeasured", "exclude", "--hybrid", "--json"];
     let trace = file("bounds-launch", "t.csv");
     let runs = json(&[&base[..], &["--write-trace", &trace]].concat());
     let parts = ["saxpy", "collatz"].map(|k| file("bounds-launch", &format!("t-{k}.csv")));

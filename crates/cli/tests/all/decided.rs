@@ -49,7 +49,7 @@ fn a_guard_on_a_known_argument_is_decided() {
     let file = source("decided-guard", "");
     let certificate = folder("decided-guard").join("c.json").display().to_string();
     let page = folder("decided-guard").join("c.html").display().to_string();
-    let more = ["--certificate", &certificate, "--html", &page];
+    let more = ["--hybrid", "--certificate", &certificate, "--html", &page];
     let text = stdout(&wcet(&file, "u32:16", &more));
     assert!(text.contains("ways that cannot be taken"), "{text}");
     let v = json(&wcet(&file, "u32:16", &["--json"]));
@@ -141,7 +141,9 @@ inner:
 ";
     let path = folder("decided-calls").join("calls.s").display().to_string();
     std::fs::write(&path, source).expect("written");
-    let v = json(&["wcet", &path, "--grid", "64", "--group", "64", "--arg", "buf:u32:64", "--json"]);
+    let base = ["wcet", &path, "--grid", "64", "--group", "64", "--arg", "buf:u32:64", "--json"];
+    assert_eq!(json(&base)["kernels"][0]["status"], "exact", "no contents decide anything");
+    let v = json(&[&base[..], &["--hybrid"]].concat());
     assert!(v["kernels"][0]["bound"].as_u64() >= v["kernels"][0]["observed"].as_u64(), "{v}");
     assert!(v["kernels"][0]["assumptions"].to_string().contains("the call at"), "{v}");
     assert_eq!(v["kernels"][0]["status"], "hybrid", "functions that do not branch were measured as they are");

@@ -173,6 +173,7 @@ fn workloads_get_other_inputs_in_every_run() {
             "exclude",
             "--runs",
             runs,
+            "--hybrid",
             "--json",
         ]
     };

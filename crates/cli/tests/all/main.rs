@@ -19,3 +19,4 @@ mod tidy;
 mod vortex;
 mod wcet;
 mod workloads;
+mod worst;

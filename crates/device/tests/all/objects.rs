@@ -120,3 +120,25 @@ fn damaged_files_are_errors() {
     let error = CodeObject::parse(&bundle).expect_err("no entry").to_string();
     assert!(error.contains("no entry for gfx803") && error.contains("gfx900"), "{error}");
 }
+
+/// A header of a few bytes can ask for any amount of memory: segments together have a limit.
+#[test]
+fn segments_that_need_too_much_memory_are_refused() {
+    let good = fixture("basic.O2.co");
+    let number = |bytes: &[u8], at: usize, size: usize| {
+        bytes[at..at + size].iter().rev().fold(0usize, |n, &b| n << 8 | usize::from(b))
+    };
+    let (table, size, count) = (number(&good, 32, 8), number(&good, 54, 2), number(&good, 56, 2));
+    let loads: Vec<usize> =
+        (0..count).map(|i| table + i * size).filter(|&at| number(&good, at, 4) == 1).collect();
+    let with = |changed: &[usize], bytes: u64| {
+        let mut object = good.clone();
+        changed.iter().for_each(|at| object[at + 40..at + 48].copy_from_slice(&bytes.to_le_bytes()));
+        CodeObject::parse(&object)
+    };
+    assert!(with(&loads[..1], 1 << 20).is_ok());
+    for (changed, bytes) in [(&loads[..1], 1 << 30), (&loads[..2], 200 << 20)] {
+        let error = with(changed, bytes).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(error.contains("cannot be loaded"), "{error}");
+    }
+}

@@ -43,9 +43,8 @@ impl Vectors {
         (0..=255).filter(|&v| self.has(v)).collect()
     }
 
-    /// One of the registers from `first` on.
-    pub fn any_from(&self, first: u8) -> bool {
-        (first..=255).any(|v| self.has(v))
+    pub fn any(&self) -> bool {
+        self.0 != [0; 4]
     }
 }
 

@@ -335,10 +335,8 @@ impl Step<'_> {
         let elsewhere = (across
             && self.has(TaintRule::OtherLanes)
             && (state.exec_differs() || self.in_some_lane(state, &reads)))
-            || inst.op == Op::VMovrelsB32 && {
-                let first = reads.iter().copied().min().unwrap_or(0);
-                state.lanes.values().any(|v| v.any_from(first))
-            };
+            // M0 leads to any register, also to those before the one that is named.
+            || inst.op == Op::VMovrelsB32 && state.lanes.values().any(Vectors::any);
         let all = scalar || elsewhere;
         let masks: Vec<Operand> = self.masks_read();
         let before = state.clone();

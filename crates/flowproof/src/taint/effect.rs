@@ -344,10 +344,8 @@ fn vector(inst: &Inst, seen: Seen, pair: &mut Pair) {
     // Other lanes' registers, or registers by number.
     let elsewhere = match inst.op {
         _ if inst.format == Format::Dpp => pair.exec_differs() || anywhere(pair, &reads),
-        Op::VMovrelsB32 => {
-            let first = reads.iter().copied().min().unwrap_or(0);
-            pair.lanes.iter().any(|l| l.differ.range(first..).next().is_some())
-        }
+        // Registers by number: any of them.
+        Op::VMovrelsB32 => pair.lanes.iter().any(|l| !l.differ.is_empty()),
         _ => false,
     };
     let mut asked: Vec<Operand> =

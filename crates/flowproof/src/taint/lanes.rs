@@ -49,7 +49,7 @@ pub struct Pair {
 pub const SCC: u8 = 128;
 
 /// The most that is looked at.
-const MOST: usize = 1 << 16;
+const MOST: usize = 1 << 13;
 
 impl Pair {
     /// Registers as the launch leaves them, lanes on or off.
@@ -120,6 +120,14 @@ impl Pair {
             }
             same
         });
+        // Rather know less than look at more.
+        if self.lanes.len() > MOST && self.followed != 1 << EXEC {
+            self.followed = 1 << EXEC;
+            for l in &mut self.lanes {
+                (l.one, l.two) = (l.one & 1 << EXEC, l.two & 1 << EXEC);
+            }
+            self.tidy();
+        }
     }
 
     /// What differs here and not in `claim`, if anything.

@@ -54,7 +54,7 @@ pub struct CodeObject {
 
 const EM_AMDGPU: u16 = 0xe0;
 /// A code object larger than this is taken for damage.
-const MAX_IMAGE: u64 = 1 << 30;
+const MAX_IMAGE: u64 = 1 << 28;
 
 impl CodeObject {
     pub fn parse(bytes: &[u8]) -> Result<CodeObject, CodeObjectError> {
@@ -152,9 +152,12 @@ impl CodeObject {
 fn segments(elf: &ElfFile64<Endianness>) -> Result<Vec<Segment>, CodeObjectError> {
     let bad = |e: object::Error| CodeObjectError::Elf(e.to_string());
     let mut out: Vec<Segment> = Vec::new();
+    let mut all = 0u64;
     for segment in elf.segments() {
         let (addr, size) = (segment.address(), segment.size());
-        if addr.checked_add(size).is_none_or(|end| end > MAX_IMAGE) {
+        // Segments may lie over each other: what counts is what they take together.
+        all = all.saturating_add(size);
+        if all > MAX_IMAGE || addr.checked_add(size).is_none_or(|end| end > MAX_IMAGE) {
             return Err(CodeObjectError::Elf(format!(
                 "a segment of {size} bytes at {addr:#x} cannot be loaded"
             )));
