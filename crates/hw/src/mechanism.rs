@@ -18,8 +18,8 @@ pub enum InstructionSet {
 impl InstructionSet {
     pub const ALL: [InstructionSet; 4] =
         [InstructionSet::Harp, InstructionSet::Guppy, InstructionSet::Gcn3, InstructionSet::Vortex];
-    pub(crate) const NAMES: [&'static str; 4] = {
-        let mut names = [""; 4];
+    pub(crate) const NAMES: [&'static str; Self::ALL.len()] = {
+        let mut names = [""; Self::ALL.len()];
         let mut i = 0;
         while i < names.len() {
             names[i] = Self::ALL[i].name();

@@ -100,17 +100,28 @@ pub(crate) enum Format {
     Svg,
 }
 
-/// Draws into a file beside `path` that takes its place when it is complete.
-pub(crate) fn into_file(
+/// Writes what `paint` draws as a PNG.
+pub(crate) fn save_png(
     path: &Path,
-    paint: impl FnOnce(&Path) -> Result<(), ReportError>,
+    size: (u32, u32),
+    paint: impl FnOnce(BitMapBackend) -> Result<(), ReportError>,
 ) -> Result<(), ReportError> {
-    wb_files::write_by(path, |part| {
-        paint(part).map_err(|error| match error {
-            ReportError::Draw(what) => ReportError::Write { path: path.into(), what },
-            other => other,
-        })
-    })
+    let mut pixels = vec![0; size.0 as usize * size.1 as usize * 3];
+    paint(BitMapBackend::with_buffer(&mut pixels, size))?;
+    let bytes = png(size, &pixels).map_err(|e| ReportError::Draw(e.to_string()))?;
+    Ok(wb_files::write(path, bytes)?)
+}
+
+fn png((width, height): (u32, u32), rgb: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_compression(png::Compression::Fast);
+    encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(rgb)?;
+    writer.finish()?;
+    Ok(bytes)
 }
 
 /// Whether a picture can be drawn to a file of this name.

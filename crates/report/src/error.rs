@@ -10,9 +10,6 @@ pub enum ReportError {
     #[error("cannot draw to {}: the format is not known", path.display())]
     #[diagnostic(help("end the file name in .png or .svg"))]
     UnknownFormat { path: PathBuf },
-    #[error("cannot write {}: {what}", path.display())]
-    #[diagnostic(help("check that the folder exists and can be written to"))]
-    Write { path: PathBuf, what: String },
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] wb_files::FileError),

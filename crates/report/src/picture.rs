@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use wb_trace::PortKind;
 
 use crate::ReportError;
-use crate::canvas::{Align, Canvas, Format, INK, format_of, into_file, text_width};
+use crate::canvas::{Align, Canvas, Format, INK, format_of, save_png, text_width};
 use crate::history::{Cell, History, Span};
 use crate::layout::{
     BAR_HEIGHT, Bar, BarKind, LABEL_SIZE, LEGEND_ROW, Layout, PictureOptions, SlotRow, TITLE_SIZE, wrap,
@@ -87,13 +87,14 @@ impl Cell {
 
 /// Draws to a file, PNG or SVG by its extension.
 pub fn draw(history: &History, options: &PictureOptions, path: &Path) -> Result<(), ReportError> {
-    let format = format_of(path)?;
-    let (layout, legend) = plan(history, options);
-    let size = (layout.width as u32, layout.height as u32);
-    into_file(path, |path| match format {
-        Format::Png => paint(history, options, &layout, &legend, BitMapBackend::new(path, size)),
-        Format::Svg => paint(history, options, &layout, &legend, SVGBackend::new(path, size)),
-    })
+    match format_of(path)? {
+        Format::Svg => Ok(wb_files::write(path, svg(history, options)?)?),
+        Format::Png => {
+            let (layout, legend) = plan(history, options);
+            let size = (layout.width as u32, layout.height as u32);
+            save_png(path, size, |backend| paint(history, options, &layout, &legend, backend))
+        }
+    }
 }
 
 /// The picture as width, height and RGB bytes, row by row.

@@ -2,7 +2,7 @@
 //! should have had the turn where the scheduler and an oracle differ. Long stretches are cut into panels.
 
 use crate::ReportError;
-use crate::canvas::{Align, Canvas, Format, INK, format_of, into_file, text_width};
+use crate::canvas::{Align, Canvas, Format, INK, format_of, save_png, text_width};
 use crate::layout::{LABEL_SIZE, TITLE_SIZE};
 use plotters::prelude::*;
 use std::path::Path;
@@ -53,13 +53,13 @@ const WRONG: RGBColor = RGBColor(214, 39, 40);
 
 /// Draws to a file, PNG or SVG by its extension.
 pub fn timetable(table: &Timetable, path: &Path) -> Result<(), ReportError> {
-    let format = format_of(path)?;
-    let plan = Plan::new(table);
-    let size = (plan.width as u32, plan.height as u32);
-    into_file(path, |path| match format {
-        Format::Png => paint(table, &plan, BitMapBackend::new(path, size)),
-        Format::Svg => paint(table, &plan, SVGBackend::new(path, size)),
-    })
+    match format_of(path)? {
+        Format::Svg => Ok(wb_files::write(path, timetable_svg(table)?)?),
+        Format::Png => {
+            let plan = Plan::new(table);
+            save_png(path, (plan.width as u32, plan.height as u32), |backend| paint(table, &plan, backend))
+        }
+    }
 }
 
 /// The drawing as SVG text.

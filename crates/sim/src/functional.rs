@@ -28,7 +28,7 @@ struct Resident<I: Isa, D: Divergence> {
     number: u32,
 }
 
-struct Functional<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
+struct Functional<'a, 's, I: Isa, D: Divergence> {
     exec: &'a Exec<'a, I, D>,
     slots: Vec<Option<Resident<I, D>>>,
     /// Slots in the order of their turns.
@@ -51,7 +51,7 @@ struct Functional<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
     residency: Residency,
 }
 
-pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
+pub(crate) fn run<I: Isa, D: Divergence>(
     exec: &Exec<I, D>,
     machine: &Machine,
     launch: Launch,
@@ -61,7 +61,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
 ) -> Result<Outcome, Box<SimError>> {
     let capacity = machine.cores * machine.core.waves;
     let mut launcher = Launcher::new(launch, machine.core.lanes);
-    let mut run = Functional::<I, D, OBS> {
+    let mut run = Functional::<I, D> {
         exec,
         slots: (0..capacity).map(|_| None).collect(),
         turns: VecDeque::new(),
@@ -92,7 +92,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
     Ok(outcome)
 }
 
-impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
+impl<I: Isa, D: Divergence> Functional<'_, '_, I, D> {
     /// Turn after turn, until no wave is left.
     fn all(
         &mut self,
@@ -100,7 +100,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
         machine: &Machine,
         options: &mut RunOptions,
     ) -> Result<(), Box<SimError>> {
-        let mut notes = Notes { on: OBS, list: Vec::new() };
+        let mut notes = Notes { on: self.sink.on(), list: Vec::new() };
         let mut lines = Lines::default();
         let mut report_at = crate::PROGRESS_EVERY;
         loop {
@@ -162,7 +162,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
     }
 
     fn emit(&mut self, slot: u32, wave: &Wave<I, D, ()>, k: usize, pc: Pc, mask: Mask, kind: Kind) {
-        if OBS {
+        if self.sink.on() {
             self.sink.push(Event {
                 cycle: self.outcome.wave_instructions,
                 core: 0,
@@ -264,7 +264,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Functional<'_, '_, I, D, OBS> {
         let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
         let effect = self.exec.step(&mut r.wave, k, moment, &mut bus, notes)?;
         self.outcome.lane_instructions += u64::from(active.count_ones());
-        if OBS {
+        if self.sink.on() {
             let class = self.exec.program.ops[path.pc as usize].class;
             let issue = Kind::Issue { unit: u8::MAX, instance: 0, class, busy: 1 };
             self.emit(slot, &r.wave, k, path.pc, active, issue);

@@ -215,13 +215,10 @@ fn start<I: Pairs, D: Divergence>(
         }
         observer.begin(&info);
     }
-    let observed = observer.is_some();
     let sink = Sink::new(observer);
-    match (options.timed, observed) {
-        (true, false) => timed::run::<I, D, false>(&exec, machine, launch, memory, options, sink),
-        (true, true) => timed::run::<I, D, true>(&exec, machine, launch, memory, options, sink),
-        (false, false) => functional::run::<I, D, false>(&exec, machine, launch, memory, options, sink),
-        (false, true) => functional::run::<I, D, true>(&exec, machine, launch, memory, options, sink),
+    match options.timed {
+        true => timed::run(&exec, machine, launch, memory, options, sink),
+        false => functional::run(&exec, machine, launch, memory, options, sink),
     }
 }
 

@@ -15,6 +15,12 @@ impl<'a> Sink<'a> {
         Sink { batch: Vec::with_capacity(capacity), observer }
     }
 
+    /// Whether somebody observes. Nobody should build an event otherwise.
+    #[inline(always)]
+    pub fn on(&self) -> bool {
+        self.observer.is_some()
+    }
+
     #[inline]
     pub fn push(&mut self, event: Event) {
         self.batch.push(event);

@@ -49,7 +49,7 @@ struct Service {
     access: Option<(PortKind, Access)>,
 }
 
-impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
+impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
     /// Issues the instruction at the head of a seat.
     pub(super) fn issue(&mut self, c: usize, q: usize, local: usize) -> Result<(), Box<SimError>> {
         if self.cores[c].nop_next(q, local) && self.issue_nop(c, q, local) {
@@ -61,7 +61,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         let program = self.exec.program;
         let op = program.ops.get(r.wave.paths[k].path.pc as usize);
         let head = self.head(&r, k, op.map_or(0, |op| op.class));
-        if OBS {
+        if self.sink.on() {
             self.end_stall(c, slot, &mut r, k);
         }
         if self.exec.check {
@@ -84,7 +84,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         for (counter, _) in op.waits.raises.iter().enumerate().filter(|r| *r.1) {
             board.raise(counter, self.now, service.done);
         }
-        if OBS {
+        if self.sink.on() {
             self.tell_issue(place, &mut r, head, effect, &service);
         }
         self.end = self.end.max(self.now + 1);
@@ -157,6 +157,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
     }
 
     /// Tells observers of the instruction, of masks that it changed, and of its lines.
+    #[inline(never)]
     fn tell_issue(
         &mut self,
         at: Place,
@@ -300,7 +301,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         let Some(mut r) = self.cores[c].waves[slot].take_if(|r| !lost(r)) else { return false };
         self.cores[c].request((q, local), self.now, c, self.exec.program, &mut self.hierarchy);
         self.outcome.nops += 1;
-        if OBS {
+        if self.sink.on() {
             self.end_stall(c, slot, &mut r, k);
             let path = r.wave.paths[k].path;
             let event = self.event(c, slot, &r, k, path.pc, path.mask, Kind::Nop);
@@ -430,7 +431,9 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         }
         let (id, count) = wave.barrier;
         let Arrival { arrived, needed, released } = self.cores[c].barriers.arrive(id, count, slot as u32);
-        if OBS && let Some(r) = self.cores[c].waves[slot].take() {
+        if self.sink.on()
+            && let Some(r) = self.cores[c].waves[slot].take()
+        {
             let k = r.wave.at_barrier.trailing_zeros() as usize;
             let event = self.event(c, slot, &r, k, at.0, at.1, Kind::Barrier { id, arrived, needed });
             self.sink.push(event);

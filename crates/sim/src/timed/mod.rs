@@ -40,7 +40,7 @@ enum CoIssue {
     Disjoint,
 }
 
-struct Timed<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
+struct Timed<'a, 's, I: Isa, D: Divergence> {
     exec: &'a Exec<'a, I, D>,
     machine: &'a Machine,
     /// How instructions of the wave's own context are executed, and of split contexts.
@@ -77,7 +77,7 @@ struct Timed<'a, 's, I: Isa, D: Divergence, const OBS: bool> {
     residency: Residency,
 }
 
-pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
+pub(crate) fn run<I: Isa, D: Divergence>(
     exec: &Exec<I, D>,
     machine: &Machine,
     launch: Launch,
@@ -93,7 +93,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
         Some(make) => (make, true),
         None => (&own, machine.issue.policy.info().greedy),
     };
-    let mut run = Timed::<I, D, OBS> {
+    let mut run = Timed::<I, D> {
         exec,
         machine,
         classes: [false, parallel].map(|split| units::classes(machine, isa_classes, split)),
@@ -112,7 +112,7 @@ pub(crate) fn run<I: Isa, D: Divergence, const OBS: bool>(
             _ => Vec::new(),
         },
         lines: Lines::default(),
-        notes: Notes { on: OBS, list: Vec::new() },
+        notes: Notes { on: sink.on(), list: Vec::new() },
         sink,
         outcome: Outcome::new(memory),
         launcher: Launcher::new(launch, machine.core.lanes),
@@ -155,7 +155,7 @@ struct Activity {
     next: u64,
 }
 
-impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
+impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
     /// Cycle after cycle, until no wave is left.
     fn all(&mut self, options: &mut RunOptions) -> Result<(), Box<SimError>> {
         let mut report_at = crate::PROGRESS_EVERY;
@@ -196,7 +196,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
 
     fn vacate(&mut self, core: usize, slot: usize, cycle: u64) {
         let Some(mut r) = self.cores[core].vacate(slot) else { return };
-        if OBS {
+        if self.sink.on() {
             self.end_stall(core, slot, &mut r, 0);
         }
         self.residency.wave_ended(r.place);
@@ -207,7 +207,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         if self.keep_registers {
             self.outcome.registers.push(registers(self.exec, &r.wave));
         }
-        if OBS {
+        if self.sink.on() {
             let path = r.wave.paths[r.wave.holder].path;
             let event = self.event(core, slot, &r, r.wave.holder, path.pc, path.mask, Kind::WaveEnd);
             self.sink.push(Event { cycle, ..event });
@@ -270,7 +270,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
         let wave = self.exec.wave(start, live, pc, regs, Timing::new(board, self.now));
         let unit = self.unit_at(pc, 0);
         let r = Box::new(Resident { wave, place, age: self.launched, drained: 0 });
-        if OBS {
+        if self.sink.on() {
             let event = self.event(core, slot, &r, 0, pc, live, Kind::WaveStart { lanes: live });
             self.sink.push(event);
         }
@@ -361,7 +361,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             self.issue(c, q, local as usize)?;
         }
         seen.issued |= issued != 0;
-        if OBS {
+        if self.sink.on() {
             self.note_stalls(c, q, issued, could);
         }
         Ok(())
@@ -379,7 +379,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             ready.push(set);
         }
         let could = ready.clone();
-        let mut issued = vec![0u64; if OBS { n } else { 0 }];
+        let mut issued = vec![0u64; if self.sink.on() { n } else { 0 }];
         let mut busy: Mask = 0;
         for port in 0.. {
             let limit = match self.co_issue {
@@ -415,7 +415,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
             }
             seen.issued = true;
             self.issue(c, k * partitions + p, local as usize)?;
-            if OBS {
+            if self.sink.on() {
                 issued[k] |= 1 << local;
             }
             // What was ready may be gone, merged, or out of units now.
@@ -423,7 +423,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
                 *set &= self.cores[c].scan(k * partitions + p, self.now, 0).0;
             }
         }
-        if OBS {
+        if self.sink.on() {
             for k in 0..n {
                 self.note_stalls(c, k * partitions + p, issued[k], could[k]);
             }

@@ -6,7 +6,7 @@ use crate::divergence::Divergence;
 use wb_isa::{Isa, Mask, Pc};
 use wb_trace::{Event, Kind, StallReason};
 
-impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
+impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
     #[allow(clippy::too_many_arguments)]
     pub(super) fn event(
         &self,
@@ -53,7 +53,7 @@ impl<I: Isa, D: Divergence, const OBS: bool> Timed<'_, '_, I, D, OBS> {
 
     /// A path begins or ends.
     pub(super) fn note_path(&mut self, c: usize, slot: usize, r: &mut Resident<I, D>, k: usize, kind: Kind) {
-        if OBS {
+        if self.sink.on() {
             self.end_stall(c, slot, r, k);
             let path = r.wave.paths[k].path;
             let event = self.event(c, slot, r, k, path.pc, path.mask, kind);
