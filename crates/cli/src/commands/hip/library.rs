@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 /// The package in a checkout.
 const PACKAGE: &str = "wavebound-hip";
+const COMMAND: &str = "wavebound-cli";
 const MANIFEST: &str = "crates/hip-library/Cargo.toml";
 
 /// The library: as told, or beside the executable; in a checkout it is built.
@@ -58,7 +59,8 @@ fn build(root: &Path, beside: &Path) -> miette::Result<()> {
     let target = beside.parent().unwrap_or(beside);
     super::super::tell(&format!("wavebound: building {} (once)", wb_hip::LIBRARY));
     let done = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--quiet", "--package", PACKAGE, "--profile", profile])
+        // With the command, so that dependencies have the features they have there and are not compiled again.
+        .args(["build", "--quiet", "--package", PACKAGE, "--package", COMMAND, "--profile", profile])
         .arg("--manifest-path")
         .arg(root.join("Cargo.toml"))
         .arg("--target-dir")
@@ -77,7 +79,7 @@ fn build(root: &Path, beside: &Path) -> miette::Result<()> {
             Ok(())
         }
         Ok(_) => Err(miette!(
-            help = format!("`cargo build -p {PACKAGE}` in {} shows why", root.display()),
+            help = format!("`cargo build -p {PACKAGE} -p {COMMAND}` in {} shows why", root.display()),
             "{} cannot be built",
             wb_hip::LIBRARY
         )),
