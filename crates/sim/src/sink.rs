@@ -23,12 +23,6 @@ impl<'a> Sink<'a> {
         self.observer.is_some()
     }
 
-    /// Whether somebody observes. Nobody should build an event otherwise.
-    #[inline(always)]
-    pub fn on(&self) -> bool {
-        self.observer.is_some()
-    }
-
     #[inline]
     pub fn push(&mut self, event: Event) {
         self.batch.push(event);

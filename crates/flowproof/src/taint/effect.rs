@@ -16,6 +16,7 @@ pub struct Effect {
 }
 
 type Bits = (bool, bool);
+type BitOperation = fn(bool, bool) -> bool;
 
 /// Follows one instruction; none: it is not covered.
 pub fn follow(inst: &Inst, seen: Seen, labelling: &Labelling, _pc: Pc, pair: &mut Pair) -> Option<Effect> {
@@ -218,7 +219,7 @@ fn masks(pair: &mut Pair, to: &[u8], new: impl Fn(&Lane) -> Vec<Vec<Bits>>) {
 }
 
 /// What a 64-bit operation does to one bit, and whether EXEC is its second source and saved before.
-fn bitwise(op: Op) -> Option<(fn(bool, bool) -> bool, bool)> {
+fn bitwise(op: Op) -> Option<(BitOperation, bool)> {
     Some(match op {
         Op::SMovB64 => (|x, _| x, false),
         Op::SNotB64 => (|x, _| !x, false),

@@ -112,7 +112,7 @@ impl Pair {
 
     /// Lanes of one kind are one.
     pub fn tidy(&mut self) {
-        self.lanes.sort_by(|a, b| (a.one, a.two).cmp(&(b.one, b.two)));
+        self.lanes.sort_by_key(|l| (l.one, l.two));
         self.lanes.dedup_by(|b, a| {
             let same = (a.one, a.two) == (b.one, b.two);
             if same {
