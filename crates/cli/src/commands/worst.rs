@@ -15,7 +15,7 @@ use std::time::Duration;
 use wavebound::bound::worst::{Effort, Ranged, Searched, Subject, SubjectBuffer, parse_range, search};
 use wavebound::bound::{Options, Runs, exact};
 use wavebound::hw::InstructionSet;
-use wavebound::jobs::data::{Array, is_npy};
+use wavebound::jobs::data::Array;
 use wavebound::jobs::launch::is_launch_file;
 
 #[derive(Args)]
@@ -185,8 +185,20 @@ fn resume(subject: &Subject, buffers: &[SubjectBuffer], folder: &Path) -> miette
     };
     for i in 0..buffers.len() {
         let path = folder.join(format!("{}.npy", file_name(buffers, i)));
-        debug_assert!(is_npy(&path));
-        let array = Array::read(&path, Some(buffers[i].element))?;
+        // Read as our own file, not as an input: the search writes it again.
+        let bytes = std::fs::read(&path).into_diagnostic().map_err(|e| {
+            let (path, folder) = (path.display(), folder.display());
+            miette!(help = format!("--resume goes on from what a search left in {folder}"), "{path}: {e}")
+        })?;
+        let array = Array::from_npy(&bytes)?;
+        if array.element != buffers[i].element || array.bytes.len() != buffers[i].contents.len() {
+            return Err(miette!(
+                help = "start without --resume",
+                "{} is of another launch: it has other elements than {}",
+                path.display(),
+                buffers[i].name
+            ));
+        }
         let mut job = job.borrow_mut();
         let buffer = job.buffers[i].clone();
         job.set_contents(&buffer, &array.bytes);
