@@ -319,3 +319,35 @@ fn launch_files_bound_every_kernel() {
     assert!(text.contains("All kernels") && text.contains("basic.O2.co"));
     assert!(stdout(&[&["wcet", &file], &options[..]].concat()).contains("all kernels: bound"));
 }
+
+/// A loop that nobody proves a limit of, and that no contents decide: the run counts it.
+#[test]
+fn an_exact_bound_needs_no_limits() {
+    let dir = folder("wcet-exact");
+    let source = "\n.kernel k\n.arg buf a\n  s_movk_i32 s12, 3\nagain:\n  s_mul_i32 s12, s12, 5\n  s_xor_b32 s12, s12, 9\n  \
+                  s_cmp_lt_u32 s12, 0x8000\n  s_cbranch_scc1 again\n  s_endpgm\n";
+    let file = dir.join("odd.s").display().to_string();
+    std::fs::write(&file, source).expect("source");
+    let certificate = dir.join("odd.json").display().to_string();
+    let launch = [&file, "--grid", "64", "--group", "64", "--arg", "buf:u32:64:random=1"];
+    let error = failure(&[&["wcet"], &launch[..], &["--hybrid"]].concat());
+    assert!(error.contains("no limit is known"), "{error}");
+    let found = json(&[&["wcet"], &launch[..], &["--certificate", &certificate, "--json"]].concat());
+    let kernel = &found["kernels"][0];
+    assert_eq!(
+        (kernel["status"].as_str(), kernel["hybrid_bound"].is_null()),
+        (Some("exact"), true),
+        "{kernel}"
+    );
+    assert_eq!(number(&kernel["bound"]), number(&kernel["observed"]));
+    // Other contents are the same launch.
+    let other = ["--grid", "64", "--group", "64", "--arg", "buf:u32:64:random=2"];
+    let text = stdout(&[&["check-bound", &certificate, "--program", &file], &other[..]].concat());
+    assert!(text.contains("takes exactly") && !text.contains("NOT verified"), "{text}");
+    let wider = ["--grid", "128", "--group", "64", "--arg", "buf:u32:64:random=1"];
+    assert!(
+        !wavebound(&[&["check-bound", &certificate, "--program", &file], &wider[..]].concat())
+            .status
+            .success()
+    );
+}
