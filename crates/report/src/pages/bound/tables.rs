@@ -221,7 +221,7 @@ pub fn launches(k: &KernelBound) -> String {
             number(l.rounds),
             number(l.bound),
             seen(l.observed),
-            format!("{} ({} runs)", ratio(l.bound, l.observed), l.runs),
+            format!("{} ({})", ratio(l.bound, l.observed), count(l.runs, "run")),
         ]
     });
     let titles = [
@@ -261,9 +261,9 @@ pub fn paper(k: &KernelBound) -> String {
 pub fn coverage(k: &KernelBound) -> String {
     let c = &k.coverage;
     let mut out = format!(
-        "<p>{} runs, {} launches measured, {} waves. {} of {} ways between points measured, {} of {} steps between blocks taken, {} sides of branches never \
+        "<p>{}, {} launches measured, {} waves. {} of {} ways between points measured, {} of {} steps between blocks taken, {} sides of branches never \
          skipped. Of {} points at blocks, {} are needed.</p>\n",
-        c.runs,
+        count(c.runs, "run"),
         c.launches,
         number(c.waves),
         c.ways.0,
