@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use wavebound::bound::worst::{Effort, Ranged, Searched, Subject, SubjectBuffer, parse_range, search};
 use wavebound::bound::{Options, Runs, exact};
+use wavebound::files::Kind;
 use wavebound::hw::InstructionSet;
 use wavebound::jobs::data::Array;
 use wavebound::jobs::launch::is_launch_file;
@@ -185,11 +186,8 @@ fn resume(subject: &Subject, buffers: &[SubjectBuffer], folder: &Path) -> miette
     };
     for i in 0..buffers.len() {
         let path = folder.join(format!("{}.npy", file_name(buffers, i)));
-        // Read as our own file, not as an input: the search writes it again.
-        let bytes = std::fs::read(&path).into_diagnostic().map_err(|e| {
-            let (path, folder) = (path.display(), folder.display());
-            miette!(help = format!("--resume goes on from what a search left in {folder}"), "{path}: {e}")
-        })?;
+        // Our own file, not an input: the search writes it again.
+        let bytes = wavebound::files::read(&path, Kind::Kept)?;
         let array = Array::from_npy(&bytes)?;
         if array.element != buffers[i].element || array.bytes.len() != buffers[i].contents.len() {
             return Err(miette!(
