@@ -6,8 +6,8 @@
 //! goes mostly to the second one, and now and then something crosses over. So about half of the kernels let contents decide
 //! something, and the others do not.
 //!
-//! s[4:5] input, s[6:7] output, s8 to s15 numbers, s[16:17] to s[30:31] masks, from s40 on counters of loops; v0 to v7 and v8
-//! to v15 values, v16 to v19 addresses.
+//! `s[4:5]` input, `s[6:7]` output, s8 to s15 numbers, `s[16:17]` to `s[30:31]` masks, from s40 on counters of loops; v0 to v7 and
+//! v8 to v15 values, v16 to v19 addresses.
 
 mod job;
 
@@ -262,7 +262,7 @@ impl Generator {
         }
     }
 
-    /// Address of a word of a buffer in v[16:17], from what a register holds.
+    /// Address of a word of a buffer in `v[16:17]`, from what a register holds.
     fn address(&mut self, from: u64, base: u32) {
         self.line(&format!("v_lshlrev_b32 v16, 2, v{from}"));
         self.line("v_and_b32 v16, 0x3fc, v16");
