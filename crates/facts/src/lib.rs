@@ -13,6 +13,7 @@ pub mod infer;
 mod loops;
 mod parse;
 mod place;
+mod plain;
 mod returns;
 pub mod taint;
 mod template;

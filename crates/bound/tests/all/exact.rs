@@ -16,6 +16,18 @@ use wb_testgen::parallel::in_parallel;
 use wb_testgen::random::contents::contents_job;
 use wb_testgen::random::loops::Noise;
 
+/// A kernel in assembly on 64 words to read and 64 to write.
+fn job(text: &str) -> Job {
+    let spec = JobSpec {
+        isa: Some(wb_hw::InstructionSet::Gcn3),
+        grid3: [64, 1, 1],
+        group3: [64, 1, 1],
+        args: vec!["buf:u32:64:random=1".into(), "buf:u32:64".into()],
+        ..JobSpec::default()
+    };
+    Job::from_source("k.s", text, &spec).unwrap_or_else(|e| panic!("{:?}\n{text}", miette::Report::new(e)))
+}
+
 /// A kernel with a buffer to read (s[8:9]) and one to write (s[10:11]); v1 is loaded from the first, v[2:3] is the address of the
 /// lane's word in the second.
 fn kernel(body: &str) -> Job {
@@ -27,14 +39,7 @@ fn kernel(body: &str) -> Job {
          v_add_u32 v2, vcc, s10, v4\n v_mov_b32 v3, s11\n{body}\n\
          s_mov_b64 exec, -1\n flat_store_dword v[2:3], v1\n s_endpgm\n"
     );
-    let spec = JobSpec {
-        isa: Some(wb_hw::InstructionSet::Gcn3),
-        grid3: [64, 1, 1],
-        group3: [64, 1, 1],
-        args: vec!["buf:u32:64:random=1".into(), "buf:u32:64".into()],
-        ..JobSpec::default()
-    };
-    Job::from_source("k.s", &text, &spec).unwrap_or_else(|e| panic!("{:?}\n{text}", miette::Report::new(e)))
+    job(&text)
 }
 
 /// What contents decide in a kernel, as instruction and kind.
@@ -299,22 +304,14 @@ fn fixtures_take_the_same_time_with_other_contents() {
     assert!(exact * 3 > all, "{exact} of {all} launches are exact");
 }
 
-fn matmul() -> Runs {
-    let spec = JobSpec {
-        isa: Some(wb_hw::InstructionSet::Gcn3),
-        grid3: [64, 1, 1],
-        group3: [64, 1, 1],
-        args: vec!["buf:u32:64:random=1".into(), "buf:u32:64".into()],
-        ..JobSpec::default()
-    };
+/// Contents switch lanes off and on again; the launch decides a branch.
+fn masked() -> Runs {
     let text = ".kernel k\n.arg buf a\n.arg buf b\ns_load_dwordx4 s[8:11], s[0:1], 0x0\n s_waitcnt lgkmcnt(0)\n\
                 v_lshlrev_b32 v4, 2, v0\n v_add_u32 v2, vcc, s8, v4\n v_mov_b32 v3, s9\n flat_load_dword v1, v[2:3]\n\
                 s_waitcnt vmcnt(0) lgkmcnt(0)\n v_cmp_lt_u32 vcc, 9, v1\n s_and_saveexec_b64 s[12:13], vcc\n\
                 v_mov_b32 v1, 3\n s_or_b64 exec, exec, s[12:13]\n s_cmp_lt_u32 s2, 9\n s_cbranch_scc0 out\n\
                 v_add_u32 v2, vcc, s10, v4\n v_mov_b32 v3, s11\n flat_store_dword v[2:3], v1\nout:\n s_endpgm\n";
-    Runs::Jobs(vec![
-        Job::from_source("k.s", text, &spec).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e))),
-    ])
+    Runs::Jobs(vec![job(text)])
 }
 
 /// Every leaf of a document, as a path.
@@ -331,7 +328,7 @@ fn leaves(value: &Value, path: &str, out: &mut Vec<String>) {
 /// Every field of a certificate changed once is refused, unless it only says that more may differ.
 #[test]
 fn changed_certificates_are_refused() {
-    let runs = matmul();
+    let runs = masked();
     let found = examine(&runs, &Options::default(), &mut |_, _| ()).expect("examined");
     assert!(found[0].row.holds, "{:?}", found[0].row);
     let document = serde_json::to_value(ExactCertificate::of(&found[0])).expect("JSON");

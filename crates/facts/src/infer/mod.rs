@@ -24,6 +24,7 @@ use super::calls::code_blocks;
 use super::check::{analysable_with, calls_of};
 use super::code::code;
 use super::facts::{LoopFact, Origin};
+use super::plain::plain;
 use found::{Clamps, Found};
 use range::Range;
 use round::Round;
@@ -77,7 +78,7 @@ pub fn infer_unchecked(program: &Program<Gcn3>, known: &Known) -> Inferred {
     let calls = calls_of(program);
     let code = code_blocks(program, &calls);
     let mut instructions = code.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow));
-    let plain = |pc: Pc| program.ops[pc as usize].inst.as_ref().is_some_and(values::plain);
+    let plain = |pc: Pc| program.ops[pc as usize].inst.as_ref().is_some_and(plain);
     let Some(entry) = program.cfg.block_at(program.entry) else { return Inferred::default() };
     // Jumps to unknown places could lead into any loop.
     if !instructions.all(plain) || analysable_with(program, &calls).is_err() {

@@ -8,7 +8,7 @@ use super::range::Range;
 use super::state::{Cond, MaskCond, Pointer, Scalar, Side, Space, State};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::gcn3::isa::Gcn3;
-use wb_isa::gcn3::{Inst, Op, Operand};
+use wb_isa::gcn3::{Inst, Op};
 use wb_isa::{FlowKind, Pc};
 use wb_program::Program;
 
@@ -339,32 +339,6 @@ pub fn start(program: &Program<Gcn3>, known: &Known) -> State {
         *range = known.item_ids(d);
     }
     state
-}
-
-/// Whether every register an instruction writes is named in it.
-pub fn plain(inst: &Inst) -> bool {
-    let indexed = matches!(
-        inst.op,
-        Op::SMovreldB32
-            | Op::SMovreldB64
-            | Op::VMovreldB32
-            | Op::VMovrelsdB32
-            | Op::SSetGprIdxOn
-            | Op::SSetGprIdxIdx
-            | Op::SSetGprIdxMode
-            | Op::SSetvskip
-            | Op::SCbranchGFork
-            | Op::SCbranchIFork
-            | Op::SCbranchJoin
-            | Op::SRfeB64
-            | Op::SRfeRestoreB64
-    );
-    let mode = matches!(inst.op, Op::SSetregB32 | Op::SSetregImm32B32) && {
-        let (id, first, count) = wb_isa::gcn3::hwreg_fields(inst.imm);
-        // The indexing and skipping bits of MODE.
-        id == 1 && first + count > 27
-    };
-    !indexed && !mode && !inst.src.contains(&Operand::LdsDirect)
 }
 
 /// Joined range of a register over states.

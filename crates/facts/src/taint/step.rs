@@ -1,6 +1,7 @@
 //! What one GCN3 instruction does to what may differ, and which of the things it reads decide time.
 
 use super::state::{EXEC, NOWHERE, State, VCC, Vectors, bits};
+use crate::plain::plain;
 use wb_flowproof::taint::{Seen, TimeUse};
 use wb_isa::Pc;
 use wb_isa::gcn3::table::implicit;
@@ -70,33 +71,10 @@ type Bits = (bool, bool);
 const SAME: [Bits; 2] = [(false, false), (true, true)];
 const ANY: [Bits; 4] = [(false, false), (true, true), (true, false), (false, true)];
 
-/// Instructions that write registers which they do not name, or turn vector instructions off.
+/// Instructions that name all registers they read and write; `v_movrels` reads any of them, which is followed.
 pub fn covered(inst: &Inst) -> bool {
-    let mode = matches!(inst.op, Op::SSetregB32 | Op::SSetregImm32B32) && {
-        let (id, first, count) = wb_isa::gcn3::hwreg_fields(inst.imm);
-        id == 1 && first + count > 27
-    };
-    !mode
-        && !matches!(
-            inst.op,
-            Op::SMovreldB32
-                | Op::SMovreldB64
-                | Op::SMovrelsB32
-                | Op::SMovrelsB64
-                | Op::VMovreldB32
-                | Op::VMovrelsdB32
-                | Op::SSetGprIdxOn
-                | Op::SSetGprIdxIdx
-                | Op::SSetGprIdxMode
-                | Op::SSetGprIdxOff
-                | Op::SSetvskip
-                | Op::SCbranchGFork
-                | Op::SCbranchIFork
-                | Op::SCbranchJoin
-                | Op::SRfeB64
-                | Op::SRfeRestoreB64
-        )
-        && !inst.src.contains(&Operand::LdsDirect)
+    plain(inst)
+        && !matches!(inst.op, Op::SMovrelsB32 | Op::SMovrelsB64 | Op::SSetGprIdxOff)
         && !inst.has(flag::GDS)
         && mask_written(inst).is_none_or(|n| n & 1 == 0)
 }

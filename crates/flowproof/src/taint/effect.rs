@@ -2,7 +2,6 @@
 
 use super::format::{Labelling, Seen, TimeUse};
 use super::lanes::{EXEC, Lane, Pair, SCC};
-use wb_isa::Pc;
 use wb_isa::gcn3::table::implicit;
 use wb_isa::gcn3::{Format, Inst, NO_SDST, Op, Operand, Ty, Use, flag};
 
@@ -19,7 +18,7 @@ type Bits = (bool, bool);
 type BitOperation = fn(bool, bool) -> bool;
 
 /// Follows one instruction; none: it is not covered.
-pub fn follow(inst: &Inst, seen: Seen, labelling: &Labelling, _pc: Pc, pair: &mut Pair) -> Option<Effect> {
+pub fn follow(inst: &Inst, seen: Seen, labelling: &Labelling, pair: &mut Pair) -> Option<Effect> {
     if !covered(inst) {
         return None;
     }
@@ -57,21 +56,12 @@ pub fn follow(inst: &Inst, seen: Seen, labelling: &Labelling, _pc: Pc, pair: &mu
     Some(effect)
 }
 
-/// Instructions that name all registers they use, and change no mode that says which.
+/// Instructions that name all registers they use, but for `v_movrels`, which may read any.
 fn covered(inst: &Inst) -> bool {
-    if matches!(inst.op, Op::SSetregB32 | Op::SSetregImm32B32) {
-        let (id, first, count) = wb_isa::gcn3::hwreg_fields(inst.imm);
-        if id == 1 && first + count > 27 {
-            return false;
-        }
-    }
-    let name = inst.entry().name;
-    let by_number = name.contains("movrel") && inst.op != Op::VMovrelsB32 || name.contains("gpr_idx");
-    let strange =
-        name.contains("_fork") || name.contains("rfe") || matches!(inst.op, Op::SCbranchJoin | Op::SSetvskip);
+    let by_number = matches!(inst.op, Op::SMovrelsB32 | Op::SMovrelsB64 | Op::SSetGprIdxOff);
     // A mask of lanes in registers that are no pair.
     let odd = mask_written(inst).is_some_and(|n| n % 2 == 1);
-    !by_number && !strange && !odd && !inst.has(flag::GDS) && !inst.src.contains(&Operand::LdsDirect)
+    crate::covered(inst) && !by_number && !odd && !inst.has(flag::GDS)
 }
 
 /// The first of two registers that get a bit for every lane.

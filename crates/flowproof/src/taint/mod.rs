@@ -63,7 +63,7 @@ pub fn check(code: &Code, witness: &Witness, labelling: &Labelling) -> Result<()
                 return Err(TaintRefused::NotCovered { pc });
             };
             let Effect { time, local, private } =
-                follow(inst, seen, labelling, pc, &mut pair).ok_or(TaintRefused::NotCovered { pc })?;
+                follow(inst, seen, labelling, &mut pair).ok_or(TaintRefused::NotCovered { pc })?;
             if let Some(what) = time {
                 return Err(TaintRefused::Use { pc, what });
             }

@@ -5,106 +5,116 @@
 //! arrival of one request while another one, which has arrived, waits. This one never idles while somebody waits who has arrived
 //! (docs/ARCHITECTURE.md, "A timed cycle").
 
-/// Cycles that are kept at first; more are added when somebody arrives later than that.
-const CYCLES: usize = 256;
+use std::collections::VecDeque;
 
-/// What is taken of a resource in each cycle from `first` on.
+/// Cycles in a row in each of which the same amount is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    from: u64,
+    to: u64,
+    taken: u32,
+}
+
+/// What is taken of a resource, as spans in order. A backlog is one span however long it is, so the calendar is as large as the
+/// requests under way are scattered, not as far as they reach.
 #[derive(Clone, Debug)]
 pub struct Calendar {
     /// What there is in a cycle; 0: any amount.
     capacity: u32,
-    /// Taken in cycle c, at c modulo the length; a power of two.
-    taken: Vec<u32>,
-    first: u64,
-    /// All of these cycles are full.
-    full: std::ops::Range<u64>,
+    spans: VecDeque<Span>,
 }
 
 impl Calendar {
     pub fn new(capacity: u32) -> Calendar {
-        let cycles = if capacity == 0 { 0 } else { CYCLES };
-        Calendar { capacity, taken: vec![0; cycles], first: 0, full: 0..0 }
+        Calendar { capacity, spans: VecDeque::new() }
     }
 
     /// Takes `amount` from the cycle of arrival on; returns the first cycle in which there was some left. Nobody arrives before
     /// `now` any more.
     #[inline]
-    pub fn take(&mut self, arrival: u64, mut amount: u32, now: u64) -> u64 {
+    pub fn take(&mut self, arrival: u64, amount: u32, now: u64) -> u64 {
         if self.capacity == 0 {
             return arrival;
         }
-        let mut cycle = self.free_from(arrival, now);
-        let start = cycle;
+        while self.spans.front().is_some_and(|s| s.to <= now) {
+            self.spans.pop_front();
+        }
+        // The first span that ends later than the cycle looked at; most requests arrive near the end.
+        let mut next = self.spans.len();
+        while next > 0 && self.spans[next - 1].to > arrival {
+            next -= 1;
+        }
+        let (mut cycle, mut left, mut start) = (arrival, amount, None);
         loop {
-            if cycle - self.first >= self.taken.len() as u64 {
-                self.make_room(cycle, now);
+            let (to, part) = match self.spans.get(next).copied() {
+                Some(s) if s.from <= cycle && s.taken == self.capacity => {
+                    (cycle, next) = (s.to, next + 1);
+                    continue;
+                }
+                Some(s) if s.from <= cycle => {
+                    let part = left.min(self.capacity - s.taken);
+                    self.divide(next, cycle);
+                    (cycle + 1, part)
+                }
+                later => {
+                    let room = later.map_or(u64::MAX, |s| s.from) - cycle;
+                    let whole = u64::from(left / self.capacity).min(room);
+                    match whole {
+                        0 => (cycle + 1, left),
+                        n => (cycle + n, self.capacity * n as u32),
+                    }
+                }
+            };
+            start = start.or(Some(cycle));
+            next = self.add(next, cycle, to, part);
+            (cycle, left) = (to, left - part);
+            if left == 0 {
+                return start.unwrap_or(arrival);
             }
-            let at = self.place(cycle);
-            let part = amount.min(self.capacity - self.taken[at]);
-            self.taken[at] += part;
-            amount -= part;
-            if amount == 0 {
-                return start;
-            }
-            cycle += 1;
         }
     }
 
-    #[inline(always)]
-    fn place(&self, cycle: u64) -> usize {
-        cycle as usize & (self.taken.len() - 1)
+    /// Divides a span so that `cycle` is one of its own.
+    fn divide(&mut self, at: usize, cycle: u64) {
+        let s = self.spans[at];
+        if cycle + 1 < s.to {
+            self.spans.insert(at + 1, Span { from: cycle + 1, ..s });
+        }
+        self.spans[at].to = cycle + 1;
+        if s.from < cycle {
+            self.spans[at].from = cycle;
+            self.spans.insert(at, Span { to: cycle, ..s });
+        }
     }
 
-    /// The first cycle from `arrival` on that is not full.
-    #[inline]
-    fn free_from(&mut self, arrival: u64, now: u64) -> u64 {
-        let mut cycle = arrival.max(self.first);
-        let skipped = self.full.contains(&cycle);
-        let from = cycle;
-        if skipped {
-            cycle = self.full.end;
+    /// Adds `part` in all to the cycles `from..to`, which are a span or in none. Returns the first span that ends later.
+    fn add(&mut self, next: usize, from: u64, to: u64, part: u32) -> usize {
+        let each = (u64::from(part) / (to - from)) as u32;
+        // The cycle that was divided off lies behind what was before it.
+        let at = match self.spans.get(next) {
+            Some(s) if s.to <= from => next + 1,
+            _ => next,
+        };
+        match self.spans.get_mut(at) {
+            Some(s) if s.from == from => s.taken += each,
+            _ => self.spans.insert(at, Span { from, to, taken: each }),
         }
-        loop {
-            if cycle - self.first >= self.taken.len() as u64 {
-                self.make_room(cycle, now);
-            }
-            if self.taken[self.place(cycle)] < self.capacity {
-                break;
-            }
-            cycle += 1;
-        }
-        if skipped {
-            self.full.end = cycle;
-        } else if cycle - from > self.full.end - self.full.start {
-            self.full = from..cycle;
-        }
-        cycle
+        self.join(at, to)
     }
 
-    /// Forgets what is over, and keeps more cycles if that is not enough for `cycle`.
-    #[cold]
-    fn make_room(&mut self, cycle: u64, now: u64) {
-        let length = self.taken.len() as u64;
-        let over = now.max(self.first).min(cycle);
-        if over - self.first >= length {
-            self.taken.fill(0);
-        } else {
-            for c in self.first..over {
-                let at = self.place(c);
-                self.taken[at] = 0;
-            }
+    /// Joins a span with its neighbours where they are one; returns the first span that ends later than `to`.
+    fn join(&mut self, mut at: usize, to: u64) -> usize {
+        let one = |a: Span, b: Span| a.to == b.from && a.taken == b.taken;
+        if at > 0 && one(self.spans[at - 1], self.spans[at]) {
+            self.spans[at - 1].to = self.spans[at].to;
+            self.spans.remove(at);
+            at -= 1;
         }
-        self.first = over;
-        self.full.start = self.full.start.max(over);
-        self.full.end = self.full.end.max(self.full.start);
-        while cycle - self.first >= self.taken.len() as u64 {
-            let old = self.taken.len();
-            let mut longer = vec![0; 2 * old];
-            for c in self.first..self.first + old as u64 {
-                longer[c as usize & (2 * old - 1)] = self.taken[c as usize & (old - 1)];
-            }
-            self.taken = longer;
+        if at + 1 < self.spans.len() && one(self.spans[at], self.spans[at + 1]) {
+            self.spans[at].to = self.spans[at + 1].to;
+            self.spans.remove(at + 1);
         }
+        at + usize::from(self.spans[at].to <= to)
     }
 }
 
@@ -130,6 +140,16 @@ mod tests {
         assert_eq!(Calendar::new(0).take(7, 64, 0), 7);
     }
 
+    /// Requests that reach far, or many that wait, need no more room than one.
+    #[test]
+    fn a_backlog_is_one_span() {
+        let mut c = Calendar::new(1);
+        (0..100_000).for_each(|i| assert_eq!(c.take(7, 64, 0), 7 + 64 * i));
+        assert_eq!(c.take(1 << 40, 1, 0), 1 << 40);
+        assert_eq!(c.spans.len(), 2);
+        assert_eq!(c.take(9_000_000, 1, 8_000_000), 9_000_000, "the backlog is over");
+    }
+
     /// The same as looking at every cycle.
     #[test]
     fn as_a_table_of_all_cycles() {
@@ -145,7 +165,7 @@ mod tests {
             for _ in 0..4000 {
                 now += if random(50) == 0 { random(2000) } else { random(3) };
                 let arrival = now + if random(9) == 0 { random(3000) } else { random(60) };
-                let mut amount = 1 + random(u64::from(2 * capacity)) as u32;
+                let mut amount = 1 + random(u64::from(5 * capacity)) as u32;
                 let found = c.take(arrival, amount, now);
                 let mut first = None;
                 for cycle in arrival.. {
