@@ -3,7 +3,7 @@
 use wb_hw::Machine;
 use wb_jobs::ProgramRef;
 use wb_objects::codeobject::KernelArg;
-use wb_sim::Launch;
+use wb_sim::{Launch, Touchable};
 
 /// One launch, before it runs.
 pub struct Launched<'a> {
@@ -22,6 +22,8 @@ pub struct Launched<'a> {
     pub data: &'a str,
     /// Buffers that have names, as the launch finds them.
     pub buffers: &'a [PlacedBuffer],
+    /// Where its accesses can go.
+    pub touchable: Touchable,
 }
 
 /// A buffer of a launch.

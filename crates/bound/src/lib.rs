@@ -24,6 +24,7 @@ mod optimal;
 mod options;
 mod paper;
 mod points;
+pub mod proved;
 mod report;
 mod result;
 mod runs;

@@ -81,6 +81,7 @@ impl Runs {
                         number: 0,
                         data: &data,
                         buffers: &buffers,
+                        touchable: job.memory()?.touchable(),
                     };
                     look(&launched, &mut |options, observer| job.run(options, observer))?;
                 }
@@ -153,6 +154,7 @@ fn all(
                 number: 0,
                 data: &data,
                 buffers: &buffers,
+                touchable: prepared.touchable.clone(),
             };
             launched.number = numbers.of(launched.kernel, &Shape::of(&launched));
             look(&launched, go).map_err(JobError::stopped)

@@ -10,7 +10,7 @@ use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
 use wb_isa::{FlowKind, Pc};
 use wb_objects::{gcn3_program, gcn3_setup};
 use wb_program::Program;
-use wb_sim::{DeviceMemory, Groups, Launch, Outcome, RunOptions, Runnable};
+use wb_sim::{DeviceMemory, Groups, Launch, Outcome, RunOptions, Runnable, Touchable};
 use wb_trace::Observer;
 
 /// More private memory per work-item is taken for damage.
@@ -24,6 +24,8 @@ pub struct Prepared {
     pub machine: Machine,
     /// The argument segment.
     pub kernarg: Vec<u8>,
+    /// Where its accesses can go.
+    pub touchable: Touchable,
     /// Blocks of device memory that are free again after the launch.
     pub(crate) reserved: Vec<u64>,
     pub(crate) key: (u64, u64),
@@ -89,6 +91,7 @@ impl Device {
         match prepared {
             Ok(mut prepared) => {
                 prepared.reserved = reserved;
+                prepared.touchable = self.memory.touchable();
                 Ok(prepared)
             }
             Err(error) => {
@@ -184,7 +187,15 @@ impl Device {
         groups.scratch_region = self.reserve(groups.scratch_region_bytes(&machine), reserved)?;
         program.isa.setup.scratch_region = groups.scratch_region;
         let launch = Launch::Groups(groups);
-        Ok(Prepared { program, launch, machine, kernarg: args, reserved: Vec::new(), key })
+        Ok(Prepared {
+            program,
+            launch,
+            machine,
+            kernarg: args,
+            touchable: Touchable::default(),
+            reserved: Vec::new(),
+            key,
+        })
     }
 }
 

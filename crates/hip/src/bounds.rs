@@ -31,6 +31,7 @@ impl Replay for Kept {
                 number,
                 data: &data,
                 buffers: &[],
+                touchable: r.prepared.touchable.clone(),
             };
             look(&launched, &mut |options, observer| r.run(options, observer))?;
         }

@@ -21,7 +21,7 @@ mod wave;
 
 pub use error::{ErrorKind, SimError};
 pub use launch::{Groups, Launch, Outcome, RunOptions, WaveRegisters};
-pub use memory::{DeviceMemory, HostCalls, affordable};
+pub use memory::{DeviceMemory, HostCalls, Touchable, affordable};
 pub use run::{Runnable, trace_info};
 pub use schedule::{Cause, Causes, Decision, Schedule};
 

@@ -128,6 +128,7 @@ pub fn witnessed(job: &Job) -> Result<(u64, Witness), BoundError> {
         number: 0,
         data: "",
         buffers: &[],
+        touchable: Default::default(),
     };
     let mut watcher = Watcher::new(program, &launched, &[]);
     let cycles = job.run(RunOptions::default(), Some(&mut watcher))?.cycles;

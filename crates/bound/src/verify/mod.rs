@@ -208,6 +208,7 @@ fn alone(
             number: 0,
             data: "",
             buffers: &[],
+            touchable: Default::default(),
         };
         self::machine(report, binding, &launched, verified);
     };

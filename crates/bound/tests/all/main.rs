@@ -14,5 +14,6 @@ mod counted;
 mod exact;
 mod facts;
 mod placements;
+mod proved;
 mod skipped;
 mod worst;

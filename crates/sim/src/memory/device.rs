@@ -26,6 +26,15 @@ pub struct DeviceMemory {
     pub hostcalls: Option<Box<HostCalls>>,
 }
 
+/// Where the accesses of programs can go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Touchable {
+    /// Timing counts addresses from here.
+    pub origin: u64,
+    /// First byte and the byte behind, in order; everything else is a fault.
+    pub ranges: Vec<(u64, u64)>,
+}
+
 /// Whether the host could give that much memory. Taking it without asking ends the program where it cannot.
 pub fn affordable(bytes: u64) -> bool {
     usize::try_from(bytes).is_ok_and(|n| Vec::<u8>::new().try_reserve_exact(n).is_ok())
@@ -116,6 +125,12 @@ impl DeviceMemory {
     /// Where timing counts addresses from: mapped memory behaves alike wherever the host has put it.
     pub fn first_line(&self) -> u64 {
         self.origin.next_multiple_of(MAPPED_ALIGN)
+    }
+
+    /// Where accesses of programs can go, as the host has opened it so far.
+    pub fn touchable(&self) -> Touchable {
+        let all = || vec![(self.floor.max(self.origin), self.origin.saturating_add(self.size()))];
+        Touchable { origin: self.first_line(), ranges: self.guard.ranges().unwrap_or_else(all) }
     }
 
     fn range(&self, what: &'static str, addr: u64, len: u64) -> Result<Range<usize>, MemFault> {

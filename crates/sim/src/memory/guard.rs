@@ -54,6 +54,21 @@ impl Guard {
         }
     }
 
+    /// What is open: first byte and the byte behind, in order. None if nothing is guarded.
+    pub fn ranges(&self) -> Option<Vec<(u64, u64)>> {
+        let mut found: Vec<(u64, u64)> = Vec::new();
+        for (word, bits) in self.open.iter().enumerate().filter(|w| *w.1 != 0) {
+            for bit in (0..64).filter(|bit| bits >> bit & 1 == 1) {
+                let at = (self.first + word as u64 * 64 + bit) * GRANULE;
+                match found.last_mut() {
+                    Some(last) if last.1 == at => last.1 += GRANULE,
+                    _ => found.push((at, at + GRANULE)),
+                }
+            }
+        }
+        (!self.open.is_empty()).then_some(found)
+    }
+
     #[inline(always)]
     fn is_open(&self, addr: u64) -> bool {
         let (word, bit) = self.place(addr);
@@ -107,6 +122,7 @@ mod tests {
         assert!(!g.allows(at(10) - 2, 4) && !g.allows(at(10) - 1, 1));
         g.set(at(74), 1, false);
         assert_eq!(all(&g).len(), 199);
+        assert_eq!(g.ranges(), Some(vec![(at(10), at(74)), (at(75), at(210))]));
         assert!(!g.allows(at(73) + 254, 4) && !g.allows(0, 4) && !g.allows(u64::MAX, 4));
         assert_eq!(g.neighbours(at(74) + 5), (Some(5), Some(251)));
         assert_eq!(g.neighbours(at(300)), (Some(90 * 256), None));

@@ -14,6 +14,6 @@ mod serve;
 mod windows;
 
 pub use bus::{Lines, MemBus};
-pub use device::{DeviceMemory, affordable};
+pub use device::{DeviceMemory, Touchable, affordable};
 pub use hierarchy::{Access, Hierarchy};
 pub use hostcall::HostCalls;

@@ -14,6 +14,7 @@ mod harp;
 mod interpret;
 pub mod loops;
 pub(crate) mod setup;
+pub mod times;
 pub mod vortex;
 
 pub use ast::{Ast, Cond, Expr, Form, Op, Simple, Stmt, Value};

@@ -1,0 +1,123 @@
+//! One launch as a question to the proof, and its answer.
+
+use super::accesses::accesses;
+use crate::error::{BoundError, refused};
+use crate::launched::Launched;
+use crate::options::{Options, facts_for};
+use crate::shape::{Shape, needs};
+use std::collections::{BTreeMap, BTreeSet};
+use wb_facts::{self as facts, FlowFacts, Inferred, Known, LoopFact};
+use wb_isa::gcn3::Op;
+use wb_isa::gcn3::isa::Gcn3;
+use wb_isa::{Isa, Pc};
+use wb_jobs::ProgramRef;
+use wb_program::Program;
+use wb_proved::{Fault, Memory, Proved, Question, Refusal, prove};
+
+/// A launch with its bound.
+#[derive(Clone, Debug)]
+pub struct ProvedLaunch {
+    pub shape: Shape,
+    pub found: Proved,
+    /// Limits of loops that it rests on.
+    pub limits: Vec<LoopFact>,
+}
+
+/// The proved bound of a launch. `without`: a lemma that a test leaves out.
+pub fn prove_launch(
+    launched: &Launched,
+    options: &Options,
+    without: Option<Fault>,
+) -> Result<ProvedLaunch, BoundError> {
+    let ProgramRef::Gcn3(program) = launched.program else {
+        return Err(refused!(
+            Program,
+            help =
+                "leave --proved out: measured times make a bound for programs of the other instruction sets",
+            "proved bounds are for GCN3 kernels"
+        ));
+    };
+    facts::analysable(program).map_err(|e| refused!(Program, help = e.hint(), "{e}"))?;
+    let mut known = match facts_for(options, launched.kernel) {
+        None => FlowFacts::default(),
+        Some((name, text)) => FlowFacts::parse(text, name, program)?,
+    };
+    let launch = Known::launch(program, launched.kernarg, launched.args);
+    let Inferred { loops, never, .. } = facts::infer_gcn3(program, &launch);
+    known.add(loops);
+    let limits: BTreeMap<Pc, u64> = known.loops.iter().map(|l| (l.header, l.max)).collect();
+    let never: BTreeSet<(Pc, Pc)> = never.iter().map(|n| (n.from, n.to)).collect();
+    let accesses = accesses(program, &launch, launched.machine);
+    let memory = memory(program, launched);
+    let (needs, groups) = needs(launched.launch, launched.machine);
+    let question = Question {
+        program,
+        machine: launched.machine,
+        needs,
+        groups,
+        limits: &limits,
+        never: &never,
+        accesses: &accesses,
+        memory: &memory,
+        without,
+    };
+    let found = prove(&question).map_err(|e| refusal(program, launched, &e))?;
+    Ok(ProvedLaunch { shape: Shape::of(launched), found, limits: known.loops })
+}
+
+fn refusal(program: &Program<Gcn3>, launched: &Launched, why: &Refusal) -> BoundError {
+    let place = match why {
+        Refusal::Limit { header } => format!(" ({})", program.place(*header)),
+        _ => String::new(),
+    };
+    refused!(Program, help = why.help(), "kernel {}: {why}{place}", launched.kernel)
+}
+
+/// What the kernel may touch, and the instructions that can be fetched: those it can reach and as many behind as are fetched ahead.
+fn memory(program: &Program<Gcn3>, launched: &Launched) -> Memory {
+    let cfg = &program.cfg;
+    let reached = cfg.reachable(cfg.block_at(program.entry));
+    let ahead = launched.machine.frontend.buffer.max(launched.machine.queue_places() as u32) + 1;
+    let mut pcs: BTreeSet<Pc> = BTreeSet::new();
+    let mut takes_address = false;
+    for &b in &reached {
+        for pc in cfg.pcs(b, &program.flow) {
+            let op = program.ops[pc as usize].inst.as_ref().map(|i| i.op);
+            takes_address |= matches!(op, Some(Op::SGetpcB64 | Op::SSwappcB64));
+            pcs.insert(pc);
+        }
+        let mut pc = cfg.blocks[b].last;
+        for _ in 0..ahead {
+            let Some(next) =
+                program.flow.next.get(pc as usize).copied().filter(|n| (*n as usize) < program.ops.len())
+            else {
+                break;
+            };
+            pcs.insert(next);
+            pc = next;
+        }
+    }
+    let code = pcs.iter().map(|&pc| program.isa.addr_of(pc)).map(|a| (a, a + 1)).collect();
+    let text = |at: u64| program.text.iter().find(|t| t.contains(&at));
+    let mut open = Vec::new();
+    for &(from, to) in &launched.touchable.ranges {
+        if takes_address {
+            open.push((from, to));
+            continue;
+        }
+        // A pointer that the host gave leads to what the host reserved, not to instructions.
+        let mut at = from;
+        while at < to {
+            match text(at) {
+                Some(t) => at = t.end,
+                None => {
+                    let end =
+                        program.text.iter().map(|t| t.start).filter(|&s| s > at).min().unwrap_or(to).min(to);
+                    open.push((at, end));
+                    at = end;
+                }
+            }
+        }
+    }
+    Memory { origin: launched.touchable.origin, open, code }
+}

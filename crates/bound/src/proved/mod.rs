@@ -1,0 +1,7 @@
+//! Proved bounds of launches: what the proof asks of a launch is collected here, from the code, the arguments, the facts that are given
+//! and the memory that is open to the kernel (docs/proved-bounds.md). Nothing runs.
+
+mod accesses;
+mod ask;
+
+pub use ask::{ProvedLaunch, prove_launch};

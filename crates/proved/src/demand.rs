@@ -1,0 +1,298 @@
+//! Demand: what one wave asks of resources that others wait for (docs/proved-bounds.md, "Demand"). Weights of blocks and edges, in
+//! parts of a cycle, for each relation that the waiting wave can have to this one.
+
+use crate::access::{Access, Local, Memory};
+use crate::caches::{Caches, Kind};
+use crate::charges::Charges;
+use crate::flow::{Flow, Weights};
+use crate::hardware::{Front, Hardware, Way};
+use crate::refusal::Refusal;
+use std::collections::BTreeMap;
+use wb_hw::WritePolicy;
+use wb_isa::{Isa, Pc};
+use wb_program::Program;
+
+/// Where a wave is that another one waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Relation {
+    /// The wave itself: only what its requests to memory ask of ports and of DRAM.
+    Itself,
+    /// Another wave of the same partition, of the same core, of another core.
+    Partition,
+    Core,
+    Machine,
+}
+
+impl Relation {
+    pub const ALL: [Relation; 4] = [Relation::Itself, Relation::Partition, Relation::Core, Relation::Machine];
+}
+
+/// A resource, for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resource {
+    /// The issue port of the partition and the units behind it: an instruction counts with what it holds longest.
+    Issue,
+    /// Units that all partitions of the core share.
+    Units,
+    Fetch,
+    /// Ports of caches.
+    Ports,
+    Dram,
+}
+
+impl Resource {
+    pub const ALL: [Resource; 5] =
+        [Resource::Issue, Resource::Units, Resource::Fetch, Resource::Ports, Resource::Dram];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::Issue => "issue and units of the partition",
+            Resource::Units => "units of the core",
+            Resource::Fetch => "fetch",
+            Resource::Ports => "cache ports",
+            Resource::Dram => "DRAM",
+        }
+    }
+}
+
+/// Demand of one wave by resource.
+pub type ByResource = BTreeMap<Resource, Weights>;
+
+/// All demand of a kernel.
+#[derive(Clone, Debug)]
+pub struct Demand {
+    /// Parts of a cycle in which everything is counted.
+    pub scale: u64,
+    pub by: BTreeMap<Relation, ByResource>,
+    /// What first touches of lines in caches that keep them ask of the levels behind, in the whole launch.
+    pub fills: u64,
+}
+
+/// Parts of a cycle that make every rate whole; more than this are rounded up.
+const SCALES: u64 = 1 << 20;
+
+impl Demand {
+    pub fn new<I: Isa>(
+        program: &Program<I>,
+        hardware: &Hardware,
+        flow: &Flow,
+        accesses: &BTreeMap<Pc, Access>,
+        caches: &Caches,
+        charges: &Charges,
+        memory: &Memory,
+    ) -> Result<Demand, Refusal> {
+        let scale = scale(hardware);
+        let cost = Costs { program, hardware, accesses, caches, charges, scale };
+        let mut by: BTreeMap<Relation, ByResource> = BTreeMap::new();
+        for &b in &flow.blocks {
+            for pc in program.cfg.pcs(b, &program.flow) {
+                for relation in Relation::ALL {
+                    for (resource, amount) in cost.of(pc, relation)? {
+                        let block = by
+                            .entry(relation)
+                            .or_default()
+                            .entry(resource)
+                            .or_default()
+                            .blocks
+                            .entry(b)
+                            .or_default();
+                        *block = block
+                            .checked_add(amount)
+                            .ok_or(Refusal::Overflow { what: "the demand of a block" })?;
+                    }
+                }
+            }
+        }
+        for &(b, to) in &flow.edges {
+            let next = program.flow.next[program.cfg.blocks[b].last as usize];
+            let straight = to.is_some_and(|s| program.cfg.blocks[s].first == next);
+            if straight {
+                continue;
+            }
+            for relation in Relation::ALL {
+                for (resource, amount) in cost.redirect(relation) {
+                    by.entry(relation)
+                        .or_default()
+                        .entry(resource)
+                        .or_default()
+                        .edges
+                        .insert((b, to), amount);
+                }
+            }
+        }
+        if let Front::Coordinated { places } = hardware.front {
+            // NOPs before the first instruction, and one for each line of code that is not there when it is asked for.
+            let lines = caches.lines(memory, Kind::Fetch, first_line(hardware, &hardware.fetch)).count();
+            let nops = (places + lines) * scale;
+            let weights = by.entry(Relation::Partition).or_default().entry(Resource::Issue).or_default();
+            *weights.blocks.entry(flow.entry).or_default() += nops;
+        }
+        Ok(Demand { scale, by, fills: cost.fills(memory) })
+    }
+
+    /// All resources of a relation together.
+    pub fn total(&self, relation: Relation) -> Result<Weights, Refusal> {
+        let mut sum = Weights::default();
+        let over = || Refusal::Overflow { what: "the demand of a block" };
+        for weights in self.by.get(&relation).into_iter().flat_map(BTreeMap::values) {
+            for (&b, &w) in &weights.blocks {
+                let block = sum.blocks.entry(b).or_default();
+                *block = block.checked_add(w).ok_or_else(over)?;
+            }
+            for (&e, &w) in &weights.edges {
+                let edge = sum.edges.entry(e).or_default();
+                *edge = edge.checked_add(w).ok_or_else(over)?;
+            }
+        }
+        Ok(sum)
+    }
+}
+
+/// The smallest number of parts in which each line takes a whole number of them.
+fn scale(hardware: &Hardware) -> u64 {
+    let gcd = |mut a: u64, mut b: u64| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a.max(1)
+    };
+    let d = &hardware.machine.dram;
+    let dram = u64::from(d.bandwidth.max(1)) / gcd(d.line.into(), d.bandwidth.max(1).into());
+    let ports = hardware.machine.caches.iter().map(|c| u64::from(c.ports.max(1)));
+    let all = ports.fold(dram, |all, n| if all > SCALES { all } else { all / gcd(all, n) * n });
+    if all > SCALES { SCALES } else { all }
+}
+
+fn first_line(hardware: &Hardware, way: &Way) -> u32 {
+    way.levels.first().map_or(hardware.machine.dram.line, |&l| hardware.cache(l).line)
+}
+
+struct Costs<'a, I: Isa> {
+    program: &'a Program<I>,
+    hardware: &'a Hardware,
+    accesses: &'a BTreeMap<Pc, Access>,
+    caches: &'a Caches,
+    charges: &'a Charges,
+    scale: u64,
+}
+
+impl<I: Isa> Costs<'_, I> {
+    /// What one execution of an instruction asks of each resource.
+    fn of(&self, pc: Pc, relation: Relation) -> Result<Vec<(Resource, u64)>, Refusal> {
+        let op = &self.program.ops[pc as usize];
+        let class = &self.hardware.classes[usize::from(op.class)];
+        let unit = &self.hardware.units[class.unit];
+        let hold = self.charges.hold[pc as usize];
+        let mut list = Vec::new();
+        match relation {
+            Relation::Itself | Relation::Machine => {}
+            Relation::Partition => {
+                let cycles = match unit.count {
+                    0 => 1,
+                    1 => hold.max(1),
+                    // A wave waits for a unit only while all copies are held.
+                    n => 1 + hold.div_ceil(n),
+                };
+                list.push((Resource::Issue, cycles * self.scale));
+            }
+            Relation::Core if unit.core && unit.count > 0 => {
+                list.push((Resource::Units, hold.div_ceil(unit.count) * self.scale));
+            }
+            Relation::Core => {}
+        }
+        if relation == Relation::Partition && matches!(self.hardware.front, Front::Decoupled { .. }) {
+            list.push((Resource::Fetch, self.scale));
+        }
+        if self.hardware.front != Front::Perfect {
+            list.extend(self.lookups(&self.hardware.fetch, 1, false, relation));
+        }
+        if let (Some(access), Some(way)) = (self.accesses.get(&pc), self.hardware.way(class.port))
+            && access.local != Local::Always
+        {
+            let lines = access.lines;
+            let loads = if access.loads { self.lookups(way, lines, false, relation) } else { Vec::new() };
+            let stores = if access.stores { self.lookups(way, lines, true, relation) } else { Vec::new() };
+            list.extend(loads.into_iter().chain(stores));
+        }
+        Ok(list)
+    }
+
+    /// What a jump, or the end of a wave, asks beyond its instruction: what was fetched behind it for nothing.
+    fn redirect(&self, relation: Relation) -> Vec<(Resource, u64)> {
+        match self.hardware.front {
+            Front::Perfect => Vec::new(),
+            Front::Decoupled { buffer, .. } => {
+                let mut list = self.lookups(&self.hardware.fetch, buffer as u64, false, relation);
+                if relation == Relation::Partition {
+                    list.push((Resource::Fetch, buffer as u64 * self.scale));
+                }
+                list
+            }
+            Front::Coordinated { places } => {
+                let mut list = self.lookups(&self.hardware.fetch, places, false, relation);
+                if relation == Relation::Partition {
+                    list.push((Resource::Issue, places * self.scale));
+                }
+                list
+            }
+        }
+    }
+
+    /// Ports and DRAM for `lines` lines. Behind a cache that keeps everything only first touches follow, which are counted for the
+    /// whole launch ([`Costs::fills`]).
+    fn lookups(&self, way: &Way, lines: u64, store: bool, relation: Relation) -> Vec<(Resource, u64)> {
+        let mut list = Vec::new();
+        if way.ideal {
+            return list;
+        }
+        for &l in &way.levels {
+            let cache = self.hardware.cache(l);
+            if store && cache.write == WritePolicy::Free {
+                return list;
+            }
+            let shared = cache.shared_by != 1;
+            if cache.ports > 0 && (shared || relation != Relation::Machine) {
+                list.push((Resource::Ports, (lines * self.scale).div_ceil(cache.ports.into())));
+            }
+            if !store && self.caches.kept[l] {
+                return list;
+            }
+        }
+        list.extend(self.dram(lines).map(|cost| (Resource::Dram, cost)));
+        list
+    }
+
+    fn dram(&self, lines: u64) -> Option<u64> {
+        let d = &self.hardware.machine.dram;
+        (d.bandwidth > 0).then(|| (lines * u64::from(d.line) * self.scale).div_ceil(d.bandwidth.into()))
+    }
+
+    /// First touches of all lines in caches that keep them: what they ask of the ports and the DRAM behind.
+    fn fills(&self, memory: &Memory) -> u64 {
+        let hardware = self.hardware;
+        let mut sum = 0;
+        for (kind, way) in [
+            (Kind::Data, &hardware.data),
+            (Kind::Sampler, &hardware.sampler),
+            (Kind::Scalar, &hardware.scalar),
+            (Kind::Fetch, &hardware.fetch),
+        ] {
+            // A line misses once in each copy of a cache that keeps it.
+            let mut most: Option<u64> = None;
+            for &l in &way.levels {
+                let cache = hardware.cache(l);
+                if let Some(most) = most.filter(|_| cache.ports > 0) {
+                    sum += (most * self.scale).div_ceil(cache.ports.into());
+                }
+                if self.caches.kept[l] {
+                    let shared = if cache.shared_by == 0 { hardware.machine.cores } else { cache.shared_by };
+                    let copies = u64::from(hardware.machine.cores.div_ceil(shared.max(1)));
+                    let lines = self.caches.lines(memory, kind, cache.line).count() * copies;
+                    most = Some(most.map_or(lines, |m| m.min(lines)));
+                }
+            }
+            sum += most.and_then(|m| self.dram(m)).unwrap_or(0);
+        }
+        sum
+    }
+}

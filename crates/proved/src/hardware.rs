@@ -1,0 +1,205 @@
+//! What the proof reads of a machine: units, ways to memory, front end, as numbers. Machines whose resources idle while somebody
+//! waits for them, or that it has no proof for, are refused by name (docs/proved-bounds.md, "Machines").
+
+use crate::refusal::Refusal;
+use wb_hw::{Cache, FrontEndKind, Machine, Port, Scope, WritePolicy};
+
+/// A unit as the wave sees it.
+#[derive(Clone, Debug)]
+pub struct UnitTimes {
+    pub name: String,
+    /// Shared by all partitions of the core.
+    pub core: bool,
+    /// Copies; 0 = always free.
+    pub count: u64,
+    /// Cycles beyond the latency until the last lanes are through.
+    pub extra: u64,
+    /// Cycles between two instructions.
+    pub hold: u64,
+}
+
+/// How instructions of a class are executed.
+#[derive(Clone, Copy, Debug)]
+pub struct ClassTimes {
+    pub unit: usize,
+    pub latency: u64,
+    pub port: Port,
+}
+
+/// A way through the hierarchy: cycles there and back, and the caches on it, then DRAM; `ideal`: neither.
+#[derive(Clone, Debug, Default)]
+pub struct Way {
+    pub there: u64,
+    pub back: u64,
+    pub levels: Vec<usize>,
+    pub ideal: bool,
+}
+
+/// The front end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Front {
+    Perfect,
+    /// Cycles from the request until the instruction can issue if the cache has it, instructions a wave can have fetched or under way,
+    /// and whether it waits with the next request after a miss.
+    Decoupled {
+        fetch: u64,
+        buffer: usize,
+    },
+    /// NOPs that issue where the flow breaks.
+    Coordinated {
+        places: u64,
+    },
+}
+
+/// The numbers of a machine for one instruction set.
+#[derive(Clone, Debug)]
+pub struct Hardware {
+    pub machine: Machine,
+    pub units: Vec<UnitTimes>,
+    pub classes: Vec<ClassTimes>,
+    pub data: Way,
+    pub sampler: Way,
+    pub scalar: Way,
+    pub fetch: Way,
+    pub front: Front,
+    /// Cycles between request and decode of an instruction, without the cache.
+    pub decode: u64,
+}
+
+impl Hardware {
+    /// The machine for an ISA with these classes.
+    pub fn new(machine: &Machine, isa_classes: &[&str]) -> Result<Hardware, Refusal> {
+        check(machine)?;
+        let units = machine.units.iter().map(|u| {
+            let passes = if u.lanes == 0 { 1 } else { machine.core.lanes.div_ceil(u.lanes) };
+            UnitTimes {
+                name: u.name.clone(),
+                core: u.scope == Scope::Core,
+                count: u.count.into(),
+                // A unit without a limit has no lanes to go through either.
+                extra: if u.count == 0 { 0 } else { u64::from(passes) - 1 },
+                hold: u64::from(u.interval.max(1)) * u64::from(passes),
+            }
+        });
+        let classes = isa_classes.iter().map(|class| {
+            let serves = |u: &&wb_hw::Unit| u.scope != Scope::Split && u.classes.iter().any(|c| c == class);
+            let at = machine.units.iter().position(|u| serves(&u)).unwrap_or(0);
+            let unit = &machine.units[at];
+            let latency = unit.latencies.get(*class).copied().unwrap_or(unit.latency);
+            ClassTimes { unit: at, latency: latency.into(), port: unit.port }
+        });
+        let way = |first: &str, data: bool| {
+            let m = &machine.memory;
+            let (there, back) = if data { (m.request_latency, m.response_latency) } else { (0, 0) };
+            let mut levels = Vec::new();
+            let mut name = first;
+            while let Some(l) = machine.caches.iter().position(|c| c.name == name) {
+                levels.push(l);
+                name = &machine.caches[l].next;
+            }
+            Way { there: there.into(), back: back.into(), levels, ideal: first == "none" }
+        };
+        let f = &machine.frontend;
+        let decode = (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1);
+        Ok(Hardware {
+            units: units.collect(),
+            classes: classes.collect(),
+            data: way(&machine.memory.data, true),
+            sampler: way(&machine.memory.sampler, false),
+            scalar: way(&machine.memory.scalar, false),
+            fetch: way(&machine.memory.instruction, false),
+            front: match f.kind {
+                FrontEndKind::Perfect => Front::Perfect,
+                FrontEndKind::Decoupled => Front::Decoupled {
+                    fetch: machine.instruction_hit() + decode,
+                    buffer: f.buffer.max(1) as usize,
+                },
+                FrontEndKind::Coordinated => Front::Coordinated { places: machine.queue_places() },
+            },
+            decode,
+            machine: machine.clone(),
+        })
+    }
+
+    pub fn cache(&self, level: usize) -> &Cache {
+        &self.machine.caches[level]
+    }
+
+    pub fn way(&self, port: Port) -> Option<&Way> {
+        match port {
+            Port::Data => Some(&self.data),
+            Port::Sampler => Some(&self.sampler),
+            Port::Scalar => Some(&self.scalar),
+            Port::None | Port::Lds => None,
+        }
+    }
+
+    /// Cycles from sending a request until its line has been found in cache number `hit` of the way, or in DRAM (`None`), with
+    /// nobody else there; the way back is not in it.
+    pub fn reach(&self, way: &Way, hit: Option<usize>) -> u64 {
+        if way.ideal {
+            return way.there;
+        }
+        let passed = hit.map_or(way.levels.len(), |h| h + 1);
+        let caches: u64 = way.levels[..passed].iter().map(|&l| u64::from(self.cache(l).latency)).sum();
+        way.there + caches + if hit.is_none() { u64::from(self.machine.dram.latency) } else { 0 }
+    }
+
+    /// Cycles of a store on its way: through all caches, or to the first that takes it for nothing.
+    pub fn store(&self, way: &Way) -> u64 {
+        if way.ideal {
+            return way.there + way.back;
+        }
+        let free = way.levels.iter().position(|&l| self.cache(l).write == WritePolicy::Free);
+        let passed = free.unwrap_or(way.levels.len());
+        let caches: u64 = way.levels[..passed].iter().map(|&l| u64::from(self.cache(l).latency)).sum();
+        let dram = if free.is_some() { 0 } else { u64::from(self.machine.dram.latency) };
+        way.there + caches + dram + way.back
+    }
+
+    /// Stores use DRAM.
+    pub fn stores_reach_dram(&self, way: &Way) -> bool {
+        !way.ideal && way.levels.iter().all(|&l| self.cache(l).write == WritePolicy::Through)
+    }
+}
+
+/// Machines there is no proof for, by name.
+fn check(machine: &Machine) -> Result<(), Refusal> {
+    let no = |what: String, help: &'static str| Err(Refusal::Machine { what, help });
+    let policy = machine.issue.policy.info();
+    if policy.strict || machine.issue.policy == wb_hw::Policy::OwnerDispatch {
+        return no(
+            format!("issue policy {} lets cycles pass while a wave is ready", policy.name),
+            "choose a policy that never does: oldest-first, loose-round-robin, greedy-then-oldest, fixed-priority",
+        );
+    }
+    let f = &machine.frontend;
+    if f.kind == FrontEndKind::Decoupled && f.policy.info().strict {
+        return no(
+            format!(
+                "fetch policy {} lets cycles pass while a wave wants an instruction",
+                f.policy.info().name
+            ),
+            "choose a policy that never does: oldest-first, loose-round-robin, icount",
+        );
+    }
+    if machine.splits() {
+        return no(
+            format!("mechanism {} with S = {}", machine.divergence.mechanism, machine.split.contexts),
+            "proved bounds are for waves that do not split: set split.contexts to 0",
+        );
+    }
+    if machine.dram.banks > 0 {
+        return no(
+            "DRAM with rows serves in the order of issue, whatever arrives first".into(),
+            "set dram.banks to 0 and dram.latency to the latency of a row miss",
+        );
+    }
+    if let Some(u) = machine.units.iter().find(|u| u.depth > 0) {
+        return no(
+            format!("unit {} is an in-order pipeline (depth {})", u.name, u.depth),
+            "set its depth to 0",
+        );
+    }
+    Ok(())
+}

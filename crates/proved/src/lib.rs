@@ -1,0 +1,32 @@
+//! Bounds of kernels without a measurement: own time of a wave from the hardware's latencies, demand on what waves share, and the
+//! theorem that adds them up (docs/proved-bounds.md). Nothing of the simulator is used: machine, program and launch are read as data.
+//!
+//! From below: what is read of a machine (`hardware`), what accesses touch (`access`, `lines`, `caches`), what instructions cost
+//! (`charges`), a wave alone (`pipeline`, `own`), what it asks of others (`demand`), ways through the kernel (`flow`), where waves are
+//! (`geometry`), and the sum (`compose`).
+
+mod access;
+mod caches;
+mod charges;
+mod compose;
+mod demand;
+mod flow;
+mod geometry;
+mod hardware;
+mod lines;
+mod own;
+mod pipeline;
+mod prove;
+mod refusal;
+
+pub use access::{Access, Local, Memory};
+pub use caches::Caches;
+pub use charges::Charges;
+pub use compose::{Parts, WaveTerms, compose};
+pub use demand::{Relation, Resource};
+pub use flow::{Flow, Piece, Weights};
+pub use geometry::Geometry;
+pub use hardware::Hardware;
+pub use pipeline::Pipeline;
+pub use prove::{Fault, Proved, Question, Term, prove};
+pub use refusal::Refusal;

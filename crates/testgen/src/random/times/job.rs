@@ -1,0 +1,148 @@
+//! The kernels of the search as jobs: machines of all kinds, launches of few and many groups, contents that decide much or little.
+
+use super::super::loops::Noise;
+use super::{Style, WORDS, times_kernel};
+use wb_hw::{AfterMiss, Dispatch, FrontEndKind, Machine, Policy, WritePolicy};
+use wb_jobs::args::{ArgSpec, Argument};
+use wb_jobs::data::{Array, Element};
+use wb_jobs::{Job, JobSpec};
+
+/// The kernel of a case on its machine, with one of the contents.
+pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
+    let mut noise = Noise::new(case ^ 0x6e0);
+    let (group, groups) = match style {
+        Style::Plain => (64, 1),
+        Style::Any => (noise.pick(&[64, 64, 128, 192, 256, 100]), noise.pick(&[1, 2, 3, 5, 8, 17, 40])),
+    };
+    let text = times_kernel(case, style, group);
+    let words = |salt: u64| -> Vec<u8> {
+        let mut noise = Noise::new(case ^ input.wrapping_mul(0x9e37_79b9) ^ salt << 50);
+        let kind = noise.below(6);
+        let same = noise.number();
+        let word = |noise: &mut Noise, i: u32| match kind {
+            0 => same,
+            1 => i,
+            2 => noise.below(64) as u32,
+            3 => noise.below(1 << 32) as u32,
+            4 => i * 32,
+            _ => noise.number(),
+        };
+        (0..WORDS).flat_map(|i| word(&mut noise, i).to_le_bytes()).collect()
+    };
+    let machine = match style {
+        Style::Plain => plain_machine(case),
+        Style::Any => times_machine(case),
+    };
+    let spec = JobSpec {
+        isa: Some(wb_hw::InstructionSet::Gcn3),
+        grid3: [group * groups, 1, 1],
+        group3: [group, 1, 1],
+        args: [words(1), words(2)].map(buffer).to_vec(),
+        ready_machine: Some(Box::new(machine)),
+        ..JobSpec::default()
+    };
+    Job::from_source("times.s", &text, &spec).map_err(|e| format!("{:?}", miette::Report::new(e)))
+}
+
+fn buffer(bytes: Vec<u8>) -> ArgSpec {
+    let shape = vec![bytes.len() as u64 / 4];
+    ArgSpec::Ready(Argument::Buffer(Array { element: Element::U32, shape, bytes }))
+}
+
+fn base(case: u64) -> (Machine, Noise) {
+    let noise = Noise::new(case ^ 0x3ac);
+    let mut m = wb_hw::preset("gcn3").expect("a preset");
+    m.limits.memory = 4 << 20;
+    m.limits.cycles = 20_000_000;
+    (m, noise)
+}
+
+/// Latencies, intervals and the front end.
+fn pipeline(m: &mut Machine, noise: &mut Noise) {
+    let wait = |noise: &mut Noise| 1 + noise.below(9) as u32;
+    for unit in &mut m.units {
+        if noise.one_in(2) {
+            unit.latency = wait(noise);
+        }
+        for latency in unit.latencies.values_mut() {
+            *latency = wait(noise) * 3;
+        }
+        if noise.one_in(3) {
+            unit.interval = 1 + noise.below(6) as u32;
+        }
+        if noise.one_in(6) {
+            unit.lanes = 16;
+        }
+    }
+    m.frontend.kind = noise.pick(&[
+        FrontEndKind::Perfect,
+        FrontEndKind::Decoupled,
+        FrontEndKind::Decoupled,
+        FrontEndKind::Coordinated,
+    ]);
+    m.frontend.buffer = noise.pick(&[1, 2, 3, 8, 16]);
+    m.frontend.fetch_latency = noise.below(4) as u32;
+    m.frontend.decode_latency = noise.below(4) as u32;
+    m.frontend.branch_penalty = noise.pick(&[0, 0, 1, 5]);
+    m.frontend.after_miss = noise.pick(&[AfterMiss::GoOn, AfterMiss::Wait]);
+    m.memory.lds_latency = noise.below(12) as u32;
+    m.memory.request_latency = noise.below(70) as u32;
+    m.memory.response_latency = noise.below(70) as u32;
+    m.dram.latency = noise.pick(&[1, 30, 100, 333]);
+}
+
+/// Without caches and limits of bandwidth.
+fn plain_machine(case: u64) -> Machine {
+    let (mut m, mut noise) = base(case);
+    pipeline(&mut m, &mut noise);
+    m.dram.bandwidth = 0;
+    m.memory.data = "dram".into();
+    m.memory.scalar = "dram".into();
+    m.memory.instruction = "none".into();
+    m.caches.clear();
+    m
+}
+
+/// Everything varies.
+pub fn times_machine(case: u64) -> Machine {
+    let (mut m, mut noise) = base(case);
+    if noise.one_in(5) {
+        // As it is.
+        return m;
+    }
+    pipeline(&mut m, &mut noise);
+    m.cores = noise.pick(&[1, 1, 2, 3, 4]);
+    m.core.partitions = noise.pick(&[1, 2, 4]);
+    m.core.waves = m.core.partitions * noise.pick(&[2, 4, 10]);
+    m.dispatch = noise.pick(&[Dispatch::Fill, Dispatch::RoundRobin]);
+    m.issue.policy = noise.pick(&Policy::ISSUE);
+    m.issue.width = if m.issue.policy == Policy::OwnerDispatch { 1 } else { noise.pick(&[1, 1, 1, 2]) };
+    m.frontend.policy = noise.pick(&Policy::FETCH);
+    m.frontend.ports = noise.pick(&[1, 1, 1, 2]);
+    m.dram.bandwidth = noise.pick(&[0, 8, 24, 64, 100]);
+    for unit in &mut m.units {
+        if unit.count > 0 && noise.one_in(6) {
+            unit.count = 2;
+        }
+    }
+    for cache in &mut m.caches {
+        if noise.one_in(2) {
+            cache.size = cache.line * cache.ways.max(1) * noise.pick(&[1, 2, 4, 64]);
+        }
+        cache.ports = noise.pick(&[0, 1, 1, 2, 3]);
+        cache.latency = 1 + noise.below(20) as u32;
+        if noise.one_in(5) {
+            cache.write = WritePolicy::Free;
+        }
+        if cache.name == "tcp" && noise.one_in(4) {
+            cache.shared_by = 2;
+        }
+    }
+    match noise.below(6) {
+        0 => m.memory.data = "dram".into(),
+        1 => m.memory.scalar = "tcp".into(),
+        2 => m.memory.instruction = "none".into(),
+        _ => {}
+    }
+    m
+}
