@@ -1,16 +1,20 @@
-//! The bound that a user gets: exact where no contents can change the time, else what measured times add up to.
+//! The bound that a user gets: exact where no contents can change the time, else proved where there is a proof, else what measured
+//! times add up to.
 
 use crate::analyse::{TraceFiles, analyse_with};
-use crate::error::BoundError;
+use crate::error::{BoundError, refused};
 use crate::exact::{self, ExactCertificate, ExactKernel};
 use crate::options::{Options, Progress};
-use crate::result::{CoverageRow, KernelBound, LaunchRow, Status};
+use crate::proved::{ProvedKernel, assumptions, collect};
+use crate::result::{CoverageRow, ExactRow, KernelBound, LaunchRow, ProvedRow, Status};
 use crate::runs::Runs;
 use crate::shape::Shape;
 use crate::source::hash;
+use wb_hw::Machine;
+use wb_sim::RunOptions;
 
-/// Bounds of every kernel that is launched, in the order of their first launch. Launches are examined for exact bounds first;
-/// with trace files nothing runs, so nothing can be exact.
+/// Bounds of every kernel that is launched, in the order of their first launch: exact where contents cannot change the time, proved
+/// where there is a proof, else hybrid. With trace files nothing runs, so nothing can be exact.
 pub fn bounds(
     runs: &Runs,
     options: &Options,
@@ -20,15 +24,116 @@ pub fn bounds(
     if !files.traces.is_empty() || options.hybrid {
         return analyse_with(runs, options, files, progress);
     }
-    let examined = exact::examine(runs, options, progress)?;
+    let mut proved: Vec<ProvedKernel> = Vec::new();
+    if options.proved {
+        only_proved(runs, options, progress, &mut proved)?;
+        return proved.iter().map(proved_only).collect();
+    }
+    let examined =
+        exact::examine_with(runs, options, progress, &mut |launched| collect(&mut proved, launched, options))?;
+    let sure = |k: &ExactKernel| {
+        k.row.holds || proved.iter().any(|p| p.kernel == k.kernel && p.row().bound.is_some())
+    };
     match analyse_with(runs, options, files, progress) {
-        Ok(found) => Ok(found.into_iter().map(|bound| with_exact(bound, &examined)).collect()),
-        // An exact bound needs no limits of loops, no measured ways and no graph of segments.
-        Err(_) if examined.iter().all(|k| k.row.holds) && !examined.is_empty() => {
-            Ok(examined.iter().map(exact_only).collect())
+        Ok(found) => {
+            let found = found.into_iter().map(|bound| with_proved(bound, &proved));
+            Ok(found.map(|bound| with_exact(bound, &examined)).collect())
         }
+        // Neither needs measured ways nor a graph of segments.
+        Err(_) if examined.iter().all(sure) && !examined.is_empty() => examined
+            .iter()
+            .map(|k| match (k.row.holds, proved.iter().find(|p| p.kernel == k.kernel)) {
+                (false, Some(proved)) => {
+                    let mut proved = proved.clone();
+                    proved.observed = k.cycles.iter().map(|(&n, c)| (n, (1, c.1))).collect();
+                    let mut bound = proved_only(&proved)?;
+                    bound.exact = k.row.clone();
+                    Ok(bound)
+                }
+                _ => Ok(exact_only(k)),
+            })
+            .collect(),
         Err(e) => Err(e),
     }
+}
+
+/// Proves every launch. A single launch does not run; several may depend on what those before leave in memory.
+fn only_proved(
+    runs: &Runs,
+    options: &Options,
+    progress: Progress,
+    proved: &mut Vec<ProvedKernel>,
+) -> Result<(), BoundError> {
+    let single = matches!(runs, Runs::Jobs(jobs) if jobs.len() == 1);
+    let mut count = 0;
+    runs.each(&mut |launched, go| {
+        progress("proving", count);
+        count += 1;
+        collect(proved, launched, options);
+        if !single {
+            let cycles = go(RunOptions::default(), None)?.cycles;
+            let kernel = proved.iter_mut().find(|k| k.kernel == launched.kernel);
+            if let Some(kernel) = kernel {
+                let seen = kernel.observed.entry(launched.number).or_default();
+                *seen = (seen.0 + 1, seen.1.max(cycles));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A hybrid bound with what follows without measurements.
+fn with_proved(mut bound: KernelBound, proved: &[ProvedKernel]) -> KernelBound {
+    let Some(kernel) = proved.iter().find(|k| k.kernel == bound.kernel) else { return bound };
+    bound.proved = kernel.row();
+    let Some(cycles) = bound.proved.bound else { return bound };
+    bound.hybrid_bound = Some(bound.bound);
+    for launch in &mut bound.launches {
+        launch.bound = kernel.launch(launch.number).map_or(launch.bound, |l| l.1.found.cycles);
+    }
+    bound.bound = cycles;
+    bound.ratio = ratio(bound.bound, bound.observed);
+    bound.status = Status::Proved;
+    bound.warnings.clear();
+    bound.assumptions = assumptions(&bound.proved);
+    bound
+}
+
+fn ratio(bound: u64, observed: u64) -> f64 {
+    if observed == 0 { 0.0 } else { bound as f64 / observed as f64 }
+}
+
+/// A proved bound where nothing else is known, or nothing else was asked for.
+fn proved_only(kernel: &ProvedKernel) -> Result<KernelBound, BoundError> {
+    let row = kernel.row();
+    let Some(bound) = row.bound else {
+        let why = row.why_not.unwrap_or_default();
+        return Err(match row.help {
+            Some(help) => refused!(Program, help = help, "{why}"),
+            None => refused!(Program, "{why}"),
+        });
+    };
+    let mut launches = Vec::new();
+    for &number in kernel.numbers.keys() {
+        let Some((shape, proved)) = kernel.launch(number) else { continue };
+        let (runs, observed) = kernel.observed.get(&number).copied().unwrap_or_default();
+        launches.push(LaunchRow { bound: proved.found.cycles, runs, ..launch_row(number, shape, observed) });
+    }
+    let observed = launches.iter().map(|l| l.observed).sum();
+    let shapes: Vec<&Shape> = launches.iter().flat_map(|l| l.shapes.iter().map(|s| &s.0)).collect();
+    let mut found = bare(&kernel.kernel, &kernel.file, &kernel.machine, &kernel.checksum, &shapes);
+    found.assumptions = assumptions(&row);
+    found.loops.clone_from(&row.loops);
+    Ok(KernelBound {
+        bound,
+        observed,
+        ratio: ratio(bound, observed),
+        runs: launches.iter().map(|l| l.runs).max().unwrap_or(0),
+        status: Status::Proved,
+        launches,
+        proved: row,
+        ..found
+    })
 }
 
 /// A hybrid bound with what was found about contents.
@@ -38,12 +143,12 @@ fn with_exact(mut bound: KernelBound, examined: &[ExactKernel]) -> KernelBound {
     if !kernel.row.holds {
         return bound;
     }
-    bound.hybrid_bound = Some(bound.bound);
+    bound.hybrid_bound = bound.hybrid_bound.or(Some(bound.bound));
     for launch in &mut bound.launches {
         launch.bound = kernel.cycles.get(&launch.number).map_or(launch.observed, |c| c.1);
     }
     bound.bound = bound.launches.iter().map(|l| l.bound).sum();
-    bound.ratio = if bound.observed == 0 { 0.0 } else { bound.bound as f64 / bound.observed as f64 };
+    bound.ratio = ratio(bound.bound, bound.observed);
     bound.status = Status::Exact;
     // Measured with one input or many: it is the same.
     bound.warnings.clear();
@@ -54,22 +159,11 @@ fn with_exact(mut bound: KernelBound, examined: &[ExactKernel]) -> KernelBound {
 
 /// An exact bound where nothing else is known.
 fn exact_only(kernel: &ExactKernel) -> KernelBound {
-    let machine = &kernel.machine;
     let launches: Vec<LaunchRow> =
         kernel.cycles.iter().map(|(&number, (shape, cycles))| launch_row(number, shape, *cycles)).collect();
     let cycles = launches.iter().map(|l| l.bound).sum();
-    let mut inputs = vec![
-        (format!("kernel {} of {}", kernel.kernel, kernel.file), kernel.checksum.clone()),
-        (format!("machine {}", machine.name), hash(machine.to_toml().as_bytes())),
-    ];
-    inputs.extend(kernel.launches.iter().map(|l| ("launch: geometry and arguments".into(), l.shape.hash())));
+    let shapes: Vec<&Shape> = kernel.launches.iter().map(|l| &l.shape).collect();
     KernelBound {
-        kernel: kernel.kernel.clone(),
-        file: kernel.file.clone(),
-        machine: machine.name.clone(),
-        clock_mhz: machine.clock_mhz,
-        mechanism: machine.divergence.mechanism.name().to_owned(),
-        contexts: machine.split.contexts,
         bound: cycles,
         observed: cycles,
         ratio: 1.0,
@@ -77,15 +171,45 @@ fn exact_only(kernel: &ExactKernel) -> KernelBound {
         distinct_inputs: Some(1),
         status: Status::Exact,
         exact: kernel.row.clone(),
+        times: "measured",
+        launches,
+        assumptions: exact::assumptions(),
+        certificate: ExactCertificate::of(kernel).text(),
+        ..bare(&kernel.kernel, &kernel.file, &kernel.machine, &kernel.checksum, &shapes)
+    }
+}
+
+/// A bound of a kernel of which nothing is known but what it is.
+fn bare(kernel: &str, file: &str, machine: &Machine, checksum: &str, shapes: &[&Shape]) -> KernelBound {
+    let mut inputs = vec![
+        (format!("kernel {kernel} of {file}"), checksum.to_owned()),
+        (format!("machine {}", machine.name), hash(machine.to_toml().as_bytes())),
+    ];
+    inputs.extend(shapes.iter().map(|s| ("launch: geometry and arguments".into(), s.hash())));
+    KernelBound {
+        kernel: kernel.to_owned(),
+        file: file.to_owned(),
+        machine: machine.name.clone(),
+        clock_mhz: machine.clock_mhz,
+        mechanism: machine.divergence.mechanism.name().to_owned(),
+        contexts: machine.split.contexts,
+        bound: 0,
+        observed: 0,
+        ratio: 0.0,
+        runs: 0,
+        distinct_inputs: None,
+        status: Status::Observed,
+        exact: ExactRow::default(),
+        proved: ProvedRow::default(),
         hybrid_bound: None,
         warnings: Vec::new(),
-        times: "measured",
+        times: "none",
         wave_bound: 0,
         wave_observed: 0,
         wave_bound_by_blocks: 0,
         bound_by_blocks: 0,
         start_delay: 0,
-        launches,
+        launches: Vec::new(),
         loops: Vec::new(),
         never: Vec::new(),
         worst: Vec::new(),
@@ -98,9 +222,9 @@ fn exact_only(kernel: &ExactKernel) -> KernelBound {
         most_paths: 1,
         coverage: CoverageRow::default(),
         paper: Vec::new(),
-        assumptions: exact::assumptions(),
+        assumptions: Vec::new(),
         inputs,
-        certificate: ExactCertificate::of(kernel).text(),
+        certificate: String::new(),
         lp: String::new(),
     }
 }

@@ -214,7 +214,7 @@ pub(crate) fn winding<I: Isa>(program: &Program<I>) -> BTreeSet<Pc> {
     }
 }
 
-fn place<I: Isa>(program: &Program<I>, pc: Pc) -> CodePlace {
+pub(crate) fn place<I: Isa>(program: &Program<I>, pc: Pc) -> CodePlace {
     let line = program.source_line(pc);
     let source = line.map_or(String::new(), |(file, line)| format!("{}:{line}", last_part(file)));
     CodePlace { pc, addr: program.linked(pc), source }

@@ -20,8 +20,10 @@ pub struct Options {
     pub sources: Vec<(String, String)>,
     /// Buffers whose contents are part of the launch, by name or as `arg2`: for exact bounds.
     pub fixed: Vec<String>,
-    /// Measured times only: do not look for exact bounds.
+    /// Measured times only: do not look for exact or proved bounds.
     pub hybrid: bool,
+    /// Proved bounds only: nothing is measured, and what has no proof is an error.
+    pub proved: bool,
     /// What to type for more inputs, for the warning about too few.
     pub more_inputs: String,
 }

@@ -55,6 +55,7 @@ pub(crate) fn report(
         distinct_inputs,
         status,
         exact: ExactRow::default(),
+        proved: Default::default(),
         hybrid_bound: None,
         warnings: crate::inputs::warnings(source, runs, distinct_inputs, options),
         times: source.name(),

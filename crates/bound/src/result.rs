@@ -10,6 +10,8 @@ use wb_isa::Pc;
 pub enum Status {
     /// Nothing that decides time depends on the contents of buffers: one run is the time of every run.
     Exact,
+    /// Own time and demand follow from the code, the launch and the hardware's latencies; nothing was measured.
+    Proved,
     /// Loop limits are proven or given; times are the longest that were measured, for the inputs of the runs.
     Hybrid,
     /// Loop limits are proven or given; times are what a table says, whatever it says.
@@ -230,6 +232,47 @@ pub struct ExactRow {
     pub fixed: Vec<(String, String)>,
 }
 
+/// A part of a proved bound, over all launches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TermRow {
+    pub name: &'static str,
+    pub cycles: u64,
+    /// Waves in the way, in the launch where they are most; 0: it is no sum over waves.
+    pub waves: u64,
+}
+
+/// An access of which little is known, and what is charged for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnknownRow {
+    pub place: CodePlace,
+    pub text: String,
+    /// Lines, or passes through the banks of local memory, that one execution is charged.
+    pub lines: u64,
+    pub local: bool,
+    pub why: String,
+}
+
+/// The proved bound of a kernel's launches.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ProvedRow {
+    /// None if there is no proof, and why.
+    pub bound: Option<u64>,
+    pub why_not: Option<String>,
+    pub help: Option<String>,
+    /// What it is made of.
+    pub terms: Vec<TermRow>,
+    /// Own time of one wave, what one wave asks of each resource of its partition, barriers a wave passes at most.
+    pub wave: u64,
+    pub demand: Vec<(&'static str, u64)>,
+    pub barriers: u64,
+    /// Caches that keep all that the launch touches.
+    pub kept: Vec<String>,
+    /// Accesses whose lines are not known, the most expensive ones first.
+    pub unknown: Vec<UnknownRow>,
+    /// Limits of loops that it rests on.
+    pub loops: Vec<LoopRow>,
+}
+
 /// The bound of one kernel and everything it rests on.
 #[derive(Clone, Debug, Serialize)]
 pub struct KernelBound {
@@ -249,7 +292,9 @@ pub struct KernelBound {
     pub status: Status,
     /// Whether the time is the same for all contents of buffers, and if not, why.
     pub exact: ExactRow,
-    /// Where the bound is exact: what the measured times alone would say.
+    /// What follows without any measurement.
+    pub proved: ProvedRow,
+    /// Where the bound is exact or proved: what the measured times alone would say.
     pub hybrid_bound: Option<u64>,
     /// What a reader must know before relying on the number.
     pub warnings: Vec<String>,

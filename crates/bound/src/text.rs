@@ -21,6 +21,7 @@ impl Status {
     pub fn name(self) -> &'static str {
         match self {
             Status::Exact => "exact",
+            Status::Proved => "proved",
             Status::Hybrid => "hybrid",
             Status::Given => "given",
             Status::Observed => "observed",
@@ -32,6 +33,9 @@ impl Status {
         match self {
             Status::Exact => {
                 "the time is the same for all contents of buffers: nothing that decides time depends on them, so one run shows it"
+            }
+            Status::Proved => {
+                "follows from the code, the launch and the hardware's latencies, for all contents of buffers; nothing is measured"
             }
             Status::Hybrid | Status::Given => "loop limits are proven or given",
             Status::Observed => {
@@ -79,6 +83,7 @@ impl KernelBound {
                 writeln!(out, "  hybrid     {hybrid:>12} cycles: what the longest measured times add up to");
         }
         self.wave_text(&mut out);
+        self.proved_text(&mut out);
         for (i, l) in self.launches.iter().enumerate() {
             if i >= SHOWN {
                 let _ = writeln!(out, "  … {} more launches", self.launches.len() - SHOWN);
@@ -119,6 +124,34 @@ impl KernelBound {
         }
         self.rest_text(&mut out);
         out
+    }
+
+    /// What a proved bound is made of, or why there is none.
+    fn proved_text(&self, out: &mut String) {
+        let row = &self.proved;
+        let Some(bound) = row.bound else {
+            if let Some(why) = &row.why_not {
+                let _ = writeln!(out, "  no proof   {why}");
+            }
+            return;
+        };
+        let _ = writeln!(out, "  proved     {bound:>12} cycles, without any measurement:");
+        for t in row.terms.iter().filter(|t| t.cycles > 0) {
+            let waves = if t.waves > 0 { format!(" ({})", count(t.waves, "wave")) } else { String::new() };
+            let share = 100.0 * t.cycles as f64 / bound.max(1) as f64;
+            let _ = writeln!(out, "             {:>12} {share:>5.1} %  {}{waves}", t.cycles, t.name);
+        }
+        if !row.demand.is_empty() {
+            let asked: Vec<String> = row.demand.iter().map(|(name, n)| format!("{name} {n}")).collect();
+            let _ = writeln!(out, "             a wave alone {}; asks of {}", row.wave, asked.join(", "));
+        }
+        for u in row.unknown.iter().take(SHOWN) {
+            let what = if u.local { "passes" } else { "lines" };
+            let _ = writeln!(out, "             {} {what} assumed at {}: {} ({})", u.lines, u.place, u.text, u.why);
+        }
+        if row.unknown.len() > SHOWN {
+            let _ = writeln!(out, "             … {} more", row.unknown.len() - SHOWN);
+        }
     }
 
     /// The bound of a wave, where there is one.

@@ -52,10 +52,21 @@ pub struct ExactKernel {
 
 /// Examines every launch of the runs. A launch that occurs several times must take the same time if it is exact.
 pub fn examine(runs: &Runs, options: &Options, progress: Progress) -> Result<Vec<ExactKernel>, BoundError> {
+    examine_with(runs, options, progress, &mut |_| {})
+}
+
+/// The same; `also` sees every launch before it runs.
+pub(crate) fn examine_with(
+    runs: &Runs,
+    options: &Options,
+    progress: Progress,
+    also: &mut dyn FnMut(&Launched),
+) -> Result<Vec<ExactKernel>, BoundError> {
     let mut kernels: Vec<ExactKernel> = Vec::new();
     let mut count = 0;
     runs.each_hashed(!options.fixed.is_empty(), &mut |launched, go| {
         progress("looking for what contents decide", count);
+        also(launched);
         count += 1;
         let at = match kernels.iter().position(|k| k.kernel == launched.kernel) {
             Some(at) => at,

@@ -4,6 +4,8 @@ use super::accesses::accesses;
 use crate::error::{BoundError, refused};
 use crate::launched::Launched;
 use crate::options::{Options, facts_for};
+use crate::kernel::place;
+use crate::result::{CodePlace, UnknownRow};
 use crate::shape::{Shape, needs};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_facts::{self as facts, FlowFacts, Inferred, Known, LoopFact};
@@ -21,6 +23,10 @@ pub struct ProvedLaunch {
     pub found: Proved,
     /// Limits of loops that it rests on.
     pub limits: Vec<LoopFact>,
+    /// Where instructions come from.
+    pub places: BTreeMap<Pc, CodePlace>,
+    /// Accesses whose lines are not known.
+    pub unknown: Vec<UnknownRow>,
 }
 
 /// The proved bound of a launch. `without`: a lemma that a test leaves out.
@@ -62,7 +68,12 @@ pub fn prove_launch(
         without,
     };
     let found = prove(&question).map_err(|e| refusal(program, launched, &e))?;
-    Ok(ProvedLaunch { shape: Shape::of(launched), found, limits: known.loops })
+    let places: BTreeMap<Pc, CodePlace> =
+        accesses.keys().chain(limits.keys()).map(|&pc| (pc, place(program, pc))).collect();
+    let mut limits = known.loops;
+    limits.retain(|l| places.contains_key(&l.header));
+    let unknown = Vec::new();
+    Ok(ProvedLaunch { shape: Shape::of(launched), found, limits, places, unknown })
 }
 
 fn refusal(program: &Program<Gcn3>, launched: &Launched, why: &Refusal) -> BoundError {

@@ -3,5 +3,7 @@
 
 mod accesses;
 mod ask;
+mod kernel;
 
 pub use ask::{ProvedLaunch, prove_launch};
+pub(crate) use kernel::{ProvedKernel, assumptions, collect};

@@ -92,9 +92,12 @@ pub struct AnalysisArgs {
     /// Buffer whose contents are part of the launch, by name or as arg2; repeatable. For exact bounds (docs/exact.md)
     #[arg(long, value_name = "BUFFER")]
     fixed: Vec<String>,
-    /// Bound by measured times, also where no contents can change the time
+    /// Bound by measured times, also where no contents can change the time or a bound is proved without them
     #[arg(long)]
     hybrid: bool,
+    /// Bound without any measurement; an error where there is no proof (docs/proved-bounds.md)
+    #[arg(long, conflicts_with = "hybrid")]
+    proved: bool,
     /// Keep an instrumentation point at every divergent branch, as THESIS does; the bound is looser, never tighter
     #[arg(long)]
     all_points: bool,
@@ -132,6 +135,7 @@ impl AnalysisArgs {
             all_points: self.all_points,
             fixed: self.fixed.clone(),
             hybrid: self.hybrid,
+            proved: self.proved,
             free_skips: false,
             what_if: true,
             ..Options::default()
