@@ -1,6 +1,7 @@
 //! Flow facts: what is known about how often code runs – limits of loops, linear facts – from a TOML file, from FFX of
 //! OTAWA, or proven from the code (wcet.md, pipeline 2). A file is for one kernel and refused when its code has changed.
 
+pub mod access;
 mod calls;
 pub mod check;
 mod checksum;
@@ -18,6 +19,7 @@ mod returns;
 pub mod taint;
 mod template;
 
+pub use access::{AccessFact, AccessShape, Local, accesses};
 pub use calls::{Calls, code_blocks};
 pub use check::{FlowError, analysable, analysable_with, calls_of, require_bounds};
 pub use checksum::checksum;

@@ -5,16 +5,16 @@
 mod bdd;
 mod bound;
 mod emit;
-mod eval;
+pub(crate) mod eval;
 mod found;
 mod known;
 mod point;
 mod prove;
-mod range;
+pub(crate) mod range;
 mod round;
 mod scan;
-mod state;
-mod values;
+pub(crate) mod state;
+pub(crate) mod values;
 mod words;
 
 pub use found::{Inferred, Moved, NeverTaken};
@@ -75,14 +75,46 @@ pub fn recheck(
 /// What the prover says, unchecked: for the tests of prover and checker.
 #[doc(hidden)]
 pub fn infer_unchecked(program: &Program<Gcn3>, known: &Known) -> Inferred {
+    let inferred = |values: &Values, found: BTreeMap<usize, Found>| {
+        let never = never_taken(values, known);
+        let proof = Some(emit::proof(values, found.values(), &never));
+        let loops = found.into_values().map(|f| f.fact).collect();
+        Inferred { loops, never, proof, refused: Vec::new() }
+    };
+    solve(program, known, |values, _, found| inferred(values, found)).unwrap_or_default()
+}
+
+/// Ranges of all registers of a kernel, cut by what is proven about its loops if the checker agrees; with the blocks that
+/// are entered from elsewhere. None if its flow is not known or it is too large.
+pub(crate) fn with_ranges<R>(
+    program: &Program<Gcn3>,
+    known: &Known,
+    f: impl FnOnce(&Values, &[(usize, State)]) -> R,
+) -> Option<R> {
+    solve(program, known, |values, entries, found| {
+        let proof = emit::proof(values, found.values(), &never_taken(values, known));
+        if recheck(program, known, &proof).is_ok_and(|checked| checked.refused.is_empty()) {
+            return Some(f(values, entries));
+        }
+        let clamps = Clamps::new();
+        Some(f(&Values::compute(program, known, entries, &clamps)?, entries))
+    })?
+}
+
+/// Proves what it can about all loops, with ranges that follow from it.
+fn solve<R>(
+    program: &Program<Gcn3>,
+    known: &Known,
+    f: impl FnOnce(&Values, &[(usize, State)], BTreeMap<usize, Found>) -> R,
+) -> Option<R> {
     let calls = calls_of(program);
     let code = code_blocks(program, &calls);
     let mut instructions = code.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow));
     let plain = |pc: Pc| program.ops[pc as usize].inst.as_ref().is_some_and(plain);
-    let Some(entry) = program.cfg.block_at(program.entry) else { return Inferred::default() };
+    let entry = program.cfg.block_at(program.entry)?;
     // Jumps to unknown places could lead into any loop.
     if !instructions.all(plain) || analysable_with(program, &calls).is_err() {
-        return Inferred::default();
+        return None;
     }
     let mut entries = vec![(entry, values::start(program, known))];
     for callee in calls.callees().into_keys() {
@@ -110,11 +142,8 @@ pub fn infer_unchecked(program: &Program<Gcn3>, known: &Known) -> Inferred {
             break;
         }
     }
-    let Some(values) = Values::compute(program, known, &entries, &clamps) else { return Inferred::default() };
-    let never = never_taken(&values, known);
-    let proof = Some(emit::proof(&values, found.values(), &never));
-    let loops = found.into_values().map(|f| f.fact).collect();
-    Inferred { loops, never, proof, refused: Vec::new() }
+    let values = Values::compute(program, known, &entries, &clamps)?;
+    Some(f(&values, &entries, found))
 }
 
 /// What is known about the registers at headers because of how often loops go round.

@@ -1,11 +1,11 @@
 //! What one GCN3 instruction does to what may differ, and which of the things it reads decide time.
 
 use super::state::{EXEC, NOWHERE, State, VCC, Vectors, bits};
-use crate::plain::plain;
+use crate::plain::{mask_operation, mask_written, plain};
 use wb_flowproof::taint::{Seen, TimeUse};
 use wb_isa::Pc;
 use wb_isa::gcn3::table::implicit;
-use wb_isa::gcn3::{Format, Inst, NO_SDST, Op, Operand, Ty, flag};
+use wb_isa::gcn3::{Format, Inst, Op, Operand, Ty, flag};
 
 /// Memory of waves as far as it may differ, for all of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,16 +77,6 @@ pub fn covered(inst: &Inst) -> bool {
         && !matches!(inst.op, Op::SMovrelsB32 | Op::SMovrelsB64 | Op::SSetGprIdxOff)
         && !inst.has(flag::GDS)
         && mask_written(inst).is_none_or(|n| n & 1 == 0)
-}
-
-/// The pair that gets a bit for every lane: a carry, or what a comparison says.
-fn mask_written(inst: &Inst) -> Option<u8> {
-    match (inst.sdst, inst.dst, inst.entry().compare()) {
-        (n, ..) if n != NO_SDST => Some(n),
-        (_, Operand::Sgpr(n), Some(_)) => Some(n),
-        (_, _, Some(_)) => Some(2 * VCC),
-        _ => None,
-    }
 }
 
 impl Step<'_> {
@@ -232,38 +222,18 @@ impl Step<'_> {
             Operand::Sgpr(n) if n & 1 == 0 => n >> 1,
             _ => u8::MAX,
         };
-        let (op, saves): (fn(bool, bool) -> bool, bool) = match inst.op {
-            Op::SMovB64 => (|a, _| a, false),
-            Op::SNotB64 => (|a, _| !a, false),
-            Op::SAndB64 => (|a, b| a & b, false),
-            Op::SOrB64 => (|a, b| a | b, false),
-            Op::SXorB64 => (|a, b| a ^ b, false),
-            Op::SAndn2B64 => (|a, b| a & !b, false),
-            Op::SOrn2B64 => (|a, b| a | !b, false),
-            Op::SNandB64 => (|a, b| !(a & b), false),
-            Op::SNorB64 => (|a, b| !(a | b), false),
-            Op::SXnorB64 => (|a, b| a == b, false),
-            Op::SAndSaveexecB64 => (|a, b| a & b, true),
-            Op::SOrSaveexecB64 => (|a, b| a | b, true),
-            Op::SXorSaveexecB64 => (|a, b| a ^ b, true),
-            Op::SAndn2SaveexecB64 => (|a, b| a & !b, true),
-            Op::SOrn2SaveexecB64 => (|a, b| a | !b, true),
-            Op::SNandSaveexecB64 => (|a, b| !(a & b), true),
-            Op::SNorSaveexecB64 => (|a, b| !(a | b), true),
-            Op::SXnorSaveexecB64 => (|a, b| a == b, true),
-            Op::SCselectB64 if pair < 64 && !state.scc => {
-                let before = state.clone();
-                state.assign(&[pair], |case| {
-                    let both = [x, y].into_iter().flat_map(|o| Self::mask_bits(&before, case, o));
-                    both.map(|b| [b]).collect()
-                });
-                self.origin_of_pair(state, pair, from);
-                return;
-            }
-            _ => {
-                self.write_scalars(state, differs, from);
-                return;
-            }
+        if inst.op == Op::SCselectB64 && pair < 64 && !state.scc {
+            let before = state.clone();
+            state.assign(&[pair], |case| {
+                let both = [x, y].into_iter().flat_map(|o| Self::mask_bits(&before, case, o));
+                both.map(|b| [b]).collect()
+            });
+            self.origin_of_pair(state, pair, from);
+            return;
+        }
+        let Some((op, saves)) = mask_operation(inst.op) else {
+            self.write_scalars(state, differs, from);
+            return;
         };
         if pair >= 64 {
             self.write_scalars(state, differs, from);

@@ -1,0 +1,186 @@
+//! Lines and bank passes that an access can take, from its addresses as functions of the lane. Lines: fewer lanes touch no
+//! more of them. Bank passes: as many dwords as there are banks go together, in the order of the lanes, so that fewer lanes
+//! can meet others than they did; which lanes are on then matters.
+
+use super::linear::{Dims, Lin, low};
+use super::value::{Wide, any};
+
+/// Bytes of a lane's access from its address: where they begin, and how many.
+pub type Piece = (u64, u32);
+
+/// Lines that a run of bytes can lie in, if its address is `residue` modulo two to the `bits`.
+fn straddled(residue: u64, bits: u32, bytes: u32, line: u64) -> u64 {
+    let place = match 1u64.checked_shl(bits).filter(|&unit| unit < line) {
+        Some(unit) => line - unit + low(residue, bits),
+        None => residue & (line - 1),
+    };
+    (place + u64::from(bytes.max(1)) - 1) / line + 1
+}
+
+/// Lines that one lane can touch.
+fn of_lane(lin: &Lin, pieces: &[Piece], line: u64) -> u64 {
+    let (residue, bits) = lin.alignment();
+    pieces.iter().map(|&(at, bytes)| straddled(residue.wrapping_add(at), bits, bytes, line)).sum()
+}
+
+/// Lines of all lanes together, for the worst base there can be.
+fn together(lin: &Lin, pieces: &[Piece], line: u64, dims: Dims) -> Option<u64> {
+    let own = match lin.spread? {
+        0 => 0,
+        w => i128::from(w).checked_mul(1i128.checked_shl(lin.grain)?)?,
+    };
+    let offsets: Vec<i128> = (0..dims.lanes).map(|l| dims.offset(lin.steps, l)).collect();
+    let bits = lin.known.min(line.trailing_zeros());
+    let bases = (0..line >> bits).map(|j| low(lin.residue, bits) + (j << bits));
+    let line = i128::from(line);
+    let lines = |base: u64| {
+        let mut spans: Vec<(i128, i128)> = Vec::new();
+        for offset in &offsets {
+            for &(at, bytes) in pieces {
+                let first = i128::from(base) + offset + i128::from(at);
+                let last = first + own + i128::from(bytes.max(1)) - 1;
+                spans.push((first.div_euclid(line), last.div_euclid(line)));
+            }
+        }
+        spans.sort_unstable();
+        let (mut count, mut end) = (0, i128::MIN);
+        for (first, last) in spans {
+            count += (last + 1 - first.max(end)).max(0);
+            end = end.max(last + 1);
+        }
+        u64::try_from(count).unwrap_or(u64::MAX)
+    };
+    bases.map(lines).max()
+}
+
+/// Lines at most. `line` is a power of two.
+pub fn lines(wide: &Wide, pieces: &[Piece], line: u32, dims: Dims) -> u32 {
+    let line = u64::from(line.max(1));
+    let lanes = u64::from(dims.lanes);
+    let apart = wide.alts.iter().map(|l| of_lane(l, pieces, line)).max().unwrap_or(0).saturating_mul(lanes);
+    let each = wide.alts.iter().map(|l| together(l, pieces, line, dims));
+    let sum = each.reduce(|a, b| Some(a?.saturating_add(b?))).flatten().unwrap_or(u64::MAX);
+    let within = wide.bounds(dims).map_or(u64::MAX, |(lo, hi)| {
+        let reach = pieces.iter().map(|&(at, bytes)| at + u64::from(bytes.max(1)) - 1).max().unwrap_or(0);
+        let least = pieces.iter().map(|p| p.0).min().unwrap_or(0);
+        (hi.saturating_add(reach) / line).saturating_sub(lo.saturating_add(least) / line).saturating_add(1)
+    });
+    u32::try_from(apart.min(sum).min(within)).unwrap_or(u32::MAX)
+}
+
+/// Which lanes can take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// Any of them.
+    Some,
+    /// All that the wave has; `.0`: which are all lanes there can be.
+    All(bool),
+}
+
+/// Bank passes at most. Offsets in local memory; `pieces` once for every time that a lane's dwords are used.
+pub fn passes(wide: &Wide, pieces: &[Piece], banks: u32, dims: Dims, lanes: Lanes) -> u32 {
+    let touched = |residue: u64, bits: u32| -> u64 {
+        pieces.iter().map(|&(at, bytes)| straddled(residue.wrapping_add(at), bits, bytes, 4)).sum()
+    };
+    let (residue, bits) = any(&wide.alts).alignment();
+    let dwords = u64::from(dims.lanes).saturating_mul(touched(residue, bits));
+    let banks = u64::from(banks);
+    if banks == 0 {
+        return 1;
+    }
+    let rows = dwords.div_ceil(banks);
+    let mut least = dwords;
+    // Numbers close together: a bank has few of them.
+    let reach = pieces.iter().map(|&(at, bytes)| at + u64::from(bytes.max(1)) - 1).max().unwrap_or(0);
+    let first = pieces.iter().map(|p| p.0).min().unwrap_or(0);
+    if let Some((lo, hi)) = wide.bounds(dims) {
+        let span =
+            (hi.saturating_add(reach) / 4).saturating_sub(lo.saturating_add(first) / 4).saturating_add(1);
+        least = least.min(rows.saturating_mul(span.div_ceil(banks)));
+    }
+    if let [one] = wide.alts.as_slice() {
+        let (low_end, high_end) = dims.extent(one.steps);
+        let own = one.spread.and_then(|w| i128::from(w).checked_mul(1i128.checked_shl(one.grain.min(100))?));
+        let own = if one.spread == Some(0) { Some(0) } else { own };
+        if let Some(own) = own {
+            let bytes = high_end - low_end + own + i128::from(reach - first) + 1;
+            let span = u64::try_from(bytes / 4 + 2).unwrap_or(u64::MAX);
+            least = least.min(rows.saturating_mul(span.div_ceil(banks)));
+        }
+        if one.spread == Some(0) {
+            let bases = (0..4u64 >> one.known.min(2))
+                .map(|j| low(one.residue, one.known.min(2)) + (j << one.known.min(2)));
+            let exact = bases.map(|base| exact(one, base, pieces, banks, dims, lanes)).max();
+            least = exact.map_or(least, |e| least.min(e));
+        }
+    }
+    u32::try_from(least.max(1)).unwrap_or(u32::MAX)
+}
+
+/// Passes of addresses that are known but for a multiple of four: which banks they are in does not matter.
+fn exact(lin: &Lin, base: u64, pieces: &[Piece], banks: u64, dims: Dims, lanes: Lanes) -> u64 {
+    let of = |lane: u32| -> Vec<i128> {
+        let start = i128::from(base) + dims.offset(lin.steps, lane);
+        let dwords = |&(at, bytes): &Piece| {
+            let first = start + i128::from(at);
+            (first.div_euclid(4))..=((first + i128::from(bytes.max(1)) - 1).div_euclid(4))
+        };
+        pieces.iter().flat_map(dwords).collect()
+    };
+    let all: Vec<Vec<i128>> = (0..dims.lanes).map(of).collect();
+    match lanes {
+        Lanes::All(true) => in_order(&all, banks),
+        // Waves at the end of a group have the first lanes only.
+        Lanes::All(false) => (1..=all.len()).map(|n| in_order(&all[..n], banks)).max().unwrap_or(1),
+        Lanes::Some => any_lanes(&all, banks),
+    }
+}
+
+/// The most different dwords that a bank has.
+fn load<'a>(dwords: impl Iterator<Item = &'a i128>, banks: u64) -> u64 {
+    let mut all: Vec<(i128, i128)> = dwords.map(|&d| (d.rem_euclid(i128::from(banks)), d)).collect();
+    all.sort_unstable();
+    all.dedup();
+    let mut most = 0;
+    for bank in all.chunk_by(|a, b| a.0 == b.0) {
+        most = most.max(bank.len() as u64);
+    }
+    most
+}
+
+fn in_order(lanes: &[Vec<i128>], banks: u64) -> u64 {
+    let all: Vec<i128> = lanes.iter().flatten().copied().collect();
+    all.chunks(banks as usize).map(|c| load(c.iter(), banks)).sum::<u64>().max(1)
+}
+
+/// The most passes for any part of the lanes. Dwords that go together belong to lanes of a stretch, stretches follow each
+/// other (sharing a lane where its dwords are parted), and all but the last are of as many dwords as there are banks.
+fn any_lanes(lanes: &[Vec<i128>], banks: u64) -> u64 {
+    let count = lanes.len();
+    let total: u64 = lanes.iter().map(|l| l.len() as u64).sum();
+    if lanes.iter().any(|l| l.len() as u64 > banks) {
+        return total;
+    }
+    let shared = lanes.iter().any(|l| !banks.is_multiple_of(l.len().max(1) as u64));
+    let mut loads = vec![vec![0u64; count + 1]; count];
+    for (from, row) in loads.iter_mut().enumerate() {
+        for to in from + 1..=count {
+            // The least is one per dword; more than there are banks cannot go together.
+            row[to] = load(lanes[from..to].iter().flatten(), banks).min(banks);
+        }
+    }
+    // The most passes of lanes from here on.
+    let mut best = vec![0u64; count + 1];
+    for from in (0..count).rev() {
+        let mut most = loads[from][count];
+        for to in from + 1..count {
+            let dwords: u64 = lanes[from..to].iter().map(|l| l.len() as u64).sum();
+            if dwords >= banks {
+                let next = if shared && to - 1 > from { to - 1 } else { to };
+                most = most.max(loads[from][to] + best[next]);
+            }
+        }
+        best[from] = most.max(best[from + 1]);
+    }
+    best[0].min(total).max(1)
+}

@@ -1,0 +1,273 @@
+//! What memory one execution of an instruction by one wave can touch at most: lines, bank passes, addresses. The heart of
+//! proved bounds (docs/proved.md): each line is a slot of a cache port and perhaps of DRAM.
+//!
+//! Every vector register is followed as a function of the lane (`linear`), for classes of lanes that masks tell apart
+//! (`state`), from the work-item ids and arguments that the launch fixes; ranges come from [`crate::infer`]. What is not
+//! understood is anything: a line for every lane, or two where its bytes can straddle. Masks only take lanes away.
+
+mod arith;
+mod count;
+mod linear;
+mod start;
+mod state;
+mod step;
+mod touch;
+mod value;
+
+pub use step::AccessRule;
+
+use crate::calls::code_blocks;
+use crate::check::calls_of;
+use crate::infer::state::{Side, State as Ranges};
+use crate::infer::values::Values;
+use crate::infer::{self, Known};
+use state::{Arrival, EXEC, State, VCC, bit};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use step::{Setting, Step};
+use touch::Around;
+use wb_isa::gcn3::isa::Gcn3;
+use wb_isa::gcn3::{Op, Operand};
+use wb_isa::{FlowKind, Pc};
+use wb_program::Program;
+
+/// Visits of a block before what changes is given up, and before everything is.
+const PATIENCE: u32 = 3;
+const VISITS: usize = 48;
+
+/// What matters of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessShape {
+    /// Bytes of a line, a power of two: of vector memory and of scalar memory.
+    pub data_line: u32,
+    pub scalar_line: u32,
+    /// Banks of local memory; 0: it has none to wait for.
+    pub banks: u32,
+    /// Lanes of a wave.
+    pub lanes: u32,
+    /// Paths of a wave can run apart and meet again: then only what is the same for all paths is shared by their lanes.
+    pub apart: bool,
+}
+
+/// Whether an access goes to local memory (LDS).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Local {
+    Never,
+    Always,
+    /// A flat access whose address is not known.
+    Maybe,
+}
+
+/// Why nothing is known about the addresses of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    Memory,
+    Operation,
+    Start,
+    Flow,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Why::Memory => "index comes from memory",
+            Why::Operation => "index is computed in a way that is not followed",
+            Why::Start => "index comes from a register that is not followed",
+            Why::Flow => "the flow of the kernel is not known, or never gets there",
+        })
+    }
+}
+
+/// What one execution of an instruction by one wave can touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessFact {
+    pub pc: Pc,
+    /// Different cache lines at most: of the scalar port for scalar loads and stores, of the data port for all others.
+    pub lines: u32,
+    /// Bank passes at most, if it goes to local memory.
+    pub passes: u32,
+    pub local: Local,
+    pub write: bool,
+    /// The first and the last byte it can touch, if known: device addresses, never of local memory.
+    pub range: Option<(u64, u64)>,
+    /// Why its addresses are no function of the lane; none if they are.
+    pub why: Option<Why>,
+}
+
+/// Facts about all memory instructions that a kernel can reach.
+pub fn accesses(program: &Program<Gcn3>, known: &Known, shape: AccessShape) -> BTreeMap<Pc, AccessFact> {
+    accesses_without(program, known, shape, None)
+}
+
+/// The same with a rule left out, for the tests of the search.
+#[doc(hidden)]
+pub fn accesses_without(
+    program: &Program<Gcn3>,
+    known: &Known,
+    shape: AccessShape,
+    without: Option<AccessRule>,
+) -> BTreeMap<Pc, AccessFact> {
+    let code = code_blocks(program, &calls_of(program));
+    let pcs: Vec<Pc> = code.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow)).collect();
+    let shape = AccessShape { lanes: shape.lanes.clamp(1, 64), ..shape };
+    let splits = |pc: &Pc| matches!(program.flow.kind[*pc as usize], FlowKind::SplitLanes);
+    let setup = &program.isa.setup;
+    let items = known.group.iter().fold(1u32, |n, &d| n.saturating_mul(d));
+    let around = Around {
+        shape,
+        setup,
+        existing: if items == 0 { shape.lanes } else { items.min(shape.lanes) },
+        full: start::full_waves(known, shape.lanes),
+    };
+    let set = Setting {
+        dims: start::dims(known, shape.lanes),
+        apart: shape.apart || pcs.iter().any(splits),
+        private: setup.scratch_per_lane > 0,
+        without,
+    };
+    let found = infer::with_ranges(program, known, |values, entries| {
+        Analysis { program, known, values, set, before: BTreeMap::new() }.facts(entries, &around)
+    });
+    let mut facts = found.flatten().unwrap_or_default();
+    // Where nothing gets, or nothing is known.
+    let nothing = Ranges::unknown();
+    for pc in pcs {
+        if let (Some(inst), false) = (program.ops[pc as usize].inst.as_ref(), facts.contains_key(&pc)) {
+            let step = Step { pc, inst, set, before: &nothing, after: &nothing };
+            facts.extend(touch::fact(&step, None, &around).map(|f| (pc, f)));
+        }
+    }
+    facts
+}
+
+struct Analysis<'a> {
+    program: &'a Program<Gcn3>,
+    known: &'a Known<'a>,
+    values: &'a Values<'a>,
+    set: Setting,
+    /// By block; none where nothing can get to.
+    before: BTreeMap<usize, State>,
+}
+
+impl Analysis<'_> {
+    /// None if it takes too long.
+    fn facts(mut self, entries: &[(usize, Ranges)], around: &Around) -> Option<BTreeMap<Pc, AccessFact>> {
+        self.solve(entries)?;
+        let mut facts = BTreeMap::new();
+        for (&block, state) in &self.before {
+            self.through(block, state.clone(), &mut |step, state| {
+                facts.extend(touch::fact(step, Some(state), around).map(|f| (step.pc, f)));
+            });
+        }
+        Some(facts)
+    }
+
+    fn solve(&mut self, entries: &[(usize, Ranges)]) -> Option<()> {
+        let mut work = BTreeSet::new();
+        for (i, (block, ranges)) in entries.iter().enumerate() {
+            let state = match i {
+                0 => start::start(self.program, self.known, ranges, self.set.dims),
+                _ => State::unknown(),
+            };
+            self.arrive(*block, state, false);
+            work.insert(*block);
+        }
+        let mut visits: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut left = VISITS * self.program.cfg.blocks.len().max(1);
+        while let Some(block) = work.pop_first() {
+            left = left.checked_sub(1)?;
+            let state = self.before.get(&block)?.clone();
+            for (to, state) in self.out(block, state) {
+                let seen = visits.entry(to).or_default();
+                if self.arrive(to, state, *seen > PATIENCE) {
+                    *seen += 1;
+                    work.insert(to);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// A state arrives at a block; whether more is possible there than before.
+    fn arrive(&mut self, block: usize, mut state: State, hard: bool) -> bool {
+        let needed = self.program.needed(self.program.cfg.blocks[block].first);
+        let live = |pair: u8| (0..2).any(|i| needed.is_live(usize::from(2 * pair + i)));
+        (0..EXEC).filter(|&pair| !live(pair)).for_each(|pair| state.merge(pair));
+        match self.before.get_mut(&block) {
+            Some(old) => old.join(state, Arrival { block, hard }),
+            None => self.before.insert(block, state).is_none(),
+        }
+    }
+
+    /// The state after a block; `see` is shown every instruction with the state before it.
+    fn through(&self, block: usize, mut state: State, see: &mut dyn FnMut(&Step, &State)) -> State {
+        let Some(ranges) = self.values.at(block) else { return state };
+        let mut ranges = ranges.clone();
+        for pc in self.program.cfg.pcs(block, &self.program.flow) {
+            let Some(inst) = self.program.ops[pc as usize].inst.as_ref() else { continue };
+            sharpen(&mut ranges, &state, inst);
+            let before = ranges.clone();
+            self.values.step(pc, &mut ranges);
+            let step = Step { pc, inst, set: self.set, before: &before, after: &ranges };
+            see(&step, &state);
+            match self.program.flow.kind[pc as usize] {
+                FlowKind::Call { .. } => state = State::unknown(),
+                _ => step.run(&mut state),
+            }
+        }
+        state
+    }
+
+    /// States on the ways out of a block that can be taken.
+    fn out(&self, block: usize, state: State) -> Vec<(usize, State)> {
+        let state = self.through(block, state, &mut |_, _| {});
+        let last = self.program.cfg.blocks[block].last;
+        let target = match self.program.flow.kind[last as usize] {
+            FlowKind::Branch(t) | FlowKind::MaskBranch { target: t, .. } => self.program.cfg.block_at(t),
+            _ => None,
+        };
+        let next = self.program.cfg.block_at(self.program.flow.next[last as usize]);
+        let op = self.program.ops[last as usize].inst.as_ref().map(|i| i.op);
+        let taken: BTreeSet<usize> = self.values.out(block).into_iter().map(|o| o.0).collect();
+        let ways = taken.into_iter().map(|to| {
+            let mut state = state.clone();
+            if target != next {
+                let jumps = Some(to) == target;
+                let zero = match op {
+                    Some(Op::SCbranchExecz) if jumps => Some(EXEC),
+                    Some(Op::SCbranchExecnz) if !jumps => Some(EXEC),
+                    Some(Op::SCbranchVccz) if jumps => Some(VCC),
+                    Some(Op::SCbranchVccnz) if !jumps => Some(VCC),
+                    _ => None,
+                };
+                if let Some(pair) = zero.filter(|&p| state.tracked(p)) {
+                    state.keep(|case| !bit(case, pair));
+                }
+            }
+            (to, state)
+        });
+        ways.collect()
+    }
+}
+
+/// Ranges of the registers that an instruction reads, as far as more is known here.
+fn sharpen(ranges: &mut Ranges, state: &State, inst: &wb_isa::gcn3::Inst) {
+    for used in inst.uses().into_iter().filter(|u| u.read) {
+        for i in 0..used.dwords {
+            match used.operand {
+                Operand::Vgpr(n) => {
+                    let n = n.wrapping_add(i);
+                    let known = state.on().map(|(_, class)| class.get(n).range).reduce(|a, b| a.join(b));
+                    let range = &mut ranges.on[usize::from(n)];
+                    *range = known.and_then(|k| range.meet(k)).unwrap_or(*range);
+                }
+                Operand::Sgpr(n) => {
+                    let n = usize::from(n.wrapping_add(i) & 127);
+                    let range = ranges.side(Side::Scalar(n as u8));
+                    ranges.scalars[n].range = range.meet(state.scalars[n].range).unwrap_or(range);
+                }
+                _ => {}
+            }
+        }
+    }
+}

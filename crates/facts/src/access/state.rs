@@ -1,0 +1,327 @@
+//! What is known at one point: of scalars, and of vector registers apart for classes of lanes. A class is the lanes with the
+//! same bits in the masks that are followed (EXEC always), so it is known which lanes an older mask brings back, and what
+//! those hold. Within a class one base holds for all lanes; across classes only what has the same origin.
+
+use super::Why;
+use super::value::{Id, Tag, Value};
+use crate::infer::range::Range;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use wb_isa::Pc;
+
+/// EXEC and VCC as pairs.
+pub const EXEC: u8 = 63;
+pub const VCC: u8 = 53;
+
+/// More classes than this are not told apart.
+const CLASSES: usize = 64;
+
+/// An addition whose carry stands in a mask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pending {
+    pub pc: Pc,
+    /// Where the low half is.
+    pub to: u8,
+    pub a: Value,
+    pub b: Value,
+    pub minus: bool,
+}
+
+/// Vector registers of a class of lanes; what is not there is unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Class {
+    pub regs: BTreeMap<u8, Value>,
+    /// By the pair with the carry.
+    pub carries: BTreeMap<u8, Pending>,
+}
+
+impl Class {
+    pub fn get(&self, n: u8) -> Value {
+        self.regs.get(&n).cloned().unwrap_or_else(|| Value::unknown(Range::FULL, Why::Start))
+    }
+
+    pub fn put(&mut self, n: u8, value: Value) {
+        self.carries.retain(|_, p| p.to != n);
+        self.regs.insert(n, value);
+    }
+
+    fn each(&mut self, mut f: impl FnMut(&mut Value)) {
+        self.regs.values_mut().for_each(&mut f);
+        for p in self.carries.values_mut() {
+            f(&mut p.a);
+            f(&mut p.b);
+        }
+    }
+
+    /// The lanes of two classes as one.
+    fn of_lanes(&self, other: &Class) -> Class {
+        let both = |(n, v): (&u8, &Value)| Some((*n, v.of_lanes(other.regs.get(n)?)));
+        let carries = self.carries.iter().filter(|(n, p)| other.carries.get(n) == Some(p) && settled(p));
+        let carries = carries.map(|(n, p)| (*n, p.clone())).collect();
+        Class { regs: self.regs.iter().filter_map(both).collect(), carries }
+    }
+}
+
+/// Equal operands are the same ones.
+fn settled(p: &Pending) -> bool {
+    [&p.a, &p.b].iter().all(|v| v.id.is_some() || v.range.constant().is_some())
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    pub scalars: Vec<Value>,
+    /// Pairs that are followed lane by lane.
+    pub masks: u64,
+    /// By the bits that the lanes have in those pairs.
+    pub lanes: BTreeMap<u64, Class>,
+    /// A scalar addition whose carry is SCC.
+    pub carry: Option<Pending>,
+}
+
+/// How a state arrives at a block.
+#[derive(Clone, Copy)]
+pub struct Arrival {
+    pub block: usize,
+    /// It came often: what still changes is given up.
+    pub hard: bool,
+}
+
+impl State {
+    /// Before the first instruction: all lanes there are are on.
+    pub fn start() -> State {
+        let lanes = BTreeMap::from([(1 << EXEC, Class::default())]);
+        State { lanes, ..State::unknown() }
+    }
+
+    /// Nothing is known.
+    pub fn unknown() -> State {
+        let lanes = [0, 1 << EXEC].map(|case| (case, Class::default())).into_iter().collect();
+        let scalars = vec![Value::uniform(Range::FULL, false); 128];
+        State { scalars, masks: 1 << EXEC, lanes, carry: None }
+    }
+
+    pub fn tracked(&self, pair: u8) -> bool {
+        self.masks >> pair & 1 == 1
+    }
+
+    pub fn on(&self) -> impl Iterator<Item = (u64, &Class)> {
+        self.lanes.iter().filter(|l| bit(*l.0, EXEC)).map(|l| (*l.0, l.1))
+    }
+
+    /// No lane that exists is off.
+    pub fn all_on(&self) -> bool {
+        self.lanes.keys().all(|&case| bit(case, EXEC))
+    }
+
+    /// Every vector register is unknown: lanes that do not exist may be on.
+    pub fn lose_lanes(&mut self) {
+        self.lanes.values_mut().for_each(|class| *class = Class::default());
+    }
+
+    /// An instruction is executed again: its older results have no name any more.
+    pub fn forget(&mut self, id: impl Fn(Id) -> bool + Copy) {
+        self.scalars.iter_mut().for_each(|v| v.forget(id));
+        self.lanes.values_mut().for_each(|class| class.each(|v| v.forget(id)));
+        if let Some(p) = &mut self.carry {
+            p.a.forget(id);
+            p.b.forget(id);
+        }
+    }
+
+    pub fn put_scalar(&mut self, n: u8, value: Value) {
+        self.scalars[usize::from(n & 127)] = value;
+        let pair = (n & 127) >> 1;
+        self.drop_mask(pair);
+        if self.carry.as_ref().is_some_and(|p| p.to == n) {
+            self.carry = None;
+        }
+    }
+
+    /// A pair is written: it has no older carry.
+    pub fn drop_carry(&mut self, pair: u8) {
+        self.lanes.values_mut().for_each(|class| _ = class.carries.remove(&pair));
+    }
+
+    /// A pair is written with something that is not followed.
+    pub fn drop_mask(&mut self, pair: u8) {
+        self.drop_carry(pair);
+        if pair == EXEC {
+            self.assign(&[EXEC], |_| vec![[false], [true]]);
+        } else {
+            self.merge(pair);
+        }
+    }
+
+    /// The pair is no longer followed lane by lane.
+    pub fn merge(&mut self, pair: u8) {
+        if self.tracked(pair) && pair != EXEC {
+            self.masks &= !(1 << pair);
+            self.change(|case| vec![case & !(1 << pair)]);
+        }
+    }
+
+    fn change(&mut self, f: impl Fn(u64) -> Vec<u64>) {
+        let mut lanes: BTreeMap<u64, Class> = BTreeMap::new();
+        for (&case, class) in &self.lanes {
+            let to: BTreeSet<u64> = f(case).into_iter().collect();
+            for case in to {
+                let new = lanes.get(&case).map_or_else(|| class.clone(), |old| old.of_lanes(class));
+                lanes.insert(case, new);
+            }
+        }
+        self.lanes = lanes;
+        if self.lanes.len() > CLASSES {
+            (0..EXEC).for_each(|pair| self.merge(pair));
+        }
+    }
+
+    /// Pairs get new bits: `f` says which ones lanes of a class can have then.
+    pub fn assign<const N: usize>(&mut self, pairs: &[u8; N], f: impl Fn(u64) -> Vec<[bool; N]>) {
+        let all = pairs.iter().fold(0u64, |all, pair| all | 1 << pair);
+        self.masks |= all;
+        let put = |case: u64, new: [bool; N]| {
+            pairs.iter().zip(new).fold(case & !all, |case, (pair, b)| case | u64::from(b) << pair)
+        };
+        self.change(|case| f(case).into_iter().map(|new| put(case, new)).collect());
+    }
+
+    /// Only classes with these bits are left.
+    pub fn keep(&mut self, wanted: impl Fn(u64) -> bool) {
+        self.lanes.retain(|&case, _| wanted(case));
+    }
+
+    /// Another state arrives at a block where this one holds; whether less is known then.
+    pub fn join(&mut self, mut other: State, at: Arrival) -> bool {
+        for pair in 0..EXEC {
+            match (self.tracked(pair), other.tracked(pair)) {
+                (true, false) => self.merge(pair),
+                (false, true) => other.merge(pair),
+                _ => {}
+            }
+        }
+        self.rename(&mut other, at.block);
+        let before = self.clone();
+        for n in 0..128 {
+            let both = [(true, before.scalars[n].clone(), other.scalars[n].clone())];
+            let new = meet(&both, (256 + n) as u16, at, &|id| before.low_half(&other, id));
+            self.scalars[n] = new.into_iter().next().unwrap_or_else(|| Value::uniform(Range::FULL, false));
+        }
+        let cases: Vec<u64> = self.lanes.keys().filter(|c| other.lanes.contains_key(c)).copied().collect();
+        let registers: BTreeSet<u8> = self.lanes.values().flat_map(|c| c.regs.keys().copied()).collect();
+        for n in registers {
+            let known = |s: &State, case: &u64| s.lanes.get(case).and_then(|c| c.regs.get(&n)).cloned();
+            let both =
+                |case: &u64| Some((*case, (bit(*case, EXEC), known(&before, case)?, known(&other, case)?)));
+            let (at_cases, values): (Vec<u64>, Vec<Both>) = cases.iter().filter_map(both).unzip();
+            let new = meet(&values, n.into(), at, &|id| before.low_half(&other, id));
+            let new: BTreeMap<u64, Value> = at_cases.into_iter().zip(new).collect();
+            for (case, class) in self.lanes.iter_mut().filter(|(case, _)| other.lanes.contains_key(case)) {
+                match new.get(case) {
+                    Some(value) => _ = class.regs.insert(n, value.clone()),
+                    None => _ = class.regs.remove(&n),
+                }
+            }
+        }
+        for (case, class) in &mut self.lanes {
+            if let Some(o) = other.lanes.get(case) {
+                class.carries.retain(|n, p| o.carries.get(n) == Some(p) && settled(p));
+            }
+        }
+        for (case, class) in other.lanes {
+            self.lanes.entry(case).or_insert(class);
+        }
+        if self.carry != other.carry {
+            self.carry = None;
+        }
+        *self != before
+    }
+
+    /// Names that this block gives mean what is there now: an older state's are taken away, unless every register that has
+    /// one here has it there too.
+    fn rename(&self, other: &mut State, block: usize) {
+        let names = |s: &State| {
+            let mut all: BTreeSet<(u64, u16, Id, u8)> = BTreeSet::new();
+            let mut add = |case: u64, n: u16, v: &Value| {
+                all.extend(v.id.map(|id| (case, n, id, 0)));
+                all.extend(v.tags.iter().map(|t| (case, n, t.id, 1 + u8::from(t.high))));
+            };
+            s.scalars.iter().enumerate().for_each(|(n, v)| add(0, 256 + n as u16, v));
+            for (&case, class) in &s.lanes {
+                class.regs.iter().for_each(|(&n, v)| add(case, n.into(), v));
+            }
+            all.retain(|n| matches!(n.2, Id::Met(b, _) if b == block));
+            all
+        };
+        let (mine, theirs) = (names(self), names(other));
+        let stale: BTreeSet<Id> = mine.symmetric_difference(&theirs).map(|n| n.2).collect();
+        if !stale.is_empty() {
+            other.forget(|id| stale.contains(&id));
+        }
+    }
+
+    /// The register that is the low half of one number here and of another one there, for all lanes that are on.
+    fn low_half(&self, other: &State, (a, b): (Id, Id)) -> Option<u16> {
+        let has = |v: &Value, id: Id| v.tags.iter().rfind(|t| !t.high).is_some_and(|t| t.id == id);
+        let scalar = (0..128).find(|&n| has(&self.scalars[n], a) && has(&other.scalars[n], b));
+        let vector = || {
+            (0..=255u8).find(|n| {
+                let each = |s: &State, id: Id| {
+                    s.on().next().is_some() && s.on().all(|(_, c)| c.regs.get(n).is_some_and(|v| has(v, id)))
+                };
+                each(self, a) && each(other, b)
+            })
+        };
+        scalar.map(|n| 256 + n as u16).or_else(|| vector().map(u16::from))
+    }
+}
+
+/// A register's value in a class, before and now; whether the class is on.
+type Both = (bool, Value, Value);
+
+/// A register's values in its classes after two ways.
+fn meet(
+    values: &[Both],
+    register: u16,
+    at: Arrival,
+    low_half: &dyn Fn((Id, Id)) -> Option<u16>,
+) -> Vec<Value> {
+    // Lanes that are on all had the same origin on either way, so they have now.
+    let first = values.iter().find(|v| v.0).map(|(_, x, y)| (x, y));
+    let alike = first.is_some_and(|(a, b)| {
+        let same =
+            |x: &Value, y: &Value| x.id == a.id && y.id == b.id && x.alts == a.alts && y.alts == b.alts;
+        a.id.is_some() && b.id.is_some() && values.iter().filter(|v| v.0).all(|(_, x, y)| same(x, y))
+    });
+    let one = |(on, x, y): &Both| {
+        if x == y && x.id.is_some() {
+            return x.clone();
+        }
+        let mut new = x.of_ways(y, at.hard);
+        if *on && alike && new.id.is_none() {
+            new.id = Some(Id::Met(at.block, register));
+        }
+        for t in &x.tags {
+            if let Some(same) = y.tags.iter().find(|o| o.id == t.id && o.high == t.high) {
+                let wide = if same.wide == t.wide {
+                    t.wide.clone()
+                } else {
+                    Rc::new(t.wide.of_ways(&same.wide, at.hard))
+                };
+                new.tag(Tag { wide, ..t.clone() });
+            }
+        }
+        let fresh = x.tags.iter().flat_map(|t| y.tags.iter().map(move |o| (t, o)));
+        for (t, o) in fresh.filter(|(t, o)| *on && t.high == o.high && t.id != o.id) {
+            let id = low_half((t.id, o.id)).map(|n| Id::Met(at.block, n));
+            if let Some(id) = id.filter(|id| new.tags.iter().all(|t| t.id != *id)) {
+                new.tag(Tag { id, high: t.high, wide: Rc::new(t.wide.of_ways(&o.wide, at.hard)) });
+            }
+        }
+        new
+    };
+    values.iter().map(one).collect()
+}
+
+pub fn bit(case: u64, pair: u8) -> bool {
+    case >> pair & 1 == 1
+}

@@ -1,0 +1,351 @@
+//! Which memory an instruction touches: the bytes of a lane's access, and the addresses of all lanes that are on.
+
+use super::count::{self, Lanes, Piece};
+use super::linear::{Dims, Lin, low};
+use super::start::PRIVATE_WORD;
+use super::state::State;
+use super::step::Step;
+use super::value::{Value, Wide, any};
+use super::{AccessFact, AccessShape, Local, Why};
+use crate::infer::range::Range;
+use wb_isa::gcn3::isa::Setup;
+use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
+use wb_isa::gcn3::{Format, Inst, Op, Operand, flag, sreg};
+
+/// Bytes between one lane's consecutive private dwords.
+const PRIVATE_STEP: u64 = 256;
+
+/// What is the same for all accesses of a kernel.
+#[derive(Clone, Copy)]
+pub struct Around<'a> {
+    pub shape: AccessShape,
+    pub setup: &'a Setup,
+    /// Lanes that a wave can have.
+    pub existing: u32,
+    /// All waves have all lanes.
+    pub full: bool,
+}
+
+/// The fact about an instruction; none if it touches no memory. `known`: the state before it.
+pub fn fact(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFact> {
+    let inst = step.inst;
+    match inst.format {
+        Format::Smem => scalar(step, state, around),
+        Format::Ds => local(step, state, around),
+        Format::Flat => flat(step, state, around),
+        Format::Mubuf => buffer(step, state, around),
+        Format::Mimg => {
+            let pieces: Vec<Piece> = (0..16).map(|i| (PRIVATE_STEP * i, 16)).collect();
+            Some(vector(step, state, around, &anything(), &pieces, Local::Never))
+        }
+        _ => None,
+    }
+}
+
+fn anything() -> Wide {
+    Wide { alts: vec![Lin::unknown()], range: None }
+}
+
+fn writes(inst: &Inst) -> bool {
+    let name = inst.entry().name;
+    let reads = name.contains("_load_") || name.starts_with("ds_read");
+    !reads || inst.has(flag::LDS)
+}
+
+fn scalar(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFact> {
+    let inst = step.inst;
+    let buffer = inst.entry().name.starts_with("s_buffer");
+    if !inst.entry().name.contains("_load_") && !inst.entry().name.contains("_store_") {
+        return None;
+    }
+    let dims = Dims { lanes: 1, x: 1, y: 1 };
+    let bytes = 4 * u32::from(inst.dst_dwords());
+    let address = state.filter(|_| !buffer).map(|s| {
+        let offset = match inst.src[1] {
+            Operand::None => Wide::exact(u64::from(inst.imm as u32)),
+            register => step.scalar_value(s, register).extended(false, dims),
+        };
+        step.wide(s, &super::state::Class::default(), inst.src[0]).add(&offset)
+    });
+    let address = address.unwrap_or_else(anything);
+    // The two lowest bits do not count.
+    let down = |l: &Lin| match l.known >= 2 && l.same() {
+        true => Lin { residue: l.residue & !3, ..*l },
+        false if l.same() => Lin { residue: 0, known: 2, ..*l },
+        false => Lin::aligned(0, 2),
+    };
+    let range = address.range.map(|(lo, hi)| (lo & !3, hi & !3));
+    let address = Wide { alts: address.alts.iter().map(down).collect(), range };
+    let lines = count::lines(&address, &[(0, bytes)], around.shape.scalar_line, dims);
+    let range = address.bounds(dims).and_then(|(lo, hi)| Some((lo, hi.checked_add(u64::from(bytes) - 1)?)));
+    let write = inst.entry().name.contains("_store_");
+    Some(AccessFact { pc: step.pc, lines, passes: 0, local: Local::Never, write, range, why: None })
+}
+
+/// The fact about addresses that vector registers give.
+fn vector(
+    step: &Step,
+    state: Option<&State>,
+    around: &Around,
+    address: &Wide,
+    pieces: &[Piece],
+    local: Local,
+) -> AccessFact {
+    let clean = state.is_some() && step.before.is_clean(sreg::EXEC);
+    let lanes = if clean { around.existing } else { around.shape.lanes };
+    let dims = Dims { lanes, ..step.set.dims };
+    let AccessShape { data_line, banks, .. } = around.shape;
+    let (lines, passes) = match local {
+        Local::Always => {
+            let on = match state.is_some_and(|s| clean && s.all_on()) {
+                true => Lanes::All(around.full),
+                false => Lanes::Some,
+            };
+            // Where local memory begins is not known.
+            let shifted =
+                |l: &Lin| Lin { residue: low(l.residue, l.known.min(2)), known: l.known.min(2), ..*l };
+            let anywhere = Wide { alts: address.alts.iter().map(shifted).collect(), range: None };
+            let lines = count::lines(&anywhere, pieces, data_line, dims);
+            (lines, count::passes(address, pieces, banks, dims, on))
+        }
+        Local::Maybe => {
+            // Some lanes may be in local memory, which begins elsewhere.
+            let shifted =
+                |l: &Lin| Lin { residue: low(l.residue, l.known.min(2)), known: l.known.min(2), ..*l };
+            let anywhere = Wide { alts: address.alts.iter().map(shifted).collect(), range: None };
+            let worst = count::lines(&scattered(&anywhere), pieces, data_line, dims);
+            let lines = count::lines(&anywhere, pieces, data_line, dims).saturating_mul(2).min(worst);
+            (lines, count::passes(&scattered(&anywhere), pieces, banks, dims, Lanes::Some))
+        }
+        Local::Never => {
+            let lines = count::lines(address, pieces, data_line, dims);
+            (lines, count::passes(&scattered(address), pieces, banks, dims, Lanes::Some))
+        }
+    };
+    let reach = |(lo, hi): (u64, u64)| {
+        let first = pieces.iter().map(|p| p.0).min()?;
+        let last = pieces.iter().map(|&(at, bytes)| at + u64::from(bytes.max(1)) - 1).max()?;
+        Some((lo.checked_add(first)?, hi.checked_add(last)?))
+    };
+    let range = address.bounds(dims).filter(|_| local == Local::Never).and_then(reach);
+    let why = why(step, state, address);
+    AccessFact { pc: step.pc, lines, passes, local, write: writes(step.inst), range, why }
+}
+
+fn scattered(wide: &Wide) -> Wide {
+    Wide { alts: vec![any(&wide.alts)], range: wide.range }
+}
+
+/// Why the address is no function of the lane.
+fn why(step: &Step, state: Option<&State>, address: &Wide) -> Option<Why> {
+    let Some(state) = state else { return Some(Why::Flow) };
+    if address.alts.iter().all(|l| l.spread == Some(0)) {
+        return None;
+    }
+    let registers = [0, 1].map(|i| match step.inst.src[0] {
+        Operand::Vgpr(n) => Some(Operand::Vgpr(n.wrapping_add(i))),
+        _ => None,
+    });
+    let mut all = state.on().flat_map(|(_, class)| {
+        registers.iter().flatten().map(|&o| step.value(state, class, o)).collect::<Vec<_>>()
+    });
+    Some(all.find_map(|v| v.why).unwrap_or(Why::Operation))
+}
+
+/// What all classes of lanes that are on have, by `f`; `same` says whether two have the same.
+fn of_classes(
+    step: &Step,
+    state: &State,
+    registers: &[Operand],
+    f: impl Fn(&super::state::Class) -> Wide,
+) -> Option<Wide> {
+    let mut all: Option<(Vec<Value>, Wide)> = None;
+    for (_, class) in state.on() {
+        let values: Vec<Value> = registers.iter().map(|&o| step.value(state, class, o)).collect();
+        let wide = f(class);
+        all = Some(match all {
+            None => (values, wide),
+            Some((old, sum)) => {
+                let named = values.iter().all(|v| v.id.is_some() || v.range.constant().is_some());
+                let same = named && old == values && sum == wide;
+                (values, sum.of_lanes(&wide, same))
+            }
+        });
+    }
+    all.map(|a| a.1)
+}
+
+fn flat(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFact> {
+    let inst = step.inst;
+    let bytes = flat_bytes(inst);
+    let Operand::Vgpr(n) = inst.src[0] else { return None };
+    let registers = [Operand::Vgpr(n), Operand::Vgpr(n.wrapping_add(1))];
+    let address =
+        state.and_then(|s| of_classes(step, s, &registers, |class| step.wide(s, class, inst.src[0])));
+    let address = address.unwrap_or_else(anything);
+    let within = |aperture: u32| {
+        let bounds = address.bounds(step.set.dims);
+        bounds.is_none_or(|(lo, hi)| lo >> 32 <= aperture.into() && u64::from(aperture) <= hi >> 32)
+    };
+    let is_local = around.setup.lds_bytes > 0 && within(SHARED_APERTURE);
+    let private = around.setup.scratch_per_lane > 0 && within(PRIVATE_APERTURE);
+    let all_in = |(lo, hi): (u64, u64)| lo >> 32 == hi >> 32 && lo >> 32 == u64::from(SHARED_APERTURE);
+    let always = address.bounds(step.set.dims).is_some_and(all_in);
+    let local = if is_local { Local::Maybe } else { Local::Never };
+    if private && !always {
+        // Consecutive dwords of a lane lie apart.
+        let pieces: Vec<Piece> =
+            (0..u64::from(bytes.div_ceil(4))).map(|i| (PRIVATE_STEP * i, bytes.min(4))).collect();
+        let address = Wide { alts: vec![any(&address.alts)], range: None };
+        return Some(vector(step, state, around, &address, &pieces, local));
+    }
+    Some(vector(step, state, around, &address, &[(0, bytes)], local))
+}
+
+fn flat_bytes(inst: &Inst) -> u32 {
+    match inst.op {
+        Op::FlatLoadUbyte | Op::FlatLoadSbyte | Op::FlatStoreByte => 1,
+        Op::FlatLoadUshort | Op::FlatLoadSshort | Op::FlatStoreShort => 2,
+        Op::FlatLoadDword | Op::FlatStoreDword => 4,
+        Op::FlatLoadDwordx2 | Op::FlatStoreDwordx2 => 8,
+        Op::FlatLoadDwordx3 | Op::FlatStoreDwordx3 => 12,
+        Op::FlatLoadDwordx4 | Op::FlatStoreDwordx4 => 16,
+        _ if inst.entry().code & 0x20 != 0 => 8,
+        _ => 4,
+    }
+}
+
+/// Bytes of one of a local access's places, and the unit of two offsets.
+fn local_bytes(inst: &Inst) -> (u32, u32) {
+    match inst.op {
+        Op::DsReadI8 | Op::DsReadU8 | Op::DsWriteB8 => (1, 1),
+        Op::DsReadI16 | Op::DsReadU16 | Op::DsWriteB16 => (2, 1),
+        Op::DsReadB64 | Op::DsWriteB64 => (8, 1),
+        Op::DsReadB96 | Op::DsWriteB96 => (12, 1),
+        Op::DsReadB128 | Op::DsWriteB128 => (16, 1),
+        Op::DsRead2B32 | Op::DsWrite2B32 | Op::DsWrxchg2RtnB32 => (4, 4),
+        Op::DsRead2st64B32 | Op::DsWrite2st64B32 | Op::DsWrxchg2st64RtnB32 => (4, 256),
+        Op::DsRead2B64 | Op::DsWrite2B64 | Op::DsWrxchg2RtnB64 => (8, 8),
+        Op::DsRead2st64B64 | Op::DsWrite2st64B64 | Op::DsWrxchg2st64RtnB64 => (8, 512),
+        Op::DsReadB32 | Op::DsWriteB32 => (4, 1),
+        _ if inst.entry().code & 0x40 != 0 => (8, 1),
+        _ => (4, 1),
+    }
+}
+
+fn local(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFact> {
+    let inst = step.inst;
+    let (bytes, unit) = local_bytes(inst);
+    let moves = matches!(inst.op, Op::DsSwizzleB32 | Op::DsPermuteB32 | Op::DsBpermuteB32 | Op::DsNop);
+    if moves {
+        return None;
+    }
+    // Atomics read a place and write it.
+    let times = if inst.entry().atomic { 2 } else { 1 };
+    let code = inst.entry().code;
+    if matches!(inst.op, Op::DsAppend | Op::DsConsume) || matches!(code, 0x80..=0x95 | 0xc0..=0xd3) {
+        let pieces = vec![(0, bytes); 3];
+        return Some(vector(step, state, around, &anything(), &pieces, Local::Always));
+    }
+    let offsets: Vec<u64> = match inst.entry().two_offsets {
+        true => [inst.imm as u32 & 0xff, inst.imm as u32 >> 8 & 0xff].map(|o| u64::from(o * unit)).to_vec(),
+        false => vec![u64::from(inst.imm as u32 & 0xffff)],
+    };
+    let pieces: Vec<Piece> = offsets.iter().flat_map(|&at| vec![(at, bytes); times]).collect();
+    let most = offsets.iter().copied().max().unwrap_or(0);
+    // Only what lies in the group's memory is executed at all.
+    let inside = Range::signed(-(most as i32), around.setup.lds_bytes.min(1 << 30) as i32);
+    let address = state.and_then(|s| {
+        let place = |class: &super::state::Class| {
+            step.value(s, class, inst.src[0]).with_range(inside).extended(true, step.set.dims)
+        };
+        of_classes(step, s, &inst.src[..1], place)
+    });
+    Some(vector(step, state, around, &address.unwrap_or_else(anything), &pieces, Local::Always))
+}
+
+/// Bytes of one access of a buffer instruction, and how many there are.
+fn buffer_bytes(inst: &Inst) -> (u32, u32) {
+    match inst.op {
+        Op::BufferLoadUbyte | Op::BufferLoadSbyte | Op::BufferStoreByte => (1, 1),
+        Op::BufferLoadUshort | Op::BufferLoadSshort | Op::BufferStoreShort => (2, 1),
+        Op::BufferLoadDword | Op::BufferStoreDword => (4, 1),
+        Op::BufferLoadDwordx2 | Op::BufferStoreDwordx2 => (4, 2),
+        Op::BufferLoadDwordx3 | Op::BufferStoreDwordx3 => (4, 3),
+        Op::BufferLoadDwordx4 | Op::BufferStoreDwordx4 => (4, 4),
+        _ if inst.entry().atomic && inst.entry().code & 0x20 != 0 => (8, 1),
+        _ if inst.entry().atomic => (4, 1),
+        // Formats: four channels of four bytes at most.
+        _ => (4, 4),
+    }
+}
+
+fn buffer(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFact> {
+    let inst = step.inst;
+    if matches!(inst.op, Op::BufferWbinvl1 | Op::BufferWbinvl1Vol) {
+        return None;
+    }
+    let (bytes, times) = buffer_bytes(inst);
+    let apart: Vec<Piece> = (0..u64::from(times)).map(|i| (PRIVATE_STEP * i, bytes)).collect();
+    let unknown = |local: Local| {
+        let mut pieces = apart.clone();
+        if inst.has(flag::LDS) {
+            pieces.push((1 << 20, 4));
+        }
+        Some(vector(step, state, around, &anything(), &pieces, local))
+    };
+    let Some(s) = state.filter(|_| !inst.has(flag::LDS)) else {
+        return unknown(if inst.has(flag::LDS) { Local::Maybe } else { Local::Never });
+    };
+    let Operand::Sgpr(first) = inst.src[1] else { return unknown(Local::Never) };
+    let words: Option<Vec<u32>> = (0..4u8)
+        .map(|i| step.scalar_value(s, Operand::Sgpr(first.wrapping_add(i) & 127)).range.constant())
+        .collect();
+    let [low_word, high_word, _, last] = words.as_deref().unwrap_or(&[]) else {
+        return unknown(Local::Never);
+    };
+    let private = high_word >> 31 == 1 && *last == PRIVATE_WORD && !inst.has(flag::IDXEN);
+    let plain = high_word >> 31 == 0 && last >> 23 & 1 == 0 && !inst.has(flag::IDXEN);
+    if !private && !plain {
+        return unknown(Local::Never);
+    }
+    let base = Wide::exact(u64::from(*low_word) | u64::from(high_word & 0xffff) << 32);
+    let base = base.add(&step.scalar_value(s, inst.src[2]).extended(false, step.set.dims));
+    let imm = Value::constant(inst.imm as u32 & 0xfff);
+    let offset = |class: &super::state::Class| match inst.has(flag::OFFEN) {
+        true => {
+            let v = step.value(s, class, inst.src[0]);
+            let alts = super::value::cross(&v.alts, &imm.alts, Lin::add);
+            Value::new(alts, v.range.add(imm.range))
+        }
+        false => imm.clone(),
+    };
+    let dims = step.set.dims;
+    if plain {
+        let wide =
+            of_classes(step, s, &inst.src[..1], |class| offset(class).extended(false, dims).add(&base));
+        let pieces: Vec<Piece> = (0..u64::from(times)).map(|i| (4 * i, bytes)).collect();
+        return Some(vector(step, state, around, &wide.unwrap_or_else(anything), &pieces, Local::Never));
+    }
+    // A lane's dwords are 256 bytes apart, the dwords of the lanes side by side; the part within a dword is between.
+    let lane = Wide { alts: vec![Lin { steps: dims.lane().map(|s| 4 * s), ..Lin::exact(0) }], range: None };
+    let place = |class: &super::state::Class| {
+        let offset = offset(class);
+        let (residue, bits) = any(&offset.alts).alignment();
+        let dword = match offset.only().filter(|l| l.same()) {
+            Some(l) if bits >= 2 => {
+                let down = l.add(&Lin::exact(low(residue, 2)).neg());
+                Value::new(vec![down], Range::FULL).extended(false, dims).shifted(6)
+            }
+            Some(l) => {
+                Wide { alts: vec![Lin { residue: 0, known: 8, ..Lin::uniform(l.fixed) }], range: None }
+            }
+            None => Wide { alts: vec![Lin::aligned(0, 8)], range: None },
+        };
+        dword.add(&lane).add(&base)
+    };
+    let wide = of_classes(step, s, &inst.src[..1], place).unwrap_or_else(anything);
+    // Parts of a dword are counted as all of it.
+    let pieces: Vec<Piece> = (0..u64::from(times)).map(|i| (PRIVATE_STEP * i, 4)).collect();
+    Some(vector(step, state, around, &Wide { range: None, ..wide }, &pieces, Local::Never))
+}
