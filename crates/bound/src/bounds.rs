@@ -29,8 +29,9 @@ pub fn bounds(
         only_proved(runs, options, progress, &mut proved)?;
         return proved.iter().map(proved_only).collect();
     }
-    let examined =
-        exact::examine_with(runs, options, progress, &mut |launched| collect(&mut proved, launched, options))?;
+    let examined = exact::examine_with(runs, options, progress, &mut |launched| {
+        collect(&mut proved, launched, options)
+    })?;
     let sure = |k: &ExactKernel| {
         k.row.holds || proved.iter().any(|p| p.kernel == k.kernel && p.row().bound.is_some())
     };
@@ -96,6 +97,7 @@ fn with_proved(mut bound: KernelBound, proved: &[ProvedKernel]) -> KernelBound {
     bound.status = Status::Proved;
     bound.warnings.clear();
     bound.assumptions = assumptions(&bound.proved);
+    bound.certificate = kernel.certificate();
     bound
 }
 
@@ -131,6 +133,7 @@ fn proved_only(kernel: &ProvedKernel) -> Result<KernelBound, BoundError> {
         runs: launches.iter().map(|l| l.runs).max().unwrap_or(0),
         status: Status::Proved,
         launches,
+        certificate: kernel.certificate(),
         proved: row,
         ..found
     })

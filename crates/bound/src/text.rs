@@ -147,7 +147,11 @@ impl KernelBound {
         }
         for u in row.unknown.iter().take(SHOWN) {
             let what = if u.local { "passes" } else { "lines" };
-            let _ = writeln!(out, "             {} {what} assumed at {}: {} ({})", u.lines, u.place, u.text, u.why);
+            let _ = writeln!(
+                out,
+                "             {} {what} assumed at {}: {} ({})",
+                u.lines, u.place, u.text, u.why
+            );
         }
         if row.unknown.len() > SHOWN {
             let _ = writeln!(out, "             … {} more", row.unknown.len() - SHOWN);

@@ -8,6 +8,7 @@ mod error;
 mod flow;
 mod format;
 mod limits;
+mod proved;
 mod value;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use document::{Document, Header};
 pub use error::CheckError;
 use flow::Flow;
 pub use format::Number;
+pub use proved::{FORMAT as PROVED_FORMAT, ProvedReport, check_proved};
 
 /// What a certificate proves.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,5 +6,6 @@ pub mod campaign;
 pub mod exact;
 pub use wb_testgen::random::loops;
 pub mod kernels;
+pub mod proved;
 pub mod reproduce;
 pub mod synthetic;

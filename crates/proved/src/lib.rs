@@ -28,5 +28,5 @@ pub use flow::{Flow, Piece, Weights};
 pub use geometry::Geometry;
 pub use hardware::Hardware;
 pub use pipeline::Pipeline;
-pub use prove::{Fault, Proved, Question, Term, prove};
+pub use prove::{Fault, Proofs, Proved, Question, Term, prove};
 pub use refusal::Refusal;

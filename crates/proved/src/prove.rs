@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wb_hw::{Machine, Needs};
 use wb_isa::{Isa, Pc};
 use wb_program::Program;
+use wb_wcet::ipet::Certificate;
 
 /// A launch to bound.
 pub struct Question<'a, I: Isa> {
@@ -120,10 +121,18 @@ pub struct Proved {
     pub kept: Vec<String>,
     /// Loads that are charged a miss each time.
     pub missing: Vec<Pc>,
-    /// Own times and what each resource is asked by a wave of the same partition, on their heaviest ways.
+    /// Cycles before a wave's first instruction could issue.
+    pub lead_in: u64,
+    /// The heaviest way of each term, certified: `own`, `partition`, `core`, `machine`, `passed` (barriers), and where waves may pass
+    /// different barriers `first`, `middle` and `last`.
+    pub proofs: Proofs,
+    /// The heaviest way of own time, and what each resource is asked by a wave of the same partition.
     pub own_way: Heaviest,
     pub resources: Vec<(Resource, u64)>,
 }
+
+/// Certificates of heaviest ways by the name of the term.
+pub type Proofs = BTreeMap<&'static str, Certificate>;
 
 /// The smallest bound there is a proof for.
 pub fn prove<I: Isa>(question: &Question<I>) -> Result<Proved, Refusal> {
@@ -187,7 +196,8 @@ impl<I: Isa> Attempt<'_, I> {
         }
         let demand =
             Demand::new(program, self.hardware, self.flow, &accesses, self.caches, &charges, memory)?;
-        let mut wave = self.wave(&pipeline, &times, &demand)?;
+        let mut proofs = Proofs::new();
+        let mut wave = self.wave(&pipeline, &times, &demand, &mut proofs)?;
         for (fault, term) in [
             (Fault::Partition, &mut wave.partition),
             (Fault::Core, &mut wave.core),
@@ -236,12 +246,21 @@ impl<I: Isa> Attempt<'_, I> {
             parts,
             scale: demand.scale,
             own: own_way.bound.cycles,
-            barriers: self.barriers_passed()?,
+            barriers: self.barriers_passed(&mut proofs)?,
             kept: kept.map(|(l, _)| self.hardware.cache(l).name.clone()).collect(),
             missing: self.missing.iter().copied().collect(),
+            lead_in: pipeline.lead_in(),
+            proofs,
             own_way,
             resources,
         })
+    }
+
+    /// The heaviest way of a term, kept with its certificate.
+    fn term(&self, name: &'static str, weights: &Weights, proofs: &mut Proofs) -> Result<u64, Refusal> {
+        let found = self.heaviest(weights, Piece::Whole)?.bound;
+        proofs.insert(name, found.certificate);
+        Ok(found.cycles)
     }
 
     fn heaviest(&self, weights: &Weights, piece: Piece) -> Result<Heaviest, Refusal> {
@@ -252,23 +271,29 @@ impl<I: Isa> Attempt<'_, I> {
     }
 
     /// Barriers that a wave passes at most.
-    fn barriers_passed(&self) -> Result<u64, Refusal> {
+    fn barriers_passed(&self, proofs: &mut Proofs) -> Result<u64, Refusal> {
         let weights =
             Weights { blocks: self.flow.barriers.iter().map(|&b| (b, 1)).collect(), ..Weights::default() };
-        Ok(self.heaviest(&weights, Piece::Whole)?.bound.cycles)
+        self.term("passed", &weights, proofs)
     }
 
     /// The terms of a wave.
-    fn wave(&self, pipeline: &Pipeline<I>, times: &EdgeTimes, demand: &Demand) -> Result<WaveTerms, Refusal> {
+    fn wave(
+        &self,
+        pipeline: &Pipeline<I>,
+        times: &EdgeTimes,
+        demand: &Demand,
+        proofs: &mut Proofs,
+    ) -> Result<WaveTerms, Refusal> {
         let scale = demand.scale;
         let mut own = time_weights(times, scale)?;
         let lead_in =
             pipeline.lead_in().checked_mul(scale).ok_or(Refusal::Overflow { what: "the own time" })?;
-        let pieces = self.pieces(&own, lead_in)?;
+        let pieces = self.pieces(&own, lead_in, proofs)?;
         let asked = demand.total(Relation::Itself)?;
         asked.blocks.iter().for_each(|(&b, &w)| *own.blocks.entry(b).or_default() += w);
         asked.edges.iter().for_each(|(&e, &w)| *own.edges.entry(e).or_default() += w);
-        let heaviest = |relation| -> Result<u128, Refusal> {
+        let mut heaviest = |name, relation| -> Result<u128, Refusal> {
             let mut weights = demand.total(relation)?;
             if self.without(Fault::Fetch)
                 && let Some(fetch) = demand.by.get(&relation).and_then(|by| by.get(&Resource::Fetch))
@@ -276,16 +301,19 @@ impl<I: Isa> Attempt<'_, I> {
                 fetch.blocks.iter().for_each(|(b, w)| *weights.blocks.entry(*b).or_default() -= w);
                 fetch.edges.iter().for_each(|(e, w)| *weights.edges.entry(*e).or_default() -= w);
             }
-            Ok(self.heaviest(&weights, Piece::Whole)?.bound.cycles.into())
+            Ok(self.term(name, &weights, proofs)?.into())
         };
+        let (partition, core) =
+            (heaviest("partition", Relation::Partition)?, heaviest("core", Relation::Core)?);
+        let machine = heaviest("machine", Relation::Machine)?;
         let (cold, again) = self.cold()?;
         Ok(WaveTerms {
-            own: u128::from(self.heaviest(&own, Piece::Whole)?.bound.cycles) + u128::from(lead_in),
+            own: u128::from(self.term("own", &own, proofs)?) + u128::from(lead_in),
             pieces: pieces.map(u128::from),
             barriers: !self.flow.barriers.is_empty(),
-            partition: heaviest(Relation::Partition)?,
-            core: heaviest(Relation::Core)?,
-            machine: heaviest(Relation::Machine)?,
+            partition,
+            core,
+            machine,
             fills: demand.fills.into(),
             cold: u128::from(cold) * u128::from(scale),
             cold_again: u128::from(again) * u128::from(scale),
@@ -294,7 +322,7 @@ impl<I: Isa> Attempt<'_, I> {
 
     /// Own time of a group whose waves may be at different barriers: the first piece, as many between barriers as a wave can pass, the
     /// last one. None where one wave stands for the group: it has no other, there is no barrier, or all pass the same ones.
-    fn pieces(&self, own: &Weights, lead_in: u64) -> Result<Option<u64>, Refusal> {
+    fn pieces(&self, own: &Weights, lead_in: u64, proofs: &mut Proofs) -> Result<Option<u64>, Refusal> {
         let together = self.geometry.waves_per_group == 1
             || self.flow.barriers.is_empty()
             || self.flow.aligned(self.question.program)
@@ -302,14 +330,16 @@ impl<I: Isa> Attempt<'_, I> {
         if together {
             return Ok(None);
         }
-        let of = |piece| -> Result<u64, Refusal> {
-            Ok(self.flow.heaviest(own, piece)?.map_or(0, |h| h.bound.cycles))
+        let passed = self.barriers_passed(proofs)?;
+        let mut of = |name, piece| -> Result<u64, Refusal> {
+            let Some(found) = self.flow.heaviest(own, piece)? else { return Ok(0) };
+            proofs.insert(name, found.bound.certificate);
+            Ok(found.bound.cycles)
         };
-        let passed = self.barriers_passed()?;
-        let between = of(Piece::Middle)?.checked_mul(passed.saturating_sub(1));
-        let sum =
-            between.and_then(|b| b.checked_add(of(Piece::First).ok()?)?.checked_add(of(Piece::Last).ok()?));
-        let sum = sum.and_then(|s| s.checked_add(lead_in));
+        let (first, middle, last) =
+            (of("first", Piece::First)?, of("middle", Piece::Middle)?, of("last", Piece::Last)?);
+        let between = middle.checked_mul(passed.saturating_sub(1));
+        let sum = between.and_then(|b| b.checked_add(first)?.checked_add(last)?.checked_add(lead_in));
         sum.map(Some).ok_or(Refusal::Overflow { what: "the own time of a group" })
     }
 

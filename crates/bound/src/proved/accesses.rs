@@ -1,40 +1,39 @@
 //! What memory instructions touch, in the words of the proof.
 
 use std::collections::BTreeMap;
-use wb_facts::Known;
-use wb_hw::{Machine, Port};
+use wb_facts::{AccessFact, AccessShape, Known};
+use wb_hw::Machine;
+use wb_isa::Pc;
 use wb_isa::gcn3::isa::Gcn3;
-use wb_isa::{Isa, Pc};
 use wb_program::Program;
 use wb_proved::{Access, Local};
 
-/// Every memory instruction that can be reached.
-pub(super) fn accesses(program: &Program<Gcn3>, _known: &Known, machine: &Machine) -> BTreeMap<Pc, Access> {
-    let cfg = &program.cfg;
-    let classes = program.isa.classes();
-    let mut found = BTreeMap::new();
-    for b in cfg.reachable(cfg.block_at(program.entry)) {
-        for pc in cfg.pcs(b, &program.flow) {
-            let class = classes[usize::from(program.ops[pc as usize].class)];
-            let port = machine
-                .units
-                .iter()
-                .find(|u| u.classes.iter().any(|c| c == class))
-                .map_or(Port::None, |u| u.port);
-            if port == Port::None {
-                continue;
-            }
-            let local = match class {
-                "lds" => Local::Always,
-                "flat" => Local::Maybe,
-                _ => Local::Never,
-            };
-            let lines = if class == "smem" { 2 } else { 64 * 4 };
-            found.insert(
-                pc,
-                Access { lines, passes: 64 * 4, local, loads: true, stores: class != "smem", range: None },
-            );
-        }
+/// Facts about every memory instruction that can be reached.
+pub(super) fn facts(program: &Program<Gcn3>, known: &Known, machine: &Machine) -> BTreeMap<Pc, AccessFact> {
+    let line =
+        |first: &str| machine.caches.iter().find(|c| c.name == first).map_or(machine.dram.line, |c| c.line);
+    let shape = AccessShape {
+        data_line: line(&machine.memory.data),
+        scalar_line: line(&machine.memory.scalar),
+        banks: machine.core.lds_banks,
+        lanes: machine.core.lanes,
+        apart: machine.splits(),
+    };
+    wb_facts::accesses(program, known, shape)
+}
+
+/// The same as the proof takes it.
+pub(super) fn access(fact: &AccessFact) -> Access {
+    Access {
+        lines: fact.lines.into(),
+        passes: fact.passes.into(),
+        local: match fact.local {
+            wb_facts::Local::Never => Local::Never,
+            wb_facts::Local::Always => Local::Always,
+            wb_facts::Local::Maybe => Local::Maybe,
+        },
+        loads: !fact.write,
+        stores: fact.write,
+        range: fact.range,
     }
-    found
 }

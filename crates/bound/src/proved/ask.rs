@@ -1,14 +1,14 @@
 //! One launch as a question to the proof, and its answer.
 
-use super::accesses::accesses;
+use super::accesses::{access, facts as access_facts};
 use crate::error::{BoundError, refused};
+use crate::kernel::place;
 use crate::launched::Launched;
 use crate::options::{Options, facts_for};
-use crate::kernel::place;
 use crate::result::{CodePlace, UnknownRow};
 use crate::shape::{Shape, needs};
 use std::collections::{BTreeMap, BTreeSet};
-use wb_facts::{self as facts, FlowFacts, Inferred, Known, LoopFact};
+use wb_facts::{self as facts, AccessFact, FlowFacts, Inferred, Known, LoopFact};
 use wb_isa::gcn3::Op;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::{Isa, Pc};
@@ -53,7 +53,8 @@ pub fn prove_launch(
     known.add(loops);
     let limits: BTreeMap<Pc, u64> = known.loops.iter().map(|l| (l.header, l.max)).collect();
     let never: BTreeSet<(Pc, Pc)> = never.iter().map(|n| (n.from, n.to)).collect();
-    let accesses = accesses(program, &launch, launched.machine);
+    let touched = access_facts(program, &launch, launched.machine);
+    let accesses = touched.iter().map(|(&pc, fact)| (pc, access(fact))).collect();
     let memory = memory(program, launched);
     let (needs, groups) = needs(launched.launch, launched.machine);
     let question = Question {
@@ -72,7 +73,14 @@ pub fn prove_launch(
         accesses.keys().chain(limits.keys()).map(|&pc| (pc, place(program, pc))).collect();
     let mut limits = known.loops;
     limits.retain(|l| places.contains_key(&l.header));
-    let unknown = Vec::new();
+    let local = |f: &AccessFact| f.local == wb_facts::Local::Always;
+    let unknown = touched.values().filter(|f| f.lines.max(f.passes) > 1).filter_map(|f| {
+        let lines = u64::from(if local(f) { f.passes } else { f.lines });
+        let (place, text, why) = (place(program, f.pc), program.text_at(f.pc), f.why?.to_string());
+        Some(UnknownRow { place, text, lines, local: local(f), why })
+    });
+    let mut unknown: Vec<UnknownRow> = unknown.collect();
+    unknown.sort_by_key(|u| std::cmp::Reverse(u.lines));
     Ok(ProvedLaunch { shape: Shape::of(launched), found, limits, places, unknown })
 }
 

@@ -1,6 +1,7 @@
 //! The proved bounds of all launches of a kernel, as rows of a report.
 
 use super::ask::{ProvedLaunch, prove_launch};
+use super::certificate;
 use crate::error::BoundError;
 use crate::launched::Launched;
 use crate::options::Options;
@@ -31,9 +32,10 @@ pub(crate) fn collect(kernels: &mut Vec<ProvedKernel>, launched: &Launched, opti
             kernels.push(ProvedKernel {
                 kernel: launched.kernel.to_owned(),
                 file: wb_jobs::last_part(launched.file).to_owned(),
-                checksum: launched.program.gcn3().map_or_else(String::new, |p| {
-                    wb_facts::checksum(p, &wb_facts::calls_of(p))
-                }),
+                checksum: launched
+                    .program
+                    .gcn3()
+                    .map_or_else(String::new, |p| wb_facts::checksum(p, &wb_facts::calls_of(p))),
                 machine: launched.machine.clone(),
                 shapes: Vec::new(),
                 numbers: BTreeMap::new(),
@@ -65,6 +67,20 @@ impl ProvedKernel {
         proved?.into_iter().max_by_key(|l| l.1.found.cycles)
     }
 
+    /// The certificate of all launches.
+    pub fn certificate(&self) -> String {
+        let row = self.row();
+        let mut launches: Vec<(&ProvedLaunch, u64)> = Vec::new();
+        for &number in self.numbers.keys() {
+            let Some((_, launch)) = self.launch(number) else { continue };
+            match launches.iter_mut().find(|l| l.0.shape == launch.shape) {
+                Some(known) => known.1 += 1,
+                None => launches.push((launch, 1)),
+            }
+        }
+        certificate::text(&self.kernel, &self.checksum, &self.machine, &launches, &assumptions(&row))
+    }
+
     /// Why there is no proof.
     pub fn refusal(&self) -> Option<&(String, Option<String>)> {
         self.shapes.iter().find_map(|s| s.1.as_ref().err())
@@ -75,7 +91,8 @@ impl ProvedKernel {
         if let Some((why, help)) = self.refusal() {
             return ProvedRow { why_not: Some(why.clone()), help: help.clone(), ..ProvedRow::default() };
         }
-        let launches: Vec<&ProvedLaunch> = self.numbers.keys().filter_map(|&n| Some(self.launch(n)?.1)).collect();
+        let launches: Vec<&ProvedLaunch> =
+            self.numbers.keys().filter_map(|&n| Some(self.launch(n)?.1)).collect();
         let Some(worst) = launches.iter().max_by_key(|l| l.found.cycles) else { return ProvedRow::default() };
         let mut terms: Vec<TermRow> = Vec::new();
         for term in launches.iter().flat_map(|l| &l.found.terms) {
@@ -90,7 +107,9 @@ impl ProvedKernel {
         let bound = launches.iter().try_fold(0u64, |sum, l| sum.checked_add(l.found.cycles));
         ProvedRow {
             bound,
-            why_not: bound.is_none().then(|| "the launches take more than 2^64 - 1 cycles together".to_owned()),
+            why_not: bound
+                .is_none()
+                .then(|| "the launches take more than 2^64 - 1 cycles together".to_owned()),
             help: None,
             terms,
             wave: worst.found.own,
@@ -124,7 +143,10 @@ pub(crate) fn assumptions(row: &ProvedRow) -> Vec<String> {
         "geometry and arguments are those of the launch; contents of buffers may be any".to_owned(),
     ];
     for l in row.loops.iter().filter(|l| l.origin != "proved") {
-        list.push(format!("the loop at {} goes round at most {} times ({}: {})", l.header, l.max, l.origin, l.why));
+        list.push(format!(
+            "the loop at {} goes round at most {} times ({}: {})",
+            l.header, l.max, l.origin, l.why
+        ));
     }
     list
 }

@@ -3,7 +3,11 @@
 
 mod accesses;
 mod ask;
+mod certificate;
 mod kernel;
+mod verify;
 
 pub use ask::{ProvedLaunch, prove_launch};
+pub use certificate::is_proved_certificate;
 pub(crate) use kernel::{ProvedKernel, assumptions, collect};
+pub use verify::verify_proved;

@@ -14,6 +14,7 @@ use wavebound::facts::taint::TaintRule;
 use wb_lab::campaign::{self, CampaignCase, Summary};
 use wb_lab::exact::{self, ExactSearch};
 use wb_lab::loops::{self, Search};
+use wb_lab::proved::{self, Fault, ProvedSearch};
 
 #[derive(Args)]
 pub struct CampaignArgs {
@@ -44,6 +45,13 @@ pub struct CampaignArgs {
     /// Search for wrong exact bounds in this many random kernels, each with --inputs contents (docs/exact.md, "The search")
     #[arg(long, value_name = "CASES", conflicts_with_all = ["case", "opencl", "loops"])]
     exact: Option<u64>,
+    /// Search for wrong proved bounds in this many random kernels on random machines, each with --inputs contents
+    /// (docs/proved-bounds.md, "The search")
+    #[arg(long, value_name = "CASES", conflicts_with_all = ["case", "opencl", "loops", "exact"])]
+    proved: Option<u64>,
+    /// Leave out a lemma behind proved bounds, to see that the search then finds wrong ones
+    #[arg(long, value_name = "NAME", value_parser = fault, requires = "proved")]
+    without_lemma: Option<Fault>,
     /// Leave out a rule of the analysis behind exact bounds, to see that the search then finds wrong ones
     #[arg(long, value_name = "NAME", value_parser = taint_rule, requires = "exact")]
     without_rule: Option<TaintRule>,
@@ -65,6 +73,72 @@ fn taint_rule(name: &str) -> Result<TaintRule, String> {
     let all = TaintRule::ALL.map(|r| format!("{r:?}"));
     let found = TaintRule::ALL.into_iter().find(|r| format!("{r:?}") == name);
     found.ok_or_else(|| format!("one of {}", all.join(", ")))
+}
+
+fn fault(name: &str) -> Result<Fault, String> {
+    let found = Fault::ALL.into_iter().find(|f| f.name() == name);
+    found.ok_or_else(|| format!("one of {}", Fault::ALL.map(Fault::name).join(", ")))
+}
+
+#[derive(Serialize)]
+struct ProvedJson {
+    version: u32,
+    cases: u64,
+    proved: u64,
+    /// By reason.
+    refused: std::collections::BTreeMap<String, u64>,
+    mean_ratio: f64,
+    wrong: Vec<WrongJson>,
+}
+
+/// The search for wrong proved bounds.
+fn search_proved(args: &CampaignArgs, count: u64) -> CommandResult {
+    let what = ProvedSearch {
+        cases: args.first..args.first + count,
+        contents: args.inputs,
+        threads: args.threads,
+        without: args.without_lemma,
+    };
+    let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(count));
+    let found = proved::search(&what, &|| {
+        if let Some(bar) = &bar {
+            bar.inc(1);
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let found = found.map_err(|e| miette!("{e}"))?;
+    let mean_ratio = found.ratios / found.proved.max(1) as f64;
+    if args.json {
+        let wrong =
+            found.wrong.iter().map(|(case, what)| WrongJson { case: *case, what: vec![what.clone()] });
+        let (cases, proved) = (found.cases, found.proved);
+        print_json(&ProvedJson {
+            version: 1,
+            cases,
+            proved,
+            refused: found.refused.clone(),
+            mean_ratio,
+            wrong: wrong.collect(),
+        })?;
+    } else {
+        for (case, what) in found.wrong.iter().take(5) {
+            print_line(&format!("case {case}: {what}"));
+        }
+        for (why, n) in &found.refused {
+            print_line(&format!("refused {n}: {why}"));
+        }
+        print_line(&format!(
+            "{} kernels × {} contents: {} bounds proved, {mean_ratio:.3} times the longest run in the mean, {} within 1.5; {} cases WRONG",
+            found.cases,
+            args.inputs,
+            found.proved,
+            found.near,
+            found.wrong.len()
+        ));
+    }
+    Ok(if found.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 #[derive(Serialize)]
@@ -204,6 +278,9 @@ fn search_loops(args: &CampaignArgs, count: u64, opencl: bool) -> CommandResult 
 pub fn main(args: CampaignArgs) -> CommandResult {
     if let Some(count) = args.exact {
         return search_exact(&args, count);
+    }
+    if let Some(count) = args.proved {
+        return search_proved(&args, count);
     }
     if let Some(count) = args.loops {
         return search_loops(&args, count, false);

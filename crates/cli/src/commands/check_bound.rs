@@ -10,7 +10,9 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wavebound::bound::exact::{ExactCertificate, is_exact_certificate, verify_exact};
-use wavebound::bound::{Against, Runs, Verified, count, verify};
+use wavebound::bound::proved::{is_proved_certificate, verify_proved};
+use wavebound::bound::{self, Against, Options, Runs, Verified, count, verify};
+use wavebound::check::check_proved;
 use wavebound::files::Kind;
 use wavebound::jobs::launch::WorkloadSpec;
 
@@ -25,6 +27,9 @@ pub struct CheckArgs {
     /// machine is verified too. With --grid, --arg, … or a launch file the launches are verified too.
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
+    /// Facts files that a proved bound rests on; repeatable
+    #[arg(long, value_name = "FILE")]
+    facts: Vec<PathBuf>,
     #[command(flatten)]
     how: How,
     /// Print JSON (docs/json.md)
@@ -76,6 +81,10 @@ pub fn main(args: CheckArgs) -> CommandResult {
         let text = wavebound::files::read_text(path, Kind::Certificate)?;
         if is_exact_certificate(&text) {
             all.push(checked_exact(file, &text, &target)?);
+            continue;
+        }
+        if is_proved_certificate(&text) {
+            all.push(checked_proved(file, &text, &target, &args.facts)?);
             continue;
         }
         all.push(match wavebound::check::check(&text) {
@@ -156,6 +165,45 @@ fn checked_exact(file: String, text: &str, target: &Target) -> miette::Result<Ch
     })
 }
 
+/// The certificate of a proved bound: its arithmetic, and against the launches where they are given.
+fn checked_proved(
+    file: String,
+    text: &str,
+    target: &Target,
+    facts: &[PathBuf],
+) -> miette::Result<CheckedJson> {
+    let report = match check_proved(text) {
+        Ok(report) => report,
+        Err(e) => return Ok(CheckedJson { file, error: Some(e.to_string()), ..CheckedJson::default() }),
+    };
+    let mut options = Options { facts: wcet::read_all(facts)?, ..Options::default() };
+    let runs = match target.workload()? {
+        Some((which, spec)) => {
+            options = bound::workload_options(&which, &spec, &options)?;
+            Some(Runs::Workload { which, spec: Box::new(spec) })
+        }
+        None if target.file.is_some() && target.launches_given() => Some(wcet::repeated(target, 1)?),
+        None => None,
+    };
+    let verified = match runs {
+        Some(runs) => verify_proved(text, &report, &runs, &options)?,
+        None => Verified::default(),
+    };
+    Ok(CheckedJson {
+        file,
+        valid: verified.errors.is_empty(),
+        total: Some(report.bound),
+        status: Some("proved".into()),
+        kernel: Some(report.kernel),
+        checksum: Some(report.checksum),
+        machine: Some(Hashed { name: report.machine.0, hash: report.machine.1 }),
+        assumptions: report.assumptions,
+        error: (!verified.errors.is_empty()).then(|| verified.errors.join("; ")),
+        verified,
+        ..CheckedJson::default()
+    })
+}
+
 fn compare(report: &wavebound::check::Report, target: &Target) -> Result<Verified, Report> {
     let runs = report.binding.as_ref().map_or(1, |b| b.times.runs.max(1));
     if let Some((which, spec)) = target.workload()? {
@@ -194,14 +242,18 @@ fn show(row: &CheckedJson) {
         false => "",
     };
     print_line(&format!("{}: {}{hint}", row.file, said.join("; ")));
-    if row.status.as_deref() == Some("exact") {
-        print_line(&format!(
-            "valid: kernel {} takes exactly {} cycles for all contents of its buffers, if",
+    let word = match row.status.as_deref() {
+        Some("exact") => Some("exactly"),
+        Some("proved") => Some("at most"),
+        _ => None,
+    };
+    match word {
+        Some(word) => print_line(&format!(
+            "valid: kernel {} takes {word} {} cycles for all contents of its buffers, if",
             row.kernel.as_deref().unwrap_or("?"),
             row.total.unwrap_or(0)
-        ));
-    } else {
-        show_bound(row);
+        )),
+        None => show_bound(row),
     }
     for a in &row.assumptions {
         print_line(&format!("  - {a}"));

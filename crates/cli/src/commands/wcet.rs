@@ -120,7 +120,7 @@ impl AnalysisArgs {
             Unmeasured::Cost(cycles) => cycles.to_string(),
         };
         Ok(wb_hip::Wcet {
-            facts: self.facts.iter().map(|path| read(path)).collect::<miette::Result<_>>()?,
+            facts: read_all(&self.facts)?,
             facts_from_trace: self.facts_from_trace,
             unmeasured,
             all_points: self.all_points,
@@ -129,7 +129,7 @@ impl AnalysisArgs {
 
     pub fn options(&self) -> miette::Result<Options> {
         Ok(Options {
-            facts: self.facts.iter().map(|path| read(path)).collect::<miette::Result<_>>()?,
+            facts: read_all(&self.facts)?,
             facts_from_trace: self.facts_from_trace,
             unmeasured: self.unmeasured,
             all_points: self.all_points,
@@ -141,6 +141,11 @@ impl AnalysisArgs {
             ..Options::default()
         })
     }
+}
+
+/// Names and texts of files.
+pub fn read_all(paths: &[PathBuf]) -> miette::Result<Vec<(String, String)>> {
+    paths.iter().map(|path| read(path)).collect()
 }
 
 /// Name and text of a file.
