@@ -40,6 +40,7 @@ struct Launch {
     geometry: Geometry,
     scale: u64,
     together: bool,
+    ends: u64,
     barriers: bool,
     lead_in: u64,
     fills: Number,
@@ -132,7 +133,7 @@ fn check_launch(launch: &Launch) -> Result<i128, CheckError> {
         let place = || format!("terms.{name}");
         let piece = match name.as_str() {
             "own" | "partition" | "core" | "machine" | "passed" => false,
-            "first" | "middle" | "last" => true,
+            "first" | "middle" | "last" | "ending" => true,
             _ => return Err(CheckError::Binding { place: place(), what: "no such term".into() }),
         };
         let (report, _) = check_claim(proof)?;
@@ -161,11 +162,18 @@ fn check_launch(launch: &Launch) -> Result<i128, CheckError> {
     }
     let lead_in = i128::from(launch.lead_in) * i128::from(launch.scale);
     let own = match launch.together {
-        true => get("own")?.checked_add(lead_in),
+        true if launch.ends == 0 => get("own")?.checked_add(lead_in),
+        // Waves that end before others release them: each such end adds a last piece.
+        true => get("ending")?
+            .checked_mul(launch.ends.into())
+            .and_then(|all| all.checked_add(lead_in))
+            .and_then(|all| all.checked_add(get("own").ok()?)),
         false => {
             let between = get("passed")?.max(1) - 1;
-            let middle = heaviest.get("middle").copied().unwrap_or(0).checked_mul(between);
-            let ends = get("first")?.checked_add(heaviest.get("last").copied().unwrap_or(0));
+            let last = heaviest.get("last").copied().unwrap_or(0);
+            // A wave that ends releases the others: its last piece can be followed by pieces of theirs.
+            let middle = heaviest.get("middle").copied().unwrap_or(0).max(last).checked_mul(between);
+            let ends = get("first")?.checked_add(last);
             middle.zip(ends).and_then(|(m, e)| m.checked_add(e)?.checked_add(lead_in))
         }
     };

@@ -10,6 +10,7 @@ mod error;
 mod facts;
 mod ffx;
 mod file;
+mod group;
 pub mod infer;
 mod loops;
 mod parse;
@@ -25,6 +26,7 @@ pub use check::{FlowError, analysable, analysable_with, calls_of, require_bounds
 pub use checksum::checksum;
 pub use error::FactsError;
 pub use facts::{Counted, FlowFacts, LinearFact, LoopFact, Origin};
+pub use group::group_branches;
 pub use infer::{Inferred, Known, NeverTaken, SideCondition, infer_gcn3, infer_unchecked, recheck};
 pub use loops::{LoopView, loops};
 pub use place::find_blocks;

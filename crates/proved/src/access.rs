@@ -30,7 +30,21 @@ pub struct Memory {
     /// Lines are told by their distance from here.
     pub origin: u64,
     /// What programs may touch, first byte and the byte behind; everything else is a fault. In order, apart from each other.
+    pub allowed: Vec<(u64, u64)>,
+    /// What accesses whose addresses are not known are taken to touch: the same without instructions and local memories.
     pub open: Vec<(u64, u64)>,
     /// Instructions that can be fetched.
     pub code: Vec<(u64, u64)>,
+}
+
+impl Memory {
+    /// What an access can touch without a fault.
+    pub fn touched(&self, access: &Access) -> Vec<(u64, u64)> {
+        let Some((first, last)) = access.range else { return self.open.clone() };
+        let within = |&(from, to): &(u64, u64)| {
+            let (from, to) = (from.max(first), to.min(last.saturating_add(1)));
+            (from < to).then_some((from, to))
+        };
+        self.allowed.iter().filter_map(within).collect()
+    }
 }

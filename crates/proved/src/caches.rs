@@ -65,10 +65,7 @@ impl Caches {
             let late = slowest.entry(kind).or_default();
             *late = (*late).max(class.latency);
             let ranges = loaded.entry(kind).or_default();
-            match access.range {
-                Some((first, last)) => ranges.push((first, last.saturating_add(1))),
-                None => ranges.extend(&memory.open),
-            }
+            ranges.extend(memory.touched(access));
         }
         loaded.insert(Kind::Fetch, memory.code.clone());
         let way = |kind: Kind| match kind {

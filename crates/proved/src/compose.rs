@@ -11,6 +11,8 @@ pub struct WaveTerms {
     pub own: u128,
     /// Own time of a group whose waves need not pass the same barriers, in pieces; none if they do.
     pub pieces: Option<u128>,
+    /// Waves that can end before others that then come to a barrier: how often such an end is in `own`.
+    pub ends: u64,
     /// The kernel has barriers that hold waves.
     pub barriers: bool,
     /// Demand on a wave of the same partition, core, machine.

@@ -2,10 +2,11 @@
 //! parts of a cycle, for each relation that the waiting wave can have to this one.
 
 use crate::access::{Access, Local, Memory};
-use crate::caches::{Caches, Kind};
+use crate::caches::{self, Caches, Kind};
 use crate::charges::Charges;
 use crate::flow::{Flow, Weights};
 use crate::hardware::{Front, Hardware, Way};
+use crate::lines::Lines;
 use crate::refusal::Refusal;
 use std::collections::BTreeMap;
 use wb_hw::WritePolicy;
@@ -55,6 +56,15 @@ impl Resource {
     }
 }
 
+/// How what follows behind a cache that keeps everything is counted, for loads whose addresses are not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behind {
+    /// Every load may miss.
+    Loads,
+    /// Every line that is open to the kernel misses once in the whole launch.
+    Lines,
+}
+
 /// Demand of one wave by resource.
 pub type ByResource = BTreeMap<Resource, Weights>;
 
@@ -72,6 +82,7 @@ pub struct Demand {
 const SCALES: u64 = 1 << 20;
 
 impl Demand {
+    #[allow(clippy::too_many_arguments)]
     pub fn new<I: Isa>(
         program: &Program<I>,
         hardware: &Hardware,
@@ -80,9 +91,10 @@ impl Demand {
         caches: &Caches,
         charges: &Charges,
         memory: &Memory,
+        behind: Behind,
     ) -> Result<Demand, Refusal> {
         let scale = scale(hardware);
-        let cost = Costs { program, hardware, accesses, caches, charges, scale };
+        let cost = Costs { program, hardware, accesses, caches, charges, scale, behind };
         let mut by: BTreeMap<Relation, ByResource> = BTreeMap::new();
         for &b in &flow.blocks {
             for pc in program.cfg.pcs(b, &program.flow) {
@@ -167,6 +179,15 @@ fn first_line(hardware: &Hardware, way: &Way) -> u32 {
     way.levels.first().map_or(hardware.machine.dram.line, |&l| hardware.cache(l).line)
 }
 
+/// How far requests go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Passes {
+    /// To the first cache that keeps everything; what follows is counted line by line.
+    UntilKept,
+    All,
+    Store,
+}
+
 struct Costs<'a, I: Isa> {
     program: &'a Program<I>,
     hardware: &'a Hardware,
@@ -174,6 +195,7 @@ struct Costs<'a, I: Isa> {
     caches: &'a Caches,
     charges: &'a Charges,
     scale: u64,
+    behind: Behind,
 }
 
 impl<I: Isa> Costs<'_, I> {
@@ -204,14 +226,16 @@ impl<I: Isa> Costs<'_, I> {
             list.push((Resource::Fetch, self.scale));
         }
         if self.hardware.front != Front::Perfect {
-            list.extend(self.lookups(&self.hardware.fetch, 1, false, relation));
+            list.extend(self.lookups(&self.hardware.fetch, 1, Passes::UntilKept, relation));
         }
         if let (Some(access), Some(way)) = (self.accesses.get(&pc), self.hardware.way(class.port))
             && access.local != Local::Always
         {
             let lines = access.lines;
-            let loads = if access.loads { self.lookups(way, lines, false, relation) } else { Vec::new() };
-            let stores = if access.stores { self.lookups(way, lines, true, relation) } else { Vec::new() };
+            let passes = if self.spilled(access) { Passes::All } else { Passes::UntilKept };
+            let loads = if access.loads { self.lookups(way, lines, passes, relation) } else { Vec::new() };
+            let stores =
+                if access.stores { self.lookups(way, lines, Passes::Store, relation) } else { Vec::new() };
             list.extend(loads.into_iter().chain(stores));
         }
         Ok(list)
@@ -222,14 +246,14 @@ impl<I: Isa> Costs<'_, I> {
         match self.hardware.front {
             Front::Perfect => Vec::new(),
             Front::Decoupled { buffer, .. } => {
-                let mut list = self.lookups(&self.hardware.fetch, buffer as u64, false, relation);
+                let mut list = self.lookups(&self.hardware.fetch, buffer as u64, Passes::UntilKept, relation);
                 if relation == Relation::Partition {
                     list.push((Resource::Fetch, buffer as u64 * self.scale));
                 }
                 list
             }
             Front::Coordinated { places } => {
-                let mut list = self.lookups(&self.hardware.fetch, places, false, relation);
+                let mut list = self.lookups(&self.hardware.fetch, places, Passes::UntilKept, relation);
                 if relation == Relation::Partition {
                     list.push((Resource::Issue, places * self.scale));
                 }
@@ -240,26 +264,47 @@ impl<I: Isa> Costs<'_, I> {
 
     /// Ports and DRAM for `lines` lines. Behind a cache that keeps everything only first touches follow, which are counted for the
     /// whole launch ([`Costs::fills`]).
-    fn lookups(&self, way: &Way, lines: u64, store: bool, relation: Relation) -> Vec<(Resource, u64)> {
+    fn lookups(&self, way: &Way, lines: u64, passes: Passes, relation: Relation) -> Vec<(Resource, u64)> {
         let mut list = Vec::new();
         if way.ideal {
             return list;
         }
         for &l in &way.levels {
             let cache = self.hardware.cache(l);
-            if store && cache.write == WritePolicy::Free {
+            if passes == Passes::Store && cache.write == WritePolicy::Free {
                 return list;
             }
             let shared = cache.shared_by != 1;
             if cache.ports > 0 && (shared || relation != Relation::Machine) {
                 list.push((Resource::Ports, (lines * self.scale).div_ceil(cache.ports.into())));
             }
-            if !store && self.caches.kept[l] {
+            if passes == Passes::UntilKept && self.caches.kept[l] {
                 return list;
             }
         }
         list.extend(self.dram(lines).map(|cost| (Resource::Dram, cost)));
         list
+    }
+
+    /// The load is counted each time, not line by line.
+    fn spilled(&self, access: &Access) -> bool {
+        self.behind == Behind::Loads && access.range.is_none()
+    }
+
+    /// Lines of a kind whose first touches are counted.
+    fn counted(&self, memory: &Memory, kind: Kind, line: u32) -> Lines {
+        if kind == Kind::Fetch {
+            return self.caches.lines(memory, kind, line);
+        }
+        let mut ranges = Vec::new();
+        for (&pc, access) in self.accesses.iter().filter(|a| a.1.loads && !self.spilled(a.1)) {
+            let port = self.hardware.classes[usize::from(self.program.ops[pc as usize].class)].port;
+            if access.local == Local::Always || caches::kind(port) != Some(kind) {
+                continue;
+            }
+            ranges.extend(memory.touched(access));
+        }
+        Lines::of(ranges, memory.origin, line)
     }
 
     fn dram(&self, lines: u64) -> Option<u64> {
@@ -287,7 +332,7 @@ impl<I: Isa> Costs<'_, I> {
                 if self.caches.kept[l] {
                     let shared = if cache.shared_by == 0 { hardware.machine.cores } else { cache.shared_by };
                     let copies = u64::from(hardware.machine.cores.div_ceil(shared.max(1)));
-                    let lines = self.caches.lines(memory, kind, cache.line).count() * copies;
+                    let lines = self.counted(memory, kind, cache.line).count() * copies;
                     most = Some(most.map_or(lines, |m| m.min(lines)));
                 }
             }

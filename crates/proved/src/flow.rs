@@ -31,6 +31,16 @@ pub struct Flow {
     limits: BTreeMap<Pc, u64>,
 }
 
+/// How waves of a group pass barriers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// All pass the same ones in the same order.
+    Same,
+    /// The same, but a wave may end earlier than others.
+    Leaving,
+    Unknown,
+}
+
 /// Where a way begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
@@ -40,6 +50,8 @@ pub enum Piece {
     First,
     Middle,
     Last,
+    /// To the end without a barrier, from the start or from behind one.
+    Ending,
 }
 
 impl Flow {
@@ -83,10 +95,71 @@ impl Flow {
         Ok(Flow { entry, blocks, edges, barriers, first, back, limits: limits.clone() })
     }
 
-    /// Every wave passes every barrier exactly once and in the same order: none is in a loop, and all are on every way to the end.
-    pub fn aligned<I: Isa>(&self, program: &Program<I>) -> bool {
+    /// Whether waves of a group that come to another barrier all come to the same one, having gone round loops with barriers equally often.
+    /// `alike`: branches that all of them decide in the same way. Waves may leave the others early, by ending.
+    pub fn order<I: Isa>(&self, program: &Program<I>, alike: &BTreeSet<Pc>) -> Order {
         let cfg = &program.cfg;
-        self.barriers.iter().all(|&b| cfg.inner[b].is_none() && cfg.post_dominates(b, self.entry))
+        let ways = |b: usize| self.edges.iter().filter(move |e| e.0 == b).filter_map(|e| e.1);
+        // The barriers that can come next, from the start of each block.
+        let mut next: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        loop {
+            let mut grew = false;
+            for &b in &self.blocks {
+                let found: BTreeSet<usize> = if self.barriers.contains(&b) {
+                    BTreeSet::from([b])
+                } else {
+                    ways(b).flat_map(|s| next.get(&s).cloned().unwrap_or_default()).collect()
+                };
+                if next.get(&b) != Some(&found) {
+                    next.insert(b, found);
+                    grew = true;
+                }
+            }
+            if !grew {
+                break;
+            }
+        }
+        // A barrier is ahead of a block also if it is behind the next one: blocks that a barrier can be reached from.
+        let loops: Vec<_> =
+            cfg.loops.iter().filter(|l| l.blocks.iter().any(|b| self.barriers.contains(b))).collect();
+        let mut early = false;
+        for &b in self.blocks.iter().filter(|b| !self.barriers.contains(b)) {
+            let going: Vec<usize> = ways(b).filter(|s| !next[s].is_empty()).collect();
+            let together = alike.contains(&cfg.blocks[b].last);
+            early |= going.len() < ways(b).count() && !going.is_empty() && !together;
+            let leaves = |l: &wb_program::cfg::Loop| {
+                l.blocks.contains(&b)
+                    && going.iter().any(|s| l.blocks.contains(s) != l.blocks.contains(&going[0]))
+            };
+            let same = going.iter().all(|s| next[s] == next[&going[0]]) && !loops.iter().any(|l| leaves(l));
+            if !same && !together {
+                return Order::Unknown;
+            }
+        }
+        // In every round of a loop with barriers one is passed.
+        let slips = |l: &wb_program::cfg::Loop| {
+            let mut seen = BTreeSet::new();
+            let mut work = vec![l.header];
+            while let Some(b) = work.pop() {
+                if self.barriers.contains(&b) {
+                    continue;
+                }
+                for s in ways(b).filter(|s| l.blocks.contains(s)) {
+                    if s == l.header {
+                        return true;
+                    }
+                    if seen.insert(s) {
+                        work.push(s);
+                    }
+                }
+            }
+            false
+        };
+        match loops.iter().any(|l| slips(l)) {
+            true => Order::Unknown,
+            false if early => Order::Leaving,
+            false => Order::Same,
+        }
     }
 
     /// The model of a piece with these weights.
@@ -101,11 +174,12 @@ impl Flow {
         let starts: BTreeSet<usize> = match piece {
             Piece::Whole | Piece::First => BTreeSet::from([self.entry]),
             Piece::Middle | Piece::Last => behind(),
+            Piece::Ending => behind().into_iter().chain([self.entry]).collect(),
         };
         // Only what lies between the ends of the piece.
         let ends = |e: &(usize, Option<usize>)| e.1.is_none();
         let goal = |b: usize| match piece {
-            Piece::Whole | Piece::Last => self.edges.iter().any(|e| e.0 == b && ends(e)),
+            Piece::Whole | Piece::Last | Piece::Ending => self.edges.iter().any(|e| e.0 == b && ends(e)),
             Piece::Middle => self.barriers.contains(&b),
             Piece::First => self.barriers.contains(&b) || self.edges.iter().any(|e| e.0 == b && ends(e)),
         };
@@ -134,7 +208,7 @@ impl Flow {
                 None if piece != Piece::Middle => _ = graph.edge(nodes[&e.0], graph.exit, cost),
                 None => {}
                 // A wave at a barrier has taken the way out of it, which costs the same for all ways.
-                Some(_) if cut(e.0) && piece == Piece::Last => {}
+                Some(_) if cut(e.0) && matches!(piece, Piece::Last | Piece::Ending) => {}
                 Some(_) if cut(e.0) => _ = graph.edge(nodes[&e.0], graph.exit, cost),
                 Some(to) => _ = graph.edge(nodes[&e.0], nodes[&to], cost),
             }

@@ -5,8 +5,8 @@ use crate::access::{Access, Local, Memory};
 use crate::caches::{Caches, Kind, kind};
 use crate::charges::Charges;
 use crate::compose::{Parts, WaveTerms, compose};
-use crate::demand::{Demand, Relation, Resource};
-use crate::flow::{Flow, Heaviest, Piece, Weights};
+use crate::demand::{Behind, Demand, Relation, Resource};
+use crate::flow::{Flow, Heaviest, Order, Piece, Weights};
 use crate::geometry::Geometry;
 use crate::hardware::{Front, Hardware};
 use crate::lines::Lines;
@@ -28,6 +28,8 @@ pub struct Question<'a, I: Isa> {
     /// Rounds of loops by header, and ways that no wave takes.
     pub limits: &'a BTreeMap<Pc, u64>,
     pub never: &'a BTreeSet<(Pc, Pc)>,
+    /// Branches that all waves of a group decide in the same way.
+    pub alike: &'a BTreeSet<Pc>,
     /// What memory instructions touch; every one that can be reached is there.
     pub accesses: &'a BTreeMap<Pc, Access>,
     pub memory: &'a Memory,
@@ -124,7 +126,7 @@ pub struct Proved {
     /// Cycles before a wave's first instruction could issue.
     pub lead_in: u64,
     /// The heaviest way of each term, certified: `own`, `partition`, `core`, `machine`, `passed` (barriers), and where waves may pass
-    /// different barriers `first`, `middle` and `last`.
+    /// different barriers `first`, `middle` and `last`; where some may end before others `ending`.
     pub proofs: Proofs,
     /// The heaviest way of own time, and what each resource is asked by a wave of the same partition.
     pub own_way: Heaviest,
@@ -143,26 +145,44 @@ pub fn prove<I: Isa>(question: &Question<I>) -> Result<Proved, Refusal> {
     if question.without == Some(Fault::Evictions) {
         caches.kept.iter_mut().for_each(|k| *k = true);
     }
-    let looping: BTreeSet<Pc> = flow
-        .blocks
-        .iter()
-        .filter(|&&b| question.program.cfg.inner[b].is_some())
-        .flat_map(|&b| question.program.cfg.pcs(b, &question.program.flow))
-        .collect();
-    let loads = || question.accesses.iter().filter(|a| a.1.loads && a.1.local != Local::Always).map(|a| *a.0);
-    let choices: [BTreeSet<Pc>; 3] =
-        [loads().collect(), loads().filter(|pc| !looping.contains(pc)).collect(), BTreeSet::new()];
-    let mut best: Option<Proved> = None;
-    for missing in choices {
-        let attempt =
-            Attempt { question, hardware: &hardware, flow: &flow, geometry, caches: &caches, missing };
-        let found = attempt.bound()?;
-        if best.as_ref().is_none_or(|b| found.cycles < b.cycles) {
-            best = Some(found);
+    let attempt = |missing: &BTreeSet<Pc>| -> Result<Proved, Refusal> {
+        let one = |spills| {
+            let missing = missing.clone();
+            Attempt { question, hardware: &hardware, flow: &flow, geometry, caches: &caches, missing, spills }
+                .bound()
+        };
+        let (line, load) = (one(false)?, one(true)?);
+        Ok(if load.cycles < line.cycles { load } else { line })
+    };
+    // Loads miss each time, or hit and pay once for each line. What is better depends on the others: range by range is turned round
+    // as long as the bound falls.
+    let loads: BTreeSet<Pc> =
+        question.accesses.iter().filter(|a| a.1.loads && a.1.local != Local::Always).map(|a| *a.0).collect();
+    let mut ranges: BTreeMap<Option<(u64, u64)>, BTreeSet<Pc>> = BTreeMap::new();
+    loads.iter().for_each(|pc| _ = ranges.entry(question.accesses[pc].range).or_default().insert(*pc));
+    let (all, none) = (attempt(&loads)?, attempt(&BTreeSet::new())?);
+    let mut missing = if all.cycles <= none.cycles { loads } else { BTreeSet::new() };
+    let mut best = if all.cycles <= none.cycles { all } else { none };
+    let mut tries = TRIES;
+    let mut fell = true;
+    while std::mem::take(&mut fell) {
+        for group in ranges.values() {
+            if tries == 0 {
+                return Ok(best);
+            }
+            tries -= 1;
+            let turned: BTreeSet<Pc> = missing.symmetric_difference(group).copied().collect();
+            let found = attempt(&turned)?;
+            if found.cycles < best.cycles {
+                (best, missing, fell) = (found, turned, true);
+            }
         }
     }
-    best.ok_or(Refusal::NoRoom)
+    Ok(best)
 }
+
+/// Choices that are tried.
+const TRIES: usize = 40;
 
 struct Attempt<'a, I: Isa> {
     question: &'a Question<'a, I>,
@@ -171,6 +191,8 @@ struct Attempt<'a, I: Isa> {
     geometry: Geometry,
     caches: &'a Caches,
     missing: BTreeSet<Pc>,
+    /// Demand behind a cache that keeps everything is counted load by load rather than line by line.
+    spills: bool,
 }
 
 impl<I: Isa> Attempt<'_, I> {
@@ -194,8 +216,9 @@ impl<I: Isa> Attempt<'_, I> {
         if self.without(Fault::Draining) {
             times.iter_mut().filter(|t| t.0.1.is_none()).for_each(|t| *t.1 = 1);
         }
+        let behind = if self.spills { Behind::Loads } else { Behind::Lines };
         let demand =
-            Demand::new(program, self.hardware, self.flow, &accesses, self.caches, &charges, memory)?;
+            Demand::new(program, self.hardware, self.flow, &accesses, self.caches, &charges, memory, behind)?;
         let mut proofs = Proofs::new();
         let mut wave = self.wave(&pipeline, &times, &demand, &mut proofs)?;
         for (fault, term) in [
@@ -290,6 +313,19 @@ impl<I: Isa> Attempt<'_, I> {
         let lead_in =
             pipeline.lead_in().checked_mul(scale).ok_or(Refusal::Overflow { what: "the own time" })?;
         let pieces = self.pieces(&own, lead_in, proofs)?;
+        let ends = match self.order() {
+            Order::Leaving if pieces.is_none() => self.geometry.waves_per_group - 1,
+            Order::Leaving | Order::Same | Order::Unknown => 0,
+        };
+        let ending = match ends {
+            0 => 0,
+            n => {
+                let found = self.flow.heaviest(&own, Piece::Ending)?.map(|h| h.bound);
+                let cycles = found.as_ref().map_or(0, |b| b.cycles);
+                found.map(|b| proofs.insert("ending", b.certificate));
+                cycles.checked_mul(n).ok_or(Refusal::Overflow { what: "the own time of a group" })?
+            }
+        };
         let asked = demand.total(Relation::Itself)?;
         asked.blocks.iter().for_each(|(&b, &w)| *own.blocks.entry(b).or_default() += w);
         asked.edges.iter().for_each(|(&e, &w)| *own.edges.entry(e).or_default() += w);
@@ -308,7 +344,8 @@ impl<I: Isa> Attempt<'_, I> {
         let machine = heaviest("machine", Relation::Machine)?;
         let (cold, again) = self.cold()?;
         Ok(WaveTerms {
-            own: u128::from(self.term("own", &own, proofs)?) + u128::from(lead_in),
+            own: u128::from(self.term("own", &own, proofs)?) + u128::from(lead_in) + u128::from(ending),
+            ends,
             pieces: pieces.map(u128::from),
             barriers: !self.flow.barriers.is_empty(),
             partition,
@@ -320,14 +357,18 @@ impl<I: Isa> Attempt<'_, I> {
         })
     }
 
+    /// How waves of a group pass barriers; one wave alone passes them as it likes.
+    fn order(&self) -> Order {
+        match self.geometry.waves_per_group == 1 || self.flow.barriers.is_empty() {
+            true => Order::Same,
+            false => self.flow.order(self.question.program, self.question.alike),
+        }
+    }
+
     /// Own time of a group whose waves may be at different barriers: the first piece, as many between barriers as a wave can pass, the
     /// last one. None where one wave stands for the group: it has no other, there is no barrier, or all pass the same ones.
     fn pieces(&self, own: &Weights, lead_in: u64, proofs: &mut Proofs) -> Result<Option<u64>, Refusal> {
-        let together = self.geometry.waves_per_group == 1
-            || self.flow.barriers.is_empty()
-            || self.flow.aligned(self.question.program)
-            || self.without(Fault::Pieces);
-        if together {
+        if self.without(Fault::Pieces) || self.order() != Order::Unknown {
             return Ok(None);
         }
         let passed = self.barriers_passed(proofs)?;
@@ -338,7 +379,8 @@ impl<I: Isa> Attempt<'_, I> {
         };
         let (first, middle, last) =
             (of("first", Piece::First)?, of("middle", Piece::Middle)?, of("last", Piece::Last)?);
-        let between = middle.checked_mul(passed.saturating_sub(1));
+        // A wave that ends releases the others: its last piece can be followed by pieces of theirs.
+        let between = middle.max(last).checked_mul(passed.saturating_sub(1));
         let sum = between.and_then(|b| b.checked_add(first)?.checked_add(last)?.checked_add(lead_in));
         sum.map(Some).ok_or(Refusal::Overflow { what: "the own time of a group" })
     }
@@ -359,10 +401,7 @@ impl<I: Isa> Attempt<'_, I> {
             let (Some(way), Some(kind)) = (hardware.way(class.port), kind(class.port)) else { continue };
             let Some(level) = caches.found(way).filter(|_| !self.missing.contains(&pc)) else { continue };
             let ranges = lines.entry(kind).or_default();
-            match access.range {
-                Some((first, last)) => ranges.push((first, last.saturating_add(1))),
-                None => ranges.extend(&memory.open),
-            }
+            ranges.extend(memory.touched(access));
             let mut miss = caches.miss(hardware, way, class.latency, false);
             if self.without(Fault::UnderWay) {
                 miss = class.latency + hardware.reach(way, None) + way.back;

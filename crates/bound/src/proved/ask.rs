@@ -15,6 +15,7 @@ use wb_isa::{Isa, Pc};
 use wb_jobs::ProgramRef;
 use wb_program::Program;
 use wb_proved::{Fault, Memory, Proved, Question, Refusal, prove};
+use wb_sim::Launch;
 
 /// A launch with its bound.
 #[derive(Clone, Debug)]
@@ -64,6 +65,7 @@ pub fn prove_launch(
         groups,
         limits: &limits,
         never: &never,
+        alike: &facts::group_branches(program, &launch),
         accesses: &accesses,
         memory: &memory,
         without,
@@ -117,7 +119,13 @@ fn memory(program: &Program<Gcn3>, launched: &Launched) -> Memory {
         }
     }
     let code = pcs.iter().map(|&pc| program.isa.addr_of(pc)).map(|a| (a, a + 1)).collect();
-    let text = |at: u64| program.text.iter().find(|t| t.contains(&at));
+    // Local memories of groups are in device memory, too, but no pointer of the host leads there.
+    let mut closed: Vec<std::ops::Range<u64>> = program.text.clone();
+    if let Launch::Groups(g) = launched.launch {
+        closed.push(g.lds_region..g.lds_region.saturating_add(g.lds_region_bytes(launched.machine)));
+    }
+    closed.retain(|c| !c.is_empty());
+    let text = |at: u64| closed.iter().find(|t| t.contains(&at));
     let mut open = Vec::new();
     for &(from, to) in &launched.touchable.ranges {
         if takes_address {
@@ -130,13 +138,12 @@ fn memory(program: &Program<Gcn3>, launched: &Launched) -> Memory {
             match text(at) {
                 Some(t) => at = t.end,
                 None => {
-                    let end =
-                        program.text.iter().map(|t| t.start).filter(|&s| s > at).min().unwrap_or(to).min(to);
+                    let end = closed.iter().map(|t| t.start).filter(|&s| s > at).min().unwrap_or(to).min(to);
                     open.push((at, end));
                     at = end;
                 }
             }
         }
     }
-    Memory { origin: launched.touchable.origin, open, code }
+    Memory { origin: launched.touchable.origin, allowed: launched.touchable.ranges.clone(), open, code }
 }
