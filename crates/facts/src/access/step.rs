@@ -171,7 +171,7 @@ impl Step<'_> {
         let mut values: Vec<Value> = (0..count)
             .map(|i| {
                 let scalar = &self.after.scalars[usize::from(first.wrapping_add(i) & 127)];
-                Value { why: Some(Why::Memory), ..Value::uniform(scalar.range, scalar.argument.is_some()) }
+                Value::uniform(scalar.range, scalar.argument.is_some())
             })
             .collect();
         for (i, two) in values.chunks_exact_mut(2).enumerate() {
@@ -229,7 +229,8 @@ impl Step<'_> {
             Operand::Sgpr(n) => self.after.scalars[usize::from(n.wrapping_add(i) & 127)].range,
             _ => Range::FULL,
         };
-        let why = [&a, &b, &c].iter().find_map(|v| v.why);
+        let loose = |v: &&&Value| v.alts.iter().any(|l| l.spread != Some(0));
+        let why = [&a, &b, &c].iter().filter(loose).find_map(|v| v.why);
         let put = |alts: Vec<Lin>, i: u8| Value { why, ..Value::new(alts, ranges(i)) };
         let halves = |wide: Wide| {
             let wide = Rc::new(wide);
@@ -342,9 +343,9 @@ impl Step<'_> {
             }
         };
         let wide = match self.set.without {
-            // As if the halves were added by themselves: a sum that stays within 32 bits.
-            Some(AccessRule::Carry) => {
-                Wide { range: wide.range.map(|(lo, _)| (lo, lo | 0xffff_ffff)), ..wide }
+            // As if the low half of a number that goes back left no carry.
+            Some(AccessRule::Carry) if carry.a.range.constant().is_some_and(|a| a >> 31 == 1) => {
+                wide.sub(&Wide::exact(1 << 32))
             }
             _ => wide,
         };
