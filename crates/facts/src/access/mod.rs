@@ -8,6 +8,7 @@
 mod arith;
 mod count;
 mod linear;
+mod masks;
 mod start;
 mod state;
 mod step;

@@ -3,6 +3,7 @@
 use super::Why;
 use super::arith::{arithmetic, changed, counts_low};
 use super::linear::{Dims, Lin};
+use super::masks::{Masks, mask_bits};
 use super::state::{Class, EXEC, Pending, State, bit};
 use super::value::{Id, Tag, Value, Wide};
 use crate::infer::range::Range;
@@ -590,31 +591,4 @@ fn one_for_all(mut value: Value) -> Value {
         *one = Lin { residue, known, ..Lin::uniform(false) };
     }
     value
-}
-
-/// New bits of two pairs (the same twice: of one), by the class that lanes were in.
-pub struct Masks {
-    to: [u8; 2],
-    cases: std::collections::BTreeMap<u64, Vec<(bool, bool)>>,
-}
-
-impl State {
-    fn assign_masks(&mut self, masks: Masks) {
-        let of = |case: u64| masks.cases.get(&case).cloned().unwrap_or_default();
-        masks.to.iter().for_each(|&pair| self.drop_carry(pair));
-        match masks.to {
-            [a, b] if a == b => self.assign(&[a], |case| of(case).into_iter().map(|(x, _)| [x]).collect()),
-            both => self.assign(&both, |case| of(case).into_iter().map(|(x, y)| [x, y]).collect()),
-        }
-    }
-}
-
-/// The bits that lanes of a class can have in a 64-bit operand.
-fn mask_bits(state: &State, case: u64, operand: Operand) -> Vec<bool> {
-    match operand {
-        Operand::Sgpr(n) if n & 1 == 0 && state.tracked(n >> 1) => vec![bit(case, n >> 1)],
-        Operand::InlineInt(0) => vec![false],
-        Operand::InlineInt(-1) => vec![true],
-        _ => vec![false, true],
-    }
 }

@@ -203,7 +203,7 @@ fn banks_of_local_memory() {
     assert_eq!(passes("s_lshl_b32 s9, s8, 2\n v_mov_b32 v2, s9", read), 2, "wherever it is");
     assert_eq!(passes("v_mov_b32 v2, s8", read), 4, "perhaps across two dwords");
     assert_eq!(passes("v_and_b32 v2, 15, v0\n v_mul_lo_u32 v2, v2, 4", read), 2, "few dwords");
-    assert_eq!(passes("v_lshlrev_b32 v2, 2, v0", "ds_read2_b32 v[4:5], v2 offset1:1"), 8);
+    assert_eq!(passes("v_lshlrev_b32 v2, 2, v0", "ds_read2_b32 v[4:5], v2 offset1:1"), 4, "four rows");
     // Lanes that a mask leaves can meet others than before.
     let masked = "v_lshlrev_b32 v2, 2, v0\n v_cmp_gt_u32 vcc, s8, v0\n s_and_saveexec_b64 s[12:13], vcc";
     assert_eq!(passes(masked, read), 3);

@@ -111,8 +111,7 @@ impl Generator {
     }
 
     /// The address of a register's word in v[20:21].
-    fn address(&mut self) {
-        let v = self.vector();
+    fn address(&mut self, v: u64) {
         self.line(&format!("v_lshlrev_b32 v18, 2, v{v}"));
         match self.noise.below(3) {
             0 => {
@@ -137,6 +136,10 @@ impl Generator {
 
     fn access(&mut self) {
         let v = self.vector();
+        self.access_of(v);
+    }
+
+    fn access_of(&mut self, v: u64) {
         if self.noise.one_in(3) {
             self.line(&format!("v_lshlrev_b32 v18, 2, v{v}"));
             let what = [
@@ -148,7 +151,7 @@ impl Generator {
             let what = self.noise.pick(&what);
             self.line(what);
         } else {
-            self.address();
+            self.address(v);
             let what = [
                 "flat_load_dword v22, v[20:21]",
                 "flat_load_dwordx2 v[22:23], v[20:21]",
@@ -167,7 +170,8 @@ impl Generator {
 
     /// A pointer that is moved, forth or back.
     fn moved(&mut self) {
-        self.address();
+        let v = self.vector();
+        self.address(v);
         let (low, high) =
             self.noise.pick(&[("64", "0"), ("0xffffffc0", "-1"), ("4", "0"), ("0xfffffffc", "-1")]);
         self.line(&format!("v_add_u32 v20, vcc, {low}, v20"));
@@ -188,6 +192,9 @@ impl Generator {
         self.statements(count, depth + 1);
         let _ = writeln!(self.text, "B{n}:");
         self.line(&format!("s_or_b64 exec, exec, s[{pair}:{}]", pair + 1));
+        if self.noise.one_in(2) {
+            self.access();
+        }
     }
 
     /// All lanes go round together.
@@ -224,6 +231,9 @@ impl Generator {
         let _ = writeln!(self.text, "M{n}:");
         self.line(&format!("s_mov_b64 exec, s[{pair}:{}]", pair + 1));
         self.line(&format!("s_and_b32 s{s}, s{counter}, 63"));
+        if self.noise.one_in(2) {
+            self.access_of(d);
+        }
     }
 }
 
