@@ -1,5 +1,5 @@
 //! What memory one execution of an instruction by one wave can touch at most: lines, bank passes, addresses. The heart of
-//! proved bounds (docs/proved.md): each line is a slot of a cache port and perhaps of DRAM.
+//! proved bounds: each line is a slot of a cache port and perhaps of DRAM.
 //!
 //! Every vector register is followed as a function of the lane (`linear`), for classes of lanes that masks tell apart
 //! (`state`), from the work-item ids and arguments that the launch fixes; ranges come from [`crate::infer`]. What is not
