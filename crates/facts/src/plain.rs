@@ -38,9 +38,12 @@ pub fn mask_written(inst: &Inst) -> Option<u8> {
     }
 }
 
+/// What becomes of a lane's bits in two masks.
+pub type MaskOperation = fn(bool, bool) -> bool;
+
 /// What an operation on masks does to a lane's bits. With EXEC as its second operand if it saves EXEC: then the result
 /// goes there, and the old EXEC to the destination.
-pub fn mask_operation(op: Op) -> Option<(fn(bool, bool) -> bool, bool)> {
+pub fn mask_operation(op: Op) -> Option<(MaskOperation, bool)> {
     Some(match op {
         Op::SMovB64 => (|a, _| a, false),
         Op::SNotB64 => (|a, _| !a, false),

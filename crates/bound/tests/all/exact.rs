@@ -210,7 +210,7 @@ fn runs_the_same(name: &str, job: &mut Job, buffers: &[Buffer], cycles: u64, tim
 }
 
 /// The launches of a workload, those with the same geometry and arguments once, as jobs with their buffers.
-fn launches(which: &WorkloadSpec, spec: &JobSpec) -> Vec<(String, Job, Vec<Buffer>)> {
+pub fn launches(which: &WorkloadSpec, spec: &JobSpec) -> Vec<(String, Job, Vec<Buffer>)> {
     let mut session = WorkloadSession::open_input(which, spec, 0).expect("a workload");
     let mut all: Vec<(String, Job, Vec<Buffer>)> = Vec::new();
     while let Some(step) = session.next_step().expect("a launch") {
@@ -254,7 +254,7 @@ fn workloads_take_the_same_time_with_other_contents() {
     }
 }
 
-fn fixture(case: &Case, object: &[u8], l: &Launch) -> (Job, Vec<Buffer>) {
+pub fn fixture(case: &Case, object: &[u8], l: &Launch) -> (Job, Vec<Buffer>) {
     let mut device = Device::new(wb_hw::load("gcn3").expect("machine"));
     let module = device.load(case.file, object).expect("code object");
     let mut buffers = Vec::new();

@@ -6,6 +6,7 @@ mod case;
 #[path = "../../../device/tests/fixtures/cases/mod.rs"]
 mod cases;
 
+mod accesses;
 mod analysis_time;
 mod bound_traces;
 mod branches;

@@ -3,6 +3,7 @@
 
 use super::linear::{ALL, Dims, Lin, REGISTER, low};
 use super::value::{Value, alternatives, any, cross};
+use crate::infer::range::Range;
 use wb_isa::gcn3::{Format, Inst, Op};
 
 /// The 32-bit result of an operation on what its operands are; none if it is not known. `old`: what the destination had.
@@ -162,10 +163,16 @@ fn and(a: &Value, b: &Value, dims: Dims) -> Vec<Lin> {
             match () {
                 () if bits >= n => l.add(&Lin::exact(low(residue, n)).neg()),
                 () if l.same() => Lin { residue: 0, known: n, ..*l },
-                () => Lin::aligned(0, n),
+                () => l.add(&Lin::between(1 - (1 << n), 0, 0, 0)),
             }
         };
         return a.alts.iter().map(one).collect();
+    }
+    // A field: its upper bits, then its lower ones.
+    let upper = mask | ((1u64 << n) - 1) as u32;
+    if n > 0 && n < 32 && upper.wrapping_add(1) & upper == 0 {
+        let cut = Value::new(and(a, &Value::constant(upper), dims), a.range.and(Range::exact(upper)));
+        return and(&cut, &Value::constant(u32::MAX << n), dims);
     }
     shared(&[a, b], 0, n)
 }
@@ -211,10 +218,7 @@ fn right(a: &Value, by: &Value, signed: bool, dims: Dims) -> Option<Vec<Lin>> {
 }
 
 fn field(a: &Value, at: u32, width: u32, dims: Dims) -> Option<Vec<Lin>> {
-    let shifted = Value::new(
-        right(a, &Value::constant(at), false, dims)?,
-        a.range.shr(crate::infer::range::Range::exact(at)),
-    );
+    let shifted = Value::new(right(a, &Value::constant(at), false, dims)?, a.range.shr(Range::exact(at)));
     match width {
         0 => Some(vec![Lin::exact(0)]),
         32.. => Some(shifted.alts),

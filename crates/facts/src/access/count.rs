@@ -107,32 +107,56 @@ pub fn passes(wide: &Wide, pieces: &[Piece], banks: u32, dims: Dims, lanes: Lane
             let span = u64::try_from(bytes / 4 + 2).unwrap_or(u64::MAX);
             least = least.min(rows.saturating_mul(span.div_ceil(banks)));
         }
-        if one.spread == Some(0) {
-            let bases = (0..4u64 >> one.known.min(2))
-                .map(|j| low(one.residue, one.known.min(2)) + (j << one.known.min(2)));
-            let exact = bases.map(|base| exact(one, base, pieces, banks, dims, lanes)).max();
-            least = exact.map_or(least, |e| least.min(e));
-        }
+    }
+    if wide.alts.iter().all(|l| l.spread == Some(0)) {
+        least = least.min(exact(&wide.alts, pieces, banks, dims, lanes));
     }
     u32::try_from(least.max(1)).unwrap_or(u32::MAX)
 }
 
+/// Dwords of every lane.
+type Rows = Vec<Vec<i128>>;
+
 /// Passes of addresses that are known but for a multiple of four: which banks they are in does not matter.
-fn exact(lin: &Lin, base: u64, pieces: &[Piece], banks: u64, dims: Dims, lanes: Lanes) -> u64 {
-    let of = |lane: u32| -> Vec<i128> {
-        let start = i128::from(base) + dims.offset(lin.steps, lane);
-        let dwords = |&(at, bytes): &Piece| {
-            let first = start + i128::from(at);
-            (first.div_euclid(4))..=((first + i128::from(bytes.max(1)) - 1).div_euclid(4))
+fn exact(alts: &[Lin], pieces: &[Piece], banks: u64, dims: Dims, lanes: Lanes) -> u64 {
+    let rows = |lin: &Lin, base: u64| -> Rows {
+        let of = |lane: u32| {
+            let start = i128::from(base) + dims.offset(lin.steps, lane);
+            let dwords = |&(at, bytes): &Piece| {
+                let first = start + i128::from(at);
+                (first.div_euclid(4))..=((first + i128::from(bytes.max(1)) - 1).div_euclid(4))
+            };
+            pieces.iter().flat_map(dwords).collect()
         };
-        pieces.iter().flat_map(dwords).collect()
+        (0..dims.lanes).map(of).collect()
     };
-    let all: Vec<Vec<i128>> = (0..dims.lanes).map(of).collect();
-    match lanes {
-        Lanes::All(true) => in_order(&all, banks),
-        // Waves at the end of a group have the first lanes only.
-        Lanes::All(false) => (1..=all.len()).map(|n| in_order(&all[..n], banks)).max().unwrap_or(1),
-        Lanes::Some => any_lanes(&all, banks),
+    let bases = |lin: &Lin| {
+        let bits = lin.known.min(2);
+        let residue = low(lin.residue, bits);
+        (0..4u64 >> bits).map(move |j| residue + (j << bits))
+    };
+    match alts {
+        [one] => {
+            let of = |base: u64| {
+                let all = rows(one, base);
+                match lanes {
+                    Lanes::All(true) => in_order(&all, banks),
+                    // Waves at the end of a group have the first lanes only.
+                    Lanes::All(false) => {
+                        (1..=all.len()).map(|n| in_order(&all[..n], banks)).max().unwrap_or(1)
+                    }
+                    Lanes::Some => any_lanes(&[all], banks),
+                }
+            };
+            bases(one).map(of).max().unwrap_or(u64::MAX)
+        }
+        // Lanes have one or the other: banks have no more than of all.
+        _ if alts.iter().all(|l| l.alignment().1 >= 2) => {
+            let all: Vec<Rows> = alts.iter().map(|l| rows(l, low(l.residue, 2))).collect();
+            let same = all.iter().all(|r| r.iter().map(Vec::len).eq(all[0].iter().map(Vec::len)));
+            if same { any_lanes(&all, banks) } else { u64::MAX }
+        }
+        _ => u64::MAX,
     }
 }
 
@@ -155,7 +179,8 @@ fn in_order(lanes: &[Vec<i128>], banks: u64) -> u64 {
 
 /// The most passes for any part of the lanes. Dwords that go together belong to lanes of a stretch, stretches follow each
 /// other (sharing a lane where its dwords are parted), and all but the last are of as many dwords as there are banks.
-fn any_lanes(lanes: &[Vec<i128>], banks: u64) -> u64 {
+fn any_lanes(alts: &[Rows], banks: u64) -> u64 {
+    let Some(lanes) = alts.first() else { return u64::MAX };
     let count = lanes.len();
     let total: u64 = lanes.iter().map(|l| l.len() as u64).sum();
     if lanes.iter().any(|l| l.len() as u64 > banks) {
@@ -164,17 +189,19 @@ fn any_lanes(lanes: &[Vec<i128>], banks: u64) -> u64 {
     let shared = lanes.iter().any(|l| !banks.is_multiple_of(l.len().max(1) as u64));
     let mut loads = vec![vec![0u64; count + 1]; count];
     for (from, row) in loads.iter_mut().enumerate() {
-        for to in from + 1..=count {
-            // The least is one per dword; more than there are banks cannot go together.
-            row[to] = load(lanes[from..to].iter().flatten(), banks).min(banks);
+        for (to, most) in row.iter_mut().enumerate().skip(from + 1) {
+            // More than there are banks cannot go together.
+            let of = |rows: &Rows| load(rows[from..to].iter().flatten(), banks);
+            *most = alts.iter().map(of).sum::<u64>().min(banks);
         }
     }
     // The most passes of lanes from here on.
     let mut best = vec![0u64; count + 1];
     for from in (0..count).rev() {
         let mut most = loads[from][count];
+        let mut dwords = 0;
         for to in from + 1..count {
-            let dwords: u64 = lanes[from..to].iter().map(|l| l.len() as u64).sum();
+            dwords += lanes[to - 1].len() as u64;
             if dwords >= banks {
                 let next = if shared && to - 1 > from { to - 1 } else { to };
                 most = most.max(loads[from][to] + best[next]);

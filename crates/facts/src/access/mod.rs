@@ -1,5 +1,5 @@
 //! What memory one execution of an instruction by one wave can touch at most: lines, bank passes, addresses. The heart of
-//! proved bounds (docs/proved.md): each line is a slot of a cache port and perhaps of DRAM.
+//! proved bounds: each line is a slot of a cache port and perhaps of DRAM.
 //!
 //! Every vector register is followed as a function of the lane (`linear`), for classes of lanes that masks tell apart
 //! (`state`), from the work-item ids and arguments that the launch fixes; ranges come from [`crate::infer`]. What is not
@@ -8,6 +8,7 @@
 mod arith;
 mod count;
 mod linear;
+mod masks;
 mod start;
 mod state;
 mod step;
@@ -116,13 +117,14 @@ pub fn accesses_without(
     let around = Around {
         shape,
         setup,
+        launched: known.kernarg.is_some(),
         existing: if items == 0 { shape.lanes } else { items.min(shape.lanes) },
         full: start::full_waves(known, shape.lanes),
     };
     let set = Setting {
         dims: start::dims(known, shape.lanes),
         apart: shape.apart || pcs.iter().any(splits),
-        private: setup.scratch_per_lane > 0,
+        private: setup.scratch_per_lane > 0 || known.kernarg.is_none(),
         without,
     };
     let found = infer::with_ranges(program, known, |values, entries| {
@@ -190,11 +192,12 @@ impl Analysis<'_> {
 
     /// A state arrives at a block; whether more is possible there than before.
     fn arrive(&mut self, block: usize, mut state: State, hard: bool) -> bool {
+        let apart = self.set.apart;
         let needed = self.program.needed(self.program.cfg.blocks[block].first);
         let live = |pair: u8| (0..2).any(|i| needed.is_live(usize::from(2 * pair + i)));
         (0..EXEC).filter(|&pair| !live(pair)).for_each(|pair| state.merge(pair));
         match self.before.get_mut(&block) {
-            Some(old) => old.join(state, Arrival { block, hard }),
+            Some(old) => old.join(state, Arrival { block, hard, apart }),
             None => self.before.insert(block, state).is_none(),
         }
     }

@@ -84,6 +84,8 @@ pub struct Arrival {
     pub block: usize,
     /// It came often: what still changes is given up.
     pub hard: bool,
+    /// Paths may meet here that ran apart: their lanes share only what is the same whichever way they took.
+    pub apart: bool,
 }
 
 impl State {
@@ -217,7 +219,13 @@ impl State {
             let new: BTreeMap<u64, Value> = at_cases.into_iter().zip(new).collect();
             for (case, class) in self.lanes.iter_mut().filter(|(case, _)| other.lanes.contains_key(case)) {
                 match new.get(case) {
-                    Some(value) => _ = class.regs.insert(n, value.clone()),
+                    Some(value) => {
+                        let mut value = value.clone();
+                        if at.apart {
+                            value.apart();
+                        }
+                        class.regs.insert(n, value);
+                    }
                     None => _ = class.regs.remove(&n),
                 }
             }

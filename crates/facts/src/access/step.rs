@@ -3,6 +3,7 @@
 use super::Why;
 use super::arith::{arithmetic, changed, counts_low};
 use super::linear::{Dims, Lin};
+use super::masks::{Masks, mask_bits};
 use super::state::{Class, EXEC, Pending, State, bit};
 use super::value::{Id, Tag, Value, Wide};
 use crate::infer::range::Range;
@@ -171,7 +172,7 @@ impl Step<'_> {
         let mut values: Vec<Value> = (0..count)
             .map(|i| {
                 let scalar = &self.after.scalars[usize::from(first.wrapping_add(i) & 127)];
-                Value { why: Some(Why::Memory), ..Value::uniform(scalar.range, scalar.argument.is_some()) }
+                Value::uniform(scalar.range, scalar.argument.is_some())
             })
             .collect();
         for (i, two) in values.chunks_exact_mut(2).enumerate() {
@@ -229,7 +230,8 @@ impl Step<'_> {
             Operand::Sgpr(n) => self.after.scalars[usize::from(n.wrapping_add(i) & 127)].range,
             _ => Range::FULL,
         };
-        let why = [&a, &b, &c].iter().find_map(|v| v.why);
+        let loose = |v: &&&Value| v.alts.iter().any(|l| l.spread != Some(0));
+        let why = [&a, &b, &c].iter().filter(loose).find_map(|v| v.why);
         let put = |alts: Vec<Lin>, i: u8| Value { why, ..Value::new(alts, ranges(i)) };
         let halves = |wide: Wide| {
             let wide = Rc::new(wide);
@@ -342,9 +344,9 @@ impl Step<'_> {
             }
         };
         let wide = match self.set.without {
-            // As if the halves were added by themselves: a sum that stays within 32 bits.
-            Some(AccessRule::Carry) => {
-                Wide { range: wide.range.map(|(lo, _)| (lo, lo | 0xffff_ffff)), ..wide }
+            // As if the low half of a number that goes back left no carry.
+            Some(AccessRule::Carry) if carry.a.range.constant().is_some_and(|a| a >> 31 == 1) => {
+                wide.sub(&Wide::exact(1 << 32))
             }
             _ => wide,
         };
@@ -589,31 +591,4 @@ fn one_for_all(mut value: Value) -> Value {
         *one = Lin { residue, known, ..Lin::uniform(false) };
     }
     value
-}
-
-/// New bits of two pairs (the same twice: of one), by the class that lanes were in.
-pub struct Masks {
-    to: [u8; 2],
-    cases: std::collections::BTreeMap<u64, Vec<(bool, bool)>>,
-}
-
-impl State {
-    fn assign_masks(&mut self, masks: Masks) {
-        let of = |case: u64| masks.cases.get(&case).cloned().unwrap_or_default();
-        masks.to.iter().for_each(|&pair| self.drop_carry(pair));
-        match masks.to {
-            [a, b] if a == b => self.assign(&[a], |case| of(case).into_iter().map(|(x, _)| [x]).collect()),
-            both => self.assign(&both, |case| of(case).into_iter().map(|(x, y)| [x, y]).collect()),
-        }
-    }
-}
-
-/// The bits that lanes of a class can have in a 64-bit operand.
-fn mask_bits(state: &State, case: u64, operand: Operand) -> Vec<bool> {
-    match operand {
-        Operand::Sgpr(n) if n & 1 == 0 && state.tracked(n >> 1) => vec![bit(case, n >> 1)],
-        Operand::InlineInt(0) => vec![false],
-        Operand::InlineInt(-1) => vec![true],
-        _ => vec![false, true],
-    }
 }

@@ -20,6 +20,8 @@ const PRIVATE_STEP: u64 = 256;
 pub struct Around<'a> {
     pub shape: AccessShape,
     pub setup: &'a Setup,
+    /// The setup is that of a launch.
+    pub launched: bool,
     /// Lanes that a wave can have.
     pub existing: u32,
     /// All waves have all lanes.
@@ -97,22 +99,17 @@ fn vector(
     let AccessShape { data_line, banks, .. } = around.shape;
     let (lines, passes) = match local {
         Local::Always => {
-            let on = match state.is_some_and(|s| clean && s.all_on()) {
+            let all = |s: &State| clean && s.all_on() && !step.set.apart;
+            let on = match state.is_some_and(all) {
                 true => Lanes::All(around.full),
                 false => Lanes::Some,
             };
-            // Where local memory begins is not known.
-            let shifted =
-                |l: &Lin| Lin { residue: low(l.residue, l.known.min(2)), known: l.known.min(2), ..*l };
-            let anywhere = Wide { alts: address.alts.iter().map(shifted).collect(), range: None };
-            let lines = count::lines(&anywhere, pieces, data_line, dims);
+            let lines = count::lines(&elsewhere(address), pieces, data_line, dims);
             (lines, count::passes(address, pieces, banks, dims, on))
         }
         Local::Maybe => {
             // Some lanes may be in local memory, which begins elsewhere.
-            let shifted =
-                |l: &Lin| Lin { residue: low(l.residue, l.known.min(2)), known: l.known.min(2), ..*l };
-            let anywhere = Wide { alts: address.alts.iter().map(shifted).collect(), range: None };
+            let anywhere = elsewhere(address);
             let worst = count::lines(&scattered(&anywhere), pieces, data_line, dims);
             let lines = count::lines(&anywhere, pieces, data_line, dims).saturating_mul(2).min(worst);
             (lines, count::passes(&scattered(&anywhere), pieces, banks, dims, Lanes::Some))
@@ -130,6 +127,15 @@ fn vector(
     let range = address.bounds(dims).filter(|_| local == Local::Never).and_then(reach);
     let why = why(step, state, address);
     AccessFact { pc: step.pc, lines, passes, local, write: writes(step.inst), range, why }
+}
+
+/// From where local memory begins, which is a multiple of 256.
+fn elsewhere(wide: &Wide) -> Wide {
+    let moved = |l: &Lin| match l.spread {
+        Some(_) => Lin { residue: low(l.residue, l.known.min(8)), known: l.known.min(8), fixed: false, ..*l },
+        None => Lin::aligned(l.residue, l.grain.min(8)),
+    };
+    Wide { alts: wide.alts.iter().map(moved).collect(), range: None }
 }
 
 fn scattered(wide: &Wide) -> Wide {
@@ -187,8 +193,8 @@ fn flat(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFac
         let bounds = address.bounds(step.set.dims);
         bounds.is_none_or(|(lo, hi)| lo >> 32 <= aperture.into() && u64::from(aperture) <= hi >> 32)
     };
-    let is_local = around.setup.lds_bytes > 0 && within(SHARED_APERTURE);
-    let private = around.setup.scratch_per_lane > 0 && within(PRIVATE_APERTURE);
+    let is_local = (around.setup.lds_bytes > 0 || !around.launched) && within(SHARED_APERTURE);
+    let private = step.set.private && within(PRIVATE_APERTURE);
     let all_in = |(lo, hi): (u64, u64)| lo >> 32 == hi >> 32 && lo >> 32 == u64::from(SHARED_APERTURE);
     let always = address.bounds(step.set.dims).is_some_and(all_in);
     let local = if is_local { Local::Maybe } else { Local::Never };
@@ -254,7 +260,8 @@ fn local(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFa
     let pieces: Vec<Piece> = offsets.iter().flat_map(|&at| vec![(at, bytes); times]).collect();
     let most = offsets.iter().copied().max().unwrap_or(0);
     // Only what lies in the group's memory is executed at all.
-    let inside = Range::signed(-(most as i32), around.setup.lds_bytes.min(1 << 30) as i32);
+    let size = Some(around.setup.lds_bytes).filter(|&n| n > 0 && around.launched).unwrap_or(1 << 30);
+    let inside = Range::signed(-(most as i32), size.min(1 << 30) as i32);
     let address = state.and_then(|s| {
         let place = |class: &super::state::Class| {
             step.value(s, class, inst.src[0]).with_range(inside).extended(true, step.set.dims)

@@ -129,7 +129,8 @@ impl Value {
             true => (i128::from(self.range.slo), i128::from(self.range.shi)),
             false => (i128::from(self.range.ulo), i128::from(self.range.uhi)),
         };
-        let alts = self.alts.iter().map(|l| lift(l, lo, hi, dims)).collect();
+        let alts: Vec<Lin> = self.alts.iter().flat_map(|l| lift(l, lo, hi, dims)).collect();
+        let alts = if alts.len() > MOST { vec![any(&alts)] } else { alts };
         Wide { alts, range: Some((lo, hi)) }
     }
 
@@ -183,19 +184,23 @@ fn from_range(alts: &[Lin], range: Range) -> Lin {
     Lin::between(lo, hi, low(residue, grain.min(31)), grain.min(31)).register()
 }
 
-/// A number modulo 2³² that lies between two, as a number: only if no lane can be a whole 2³² away from the others.
-fn lift(lin: &Lin, lo: i128, hi: i128, dims: Dims) -> Lin {
+/// A number modulo 2³² that lies between two, as a number. One function of the lane if no lane can be a whole 2³² away from
+/// the others, else two: the lanes after the end of the number line begin again.
+fn lift(lin: &Lin, lo: i128, hi: i128, dims: Dims) -> Vec<Lin> {
     let (residue, bits) = lin.alignment();
-    let aside = || Lin::between(lo, hi, low(residue, bits.min(31)), bits.min(31));
+    let aside = || vec![Lin::between(lo, hi, low(residue, bits.min(31)), bits.min(31))];
     let Some(w) = lin.spread else { return aside() };
     let own = if w == 0 { 0 } else { i128::from(w) << lin.grain.min(64) };
     let (least, most) = dims.extent(lin.steps);
     let span = most - least + own;
-    if hi - lo + span >= 1 << 32 {
+    if span >= 1 << 32 {
         return aside();
     }
+    if hi - lo + span >= 1 << 32 {
+        return vec![*lin; 2];
+    }
     if lin.known < REGISTER {
-        return *lin;
+        return vec![*lin];
     }
     // The base lies in less than 2³² numbers, of which one has the residue.
     let (first, last) = (lo - most - own, hi - least);
@@ -203,7 +208,7 @@ fn lift(lin: &Lin, lo: i128, hi: i128, dims: Dims) -> Lin {
     if base > last {
         return aside();
     }
-    Lin { residue: base as u64, known: ALL, ..*lin }
+    vec![Lin { residue: base as u64, known: ALL, ..*lin }]
 }
 
 /// Alternatives of both; equal ones are one only if their bases are known.

@@ -1,4 +1,5 @@
-//! Flow facts and proofs of loop limits. One binary, so that everything is linked once.
+//! Flow facts, proofs of loop limits, and what accesses can touch. One binary, so that everything is linked once.
 
+mod accesses;
 mod facts;
 mod proofs;

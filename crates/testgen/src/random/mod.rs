@@ -2,6 +2,7 @@
 //! code generators for every mechanism. The interpreter knows nothing of waves, masks or pipelines, so it
 //! is the independent side of the differential test in `tests/random_programs.rs`.
 
+pub mod addresses;
 pub mod ast;
 pub mod contents;
 mod differential;
