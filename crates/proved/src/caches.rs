@@ -27,14 +27,15 @@ pub enum Kind {
 pub struct Caches {
     /// By level: nothing is ever evicted.
     pub kept: Vec<bool>,
-    /// Slowest way of a request of this launch to fill a line of a level, from its issue: from DRAM, and from the first cache that
-    /// keeps everything.
-    fills: Vec<u64>,
-    refills: Vec<u64>,
-    /// Instructions and what is loaded have no line in common.
-    code_apart: bool,
-    /// Lines that loads of a kind can touch, by the line of the last level (or of DRAM).
+    /// Slowest way of a request of a kind to fill a line of a level, from its issue: from DRAM, and from the first cache that keeps
+    /// everything.
+    fills: Vec<BTreeMap<Kind, u64>>,
+    refills: Vec<BTreeMap<Kind, u64>>,
+    /// What loads of a kind can touch, how long it takes at most to send one, and the levels on its way.
     loaded: BTreeMap<Kind, Vec<(u64, u64)>>,
+    origin: u64,
+    /// Bytes of the longest line: what shares none of these shares no shorter one.
+    longest: u32,
 }
 
 /// The kind of a port.
@@ -89,15 +90,18 @@ impl Caches {
                 let found = way(*kind).levels.iter().position(|&l| kept[l]).filter(|_| keeps);
                 slowest.get(kind).copied().unwrap_or(0) + hardware.reach(way(*kind), found)
             };
-            through(l).map(|(kind, _)| fill(kind)).max().unwrap_or(0)
+            through(l).map(|(kind, _)| (*kind, fill(kind))).collect::<BTreeMap<Kind, u64>>()
         };
+        let longest =
+            hardware.machine.caches.iter().map(|c| c.line).max().unwrap_or(hardware.machine.dram.line);
         let fills = levels.clone().map(|l| slowest(l, false)).collect();
         let refills = levels.map(|l| slowest(l, true)).collect();
-        let code = Lines::of(memory.code.iter().copied(), memory.origin, 64);
-        let data =
-            loaded.iter().filter(|(kind, _)| **kind != Kind::Fetch).flat_map(|(_, r)| r.iter().copied());
-        let code_apart = code.common(&Lines::of(data, memory.origin, 64)) == 0;
-        Caches { kept, fills, refills, code_apart, loaded }
+        Caches { kept, fills, refills, loaded, origin: memory.origin, longest }
+    }
+
+    /// For tests: lines under way for other requests are there at once.
+    pub(crate) fn forget_others(&mut self) {
+        self.fills.iter_mut().chain(&mut self.refills).for_each(BTreeMap::clear);
     }
 
     /// The first cache on a way that keeps everything.
@@ -105,19 +109,26 @@ impl Caches {
         way.levels.iter().position(|&l| self.kept[l])
     }
 
-    /// Cycles from issue until a load is done that finds its line nowhere, or under way for the slowest of all requests.
-    pub fn miss(&self, hardware: &Hardware, way: &Way, latency: u64, fetch: bool) -> u64 {
+    /// The slowest of `fills` of the levels, of kinds that can touch one of these lines.
+    fn slowest(&self, levels: &[usize], fills: &[BTreeMap<Kind, u64>], touched: &[(u64, u64)]) -> u64 {
+        let lines = |ranges: &[(u64, u64)]| Lines::of(ranges.iter().copied(), self.origin, self.longest);
+        let mine = lines(touched);
+        let meets = |kind: &Kind| self.loaded.get(kind).is_some_and(|r| lines(r).common(&mine) > 0);
+        let all = levels.iter().flat_map(|&l| &fills[l]);
+        all.filter(|(kind, _)| meets(kind)).map(|f| *f.1).max().unwrap_or(0)
+    }
+
+    /// Cycles from issue until a load of some lines is done that finds them nowhere, or under way for the slowest of all requests.
+    pub fn miss(&self, hardware: &Hardware, way: &Way, latency: u64, touched: &[(u64, u64)]) -> u64 {
         let own = latency + hardware.reach(way, None);
-        let others = way.levels.iter().map(|&l| self.fills[l]).max().unwrap_or(0);
-        let slowest = if fetch && self.code_apart { own } else { own.max(others) };
-        slowest + way.back
+        own.max(self.slowest(&way.levels, &self.fills, touched)) + way.back
     }
 
     /// Cycles from issue until a load is done that finds its line in the first cache that keeps everything; in a cache before that it
     /// may be under way for another request.
-    pub fn hit(&self, hardware: &Hardware, way: &Way, latency: u64) -> u64 {
-        let Some(level) = self.found(way) else { return self.miss(hardware, way, latency, false) };
-        let others = way.levels[..level].iter().map(|&l| self.refills[l]).max().unwrap_or(0);
+    pub fn hit(&self, hardware: &Hardware, way: &Way, latency: u64, touched: &[(u64, u64)]) -> u64 {
+        let Some(level) = self.found(way) else { return self.miss(hardware, way, latency, touched) };
+        let others = self.slowest(&way.levels[..level], &self.refills, touched);
         others.max(latency + hardware.reach(way, Some(level))) + way.back
     }
 

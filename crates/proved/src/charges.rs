@@ -1,8 +1,8 @@
 //! What each instruction costs: until its result is there, how long it holds its unit, and what it asks of resources that waves share.
 
-use crate::access::{Access, Local};
+use crate::access::{Access, Local, Memory};
 use crate::caches::Caches;
-use crate::hardware::{Front, Hardware, Way};
+use crate::hardware::{Front, Hardware};
 use crate::refusal::Refusal;
 use std::collections::BTreeMap;
 use wb_hw::{AfterMiss, Port};
@@ -29,6 +29,7 @@ impl Charges {
         hardware: &Hardware,
         accesses: &BTreeMap<Pc, Access>,
         caches: &Caches,
+        memory: &Memory,
         misses: &dyn Fn(Pc) -> bool,
     ) -> Result<Charges, Refusal> {
         let count = program.ops.len();
@@ -52,7 +53,12 @@ impl Charges {
                 }
                 if let Some(way) = hardware.way(class.port).filter(|_| access.local != Local::Always) {
                     if access.loads {
-                        done = done.max(load(hardware, caches, way, class.latency, misses(pc)));
+                        let touched = memory.touched(access);
+                        let cycles = match misses(pc) {
+                            true => caches.miss(hardware, way, class.latency, &touched),
+                            false => caches.hit(hardware, way, class.latency, &touched),
+                        };
+                        done = done.max(cycles);
                     }
                     if access.stores {
                         done = done.max(class.latency + hardware.store(way));
@@ -61,20 +67,12 @@ impl Charges {
             }
             (charges.done[pc], charges.hold[pc]) = (done, hold);
         }
-        (charges.fetch, charges.after_fetch) = fetch(hardware, caches)?;
+        (charges.fetch, charges.after_fetch) = fetch(hardware, caches, memory)?;
         Ok(charges)
     }
 }
 
-fn load(hardware: &Hardware, caches: &Caches, way: &Way, latency: u64, miss: bool) -> u64 {
-    if miss || caches.found(way).is_none() {
-        caches.miss(hardware, way, latency, false)
-    } else {
-        caches.hit(hardware, way, latency)
-    }
-}
-
-fn fetch(hardware: &Hardware, caches: &Caches) -> Result<(u64, u64), Refusal> {
+fn fetch(hardware: &Hardware, caches: &Caches, memory: &Memory) -> Result<(u64, u64), Refusal> {
     let way = &hardware.fetch;
     let kept = way.ideal || caches.found(way) == Some(0);
     match hardware.front {
@@ -86,7 +84,7 @@ fn fetch(hardware: &Hardware, caches: &Caches) -> Result<(u64, u64), Refusal> {
         }),
         Front::Decoupled { fetch, .. } if kept => Ok((fetch, 0)),
         Front::Decoupled { .. } => {
-            let miss = caches.miss(hardware, way, 0, true);
+            let miss = caches.miss(hardware, way, 0, &memory.code);
             let waits = hardware.machine.frontend.after_miss == AfterMiss::Wait;
             Ok((miss + hardware.decode, if waits { miss } else { 0 }))
         }

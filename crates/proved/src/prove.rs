@@ -145,6 +145,9 @@ pub fn prove<I: Isa>(question: &Question<I>) -> Result<Proved, Refusal> {
     if question.without == Some(Fault::Evictions) {
         caches.kept.iter_mut().for_each(|k| *k = true);
     }
+    if question.without == Some(Fault::UnderWay) {
+        caches.forget_others();
+    }
     let attempt = |missing: &BTreeSet<Pc>| -> Result<Proved, Refusal> {
         let one = |spills| {
             let missing = missing.clone();
@@ -207,7 +210,7 @@ impl<I: Isa> Attempt<'_, I> {
         if self.without(Fault::Conflicts) {
             accesses.values_mut().for_each(|a| a.passes = 1);
         }
-        let mut charges = Charges::new(program, self.hardware, &accesses, self.caches, &missing)?;
+        let mut charges = Charges::new(program, self.hardware, &accesses, self.caches, memory, &missing)?;
         if self.without(Fault::Latency) {
             charges.done.iter_mut().for_each(|d| *d /= 2);
         }
@@ -401,13 +404,11 @@ impl<I: Isa> Attempt<'_, I> {
             let (Some(way), Some(kind)) = (hardware.way(class.port), kind(class.port)) else { continue };
             let Some(level) = caches.found(way).filter(|_| !self.missing.contains(&pc)) else { continue };
             let ranges = lines.entry(kind).or_default();
-            ranges.extend(memory.touched(access));
-            let mut miss = caches.miss(hardware, way, class.latency, false);
-            if self.without(Fault::UnderWay) {
-                miss = class.latency + hardware.reach(way, None) + way.back;
-            }
+            let touched = memory.touched(access);
+            ranges.extend(&touched);
+            let miss = caches.miss(hardware, way, class.latency, &touched);
             let extra = late.entry(kind).or_default();
-            *extra = (*extra).max(miss - caches.hit(hardware, way, class.latency));
+            *extra = (*extra).max(miss - caches.hit(hardware, way, class.latency, &touched));
             let cache = hardware.cache(way.levels[level]);
             private |= cache.shared_by != 0 && cache.shared_by < hardware.machine.cores;
             size = size.min(cache.line);
@@ -434,7 +435,9 @@ impl<I: Isa> Attempt<'_, I> {
             let cache = hardware.cache(fetch.levels[0]);
             let count = caches.lines(memory, Kind::Fetch, cache.line).count();
             let nop = u64::from(matches!(hardware.front, Front::Coordinated { .. }));
-            let extra = caches.miss(hardware, fetch, 0, true) - caches.hit(hardware, fetch, 0) + nop;
+            let extra = caches.miss(hardware, fetch, 0, &memory.code)
+                - caches.hit(hardware, fetch, 0, &memory.code)
+                + nop;
             let code =
                 count.checked_mul(extra).ok_or(Refusal::Overflow { what: "the time of first fetches" })?;
             once += code;

@@ -121,6 +121,15 @@ pub struct ExactPart {
     pub cycles: u64,
     /// Source lines of the others at which contents decide time.
     pub lines: usize,
+    /// The bound without any measurement: of kernels that are exact their time, of the others what is proved; none if one has no proof.
+    #[serde(default)]
+    pub proved: Option<u64>,
+    /// The kernel with the largest proved bound and the largest part of it, in per cent.
+    #[serde(default)]
+    pub costs: String,
+    /// Kernels without a proof, and why.
+    #[serde(default)]
+    pub refused: Vec<String>,
 }
 
 /// A kernel's part of a bound.
@@ -285,6 +294,7 @@ fn bound(which: &WorkloadSpec, spec: &JobSpec) -> Result<Bound, Report> {
         Ok(found) => (found, false),
         Err(_) => (with(Unmeasured::Exclude)?, true),
     };
+    let given = wb_bound::workload_options(which, spec, &Options { proved: true, ..Options::default() })?;
     let holds =
         |k: &KernelBound| k.wave_bound >= k.wave_observed && k.launches.iter().all(|l| l.bound >= l.observed);
     let status = found.iter().map(|k| k.status).max().unwrap_or(Status::Observed);
@@ -294,12 +304,12 @@ fn bound(which: &WorkloadSpec, spec: &JobSpec) -> Result<Bound, Report> {
         left_out,
         holds: found.iter().all(holds),
         kernels: found.iter().map(row).collect(),
-        exact: exact(&runs, &found)?,
+        exact: exact(&runs, &found, &given)?,
     })
 }
 
 /// What no contents can change; none where waves split.
-fn exact(runs: &Runs, found: &[KernelBound]) -> Result<Option<ExactPart>, Report> {
+fn exact(runs: &Runs, found: &[KernelBound], options: &Options) -> Result<Option<ExactPart>, Report> {
     if found.iter().any(|k| k.contexts > 0) {
         return Ok(None);
     }
@@ -311,7 +321,31 @@ fn exact(runs: &Runs, found: &[KernelBound]) -> Result<Option<ExactPart>, Report
     });
     let lines: BTreeSet<&str> =
         examined.iter().flat_map(|k| &k.row.uses).map(|u| u.place.source.as_str()).collect();
+    let mut proved = Some(0u64);
+    let mut refused = Vec::new();
+    let mut costs = (0, String::new());
+    for k in wb_bound::bounds(runs, options, wb_bound::TraceFiles::default(), &mut |_, _| ())? {
+        if holds(&k.kernel).is_none()
+            && let Some(part) = k.proved.terms.iter().max_by_key(|t| t.cycles)
+            && k.proved.bound.unwrap_or(0) > costs.0
+        {
+            let bound = k.proved.bound.unwrap_or(0);
+            let share = 100.0 * part.cycles as f64 / bound.max(1) as f64;
+            costs = (bound, format!("{}: {} {share:.0} %", k.kernel, part.name));
+        }
+        let bound = match holds(&k.kernel) {
+            Some(e) => Some(e.cycles.values().map(|c| c.1).sum::<u64>()),
+            None => k.proved.bound,
+        };
+        if let (None, Some(why)) = (bound, &k.proved.why_not) {
+            refused.push(format!("{}: {why}", k.kernel));
+        }
+        proved = proved.zip(bound).map(|(sum, b)| sum + b);
+    }
     Ok(Some(ExactPart {
+        proved,
+        refused,
+        costs: costs.1,
         kernels: examined.iter().filter(|k| k.row.holds).map(|k| k.kernel.clone()).collect(),
         whole: examined.iter().all(|k| k.row.holds),
         cycles: cycles.sum(),

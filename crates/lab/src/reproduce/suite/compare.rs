@@ -148,6 +148,27 @@ fn summary(nb: &mut Notebook, size: Size, lines: &[Line]) -> Result<(), Report> 
     nb.text(format!("these are exact, {size}"), whole.join(" "));
     let ratios: Vec<f64> = exact.iter().map(|e| e.1).collect();
     nb.number(format!("average (exact or hybrid) bound / observed, {size}, none"), mean(&ratios), 3, "");
+    let without: Vec<(&str, f64)> = lines
+        .iter()
+        .filter_map(|l| {
+            let (m, b) = &l.found[0];
+            Some((l.name, b.exact.as_ref()?.proved? as f64 / m.cycles.max(1) as f64))
+        })
+        .collect();
+    let ratios: Vec<f64> = without.iter().map(|w| w.1).collect();
+    nb.number(format!("workloads bounded without measurement, {size}, none"), without.len() as f64, 0, "");
+    nb.number(format!("average (exact or proved) bound / observed, {size}, none"), mean(&ratios), 3, "");
+    nb.number(format!("geometric mean (exact or proved), {size}, none"), geometric_mean(&ratios), 3, "");
+    let near = ratios.iter().filter(|r| **r <= 1.3).count();
+    nb.number(format!("of them within 1.3, {size}, none"), near as f64, 0, "");
+    let each: Vec<String> = without.iter().map(|(name, r)| format!("{name} {r:.2}")).collect();
+    nb.text(format!("exact or proved / observed, {size}, none"), each.join(", "));
+    let costs = exact.iter().filter(|e| !e.2.whole).map(|e| format!("{} {}", e.0, e.2.costs));
+    nb.text(format!("what costs most of proved bounds, {size}"), costs.collect::<Vec<_>>().join("; "));
+    let refused: Vec<String> = exact.iter().flat_map(|e| e.2.refused.clone()).collect();
+    if !refused.is_empty() {
+        nb.text(format!("without a proof, {size}"), refused.join("; "));
+    }
     let open: Vec<String> =
         exact.iter().filter(|e| !e.2.whole).map(|e| format!("{} {}", e.0, e.2.lines)).collect();
     nb.text(format!("source lines at which contents decide time, {size}"), open.join(", "));

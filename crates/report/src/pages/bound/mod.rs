@@ -132,6 +132,7 @@ fn kernel(out: &mut String, i: usize, k: &KernelBound, deadline: Option<u64>) {
         deadline,
     }));
     out.push_str(&heat::bars(k, deadline));
+    section(out, "What is proved", k.proved.bound.is_some(), &tables::proved(k));
     section(out, "What contents of buffers decide", !k.exact.holds, &tables::contents(k));
     if !k.blocks.is_empty() {
         section(out, "Control flow", true, &heat::graph(k));

@@ -158,6 +158,63 @@ pub fn contents(k: &KernelBound) -> String {
     said + &fixed
 }
 
+/// Colours of the parts of a proved bound.
+const PARTS: [&str; 6] = ["#4878a8", "#c98b3c", "#7a9a4f", "#a05a7d", "#6b6b8f", "#b0a47a"];
+
+/// What a proved bound is made of: a stacked bar, the parts, and accesses that cost much because little is known of them.
+pub fn proved(k: &KernelBound) -> String {
+    let row = &k.proved;
+    let Some(bound) = row.bound else {
+        return match (&row.why_not, &row.help) {
+            (Some(why), Some(help)) => format!("<p>No proof: {}. {}</p>\n", escape(why), escape(help)),
+            (Some(why), None) => format!("<p>No proof: {}.</p>\n", escape(why)),
+            (None, _) => "<p>Not looked for.</p>\n".into(),
+        };
+    };
+    let share = |cycles: u64| 100.0 * cycles as f64 / bound.max(1) as f64;
+    let parts = || row.terms.iter().zip(PARTS.iter().cycle()).filter(|(t, _)| t.cycles > 0);
+    let mut at = 0.0;
+    let mut bar = String::new();
+    for (t, colour) in parts() {
+        let width = 10.0 * share(t.cycles);
+        let _ = write!(
+            bar,
+            "<rect x=\"{at:.1}\" y=\"0\" width=\"{width:.1}\" height=\"24\" fill=\"{colour}\"><title>{}: {} cycles</title></rect>",
+            escape(t.name),
+            t.cycles
+        );
+        at += width;
+    }
+    let rows = parts().map(|(t, colour)| {
+        let waves = if t.waves > 0 { number(t.waves) } else { String::new() };
+        vec![
+            format!("<span style=\"color:{colour}\">&#9632;</span> {}", escape(t.name)),
+            number(t.cycles),
+            format!("{:.1}%", share(t.cycles)),
+            waves,
+        ]
+    });
+    let unknown = row.unknown.iter().map(|u| {
+        let what = if u.local { "passes" } else { "lines" };
+        vec![place(&u.place), escape(&u.text), format!("{} {what}", u.lines), escape(&u.why)]
+    });
+    let accesses = match row.unknown.is_empty() {
+        true => "<p>The lines of every access are known.</p>\n".to_owned(),
+        false => table(&["at", "instruction", "charged each time", "because"], unknown),
+    };
+    let kept = if row.kept.is_empty() { "none".to_owned() } else { row.kept.join(", ") };
+    format!(
+        "<p>{} cycles follow from the code, the launch and the machine's latencies, without any measurement. One wave alone takes {} at \
+         most. Caches that never evict anything: {}.</p>\n<svg viewBox=\"0 0 1000 24\" width=\"100%\" height=\"24\" \
+         preserveAspectRatio=\"none\">{bar}</svg>\n{}<p class=\"note\">Accesses of which the proof knows little, the most expensive \
+         first. To make their index a function of the work-item lowers the bound.</p>\n{accesses}",
+        number(bound),
+        number(row.wave),
+        escape(&kept),
+        table(&["part", "#cycles", "#share", "#waves in the way"], rows),
+    )
+}
+
 pub fn loops(k: &KernelBound) -> String {
     if k.loops.is_empty() {
         return "<p>The kernel has no loop that runs.</p>\n".into();
