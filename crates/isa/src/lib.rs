@@ -17,6 +17,19 @@ pub use bus::{Bus, MemFault};
 pub use diag::{AsmError, SourceFile};
 pub use flow::{EnterWhy, Facts, Flow, FlowKind, LaneEffect, MaskOp, Trap};
 
+/// The list: `isas!(then)` hands it to the macro `then`, as the name of each instruction set in machines and its type.
+#[macro_export]
+macro_rules! isas {
+    ($then:ident) => {
+        $then! {
+            Harp: $crate::harp::Harp,
+            Guppy: $crate::guppy::Guppy,
+            Gcn3: $crate::gcn3::isa::Gcn3,
+            Vortex: $crate::vortex::Vortex,
+        }
+    };
+}
+
 /// Where an instruction runs: everything `exec` may look at besides registers and memory.
 #[derive(Clone, Copy, Debug)]
 pub struct At {

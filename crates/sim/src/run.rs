@@ -1,20 +1,14 @@
-//! Entry points: check machine against program, choose the mechanism, run. Every ISA × mechanism pair is
-//! instantiated here, so that other crates build fast.
+//! Entry points: check machine against program, choose the mechanism, run. Every pair of instruction set and mechanism that
+//! [`wb_hw::MechanismInfo::isas`] names is instantiated here, so that other crates build fast.
 
-use crate::divergence::{
-    Divergence, Dws, ExecMask, Harptool, MaskStack, Pdom, Pws, SimtStack, Thesis, VortexStack,
-};
+use crate::divergence::{Divergence, Use, with_mechanism};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::launch::{Launch, Outcome, RunOptions};
 use crate::memory::DeviceMemory;
 use crate::sink::Sink;
 use crate::{functional, timed};
-use wb_hw::{HwError, InstructionSet, Machine, Mechanism, SplitChoice};
-use wb_isa::gcn3::isa::Gcn3;
-use wb_isa::guppy::Guppy;
-use wb_isa::harp::Harp;
-use wb_isa::vortex::Vortex;
+use wb_hw::{HwError, InstructionSet, Machine, Mechanism};
 use wb_isa::{FlowKind, Isa, MAX_LANES, Pc};
 use wb_program::Program;
 use wb_trace::{CodeLine, Observer, TraceInfo};
@@ -41,76 +35,46 @@ struct Request<'m, 'a, 'o> {
     observer: Option<&'a mut dyn Observer>,
 }
 
-/// The mechanisms an ISA runs with; each arm is one instantiation of the simulator.
-trait Pairs: Isa + Sized {
+/// An instruction set that the simulator is instantiated for.
+trait Runs: Isa + Sized {
     const ISA: InstructionSet;
 
     fn run_with_mechanism(program: &Program<Self>, request: Request) -> Result<Outcome, Box<SimError>>;
 }
 
-impl Pairs for Harp {
-    const ISA: InstructionSet = InstructionSet::Harp;
+/// A program and a request, for whichever mechanism the machine has.
+struct Pair<'p, 'm, 'a, 'o, I: Isa>(&'p Program<I>, Request<'m, 'a, 'o>);
 
-    fn run_with_mechanism(program: &Program<Harp>, request: Request) -> Result<Outcome, Box<SimError>> {
-        let depth = request.machine.limits.stack_depth as usize;
-        let first = request.machine.divergence.first;
-        match request.machine.divergence.mechanism {
-            Mechanism::Harptool => start(program, &Harptool { depth }, request),
-            Mechanism::Pdom => start(program, &Pdom { depth }, request),
-            Mechanism::SimtStack => start(program, &SimtStack { depth, first }, request),
-            _ => wrong_mechanism::<Harp>(request),
+impl<I: Runs> Use for Pair<'_, '_, '_, '_, I> {
+    type Result = Result<Outcome, Box<SimError>>;
+
+    /// The test is a constant: where a mechanism does not run an instruction set, there is no instance of the simulator.
+    fn with<D: Divergence>(self) -> Self::Result {
+        let Pair(program, request) = self;
+        if const { D::MECHANISM.runs(I::ISA) } {
+            start(program, &D::new(request.machine), request)
+        } else {
+            wrong_mechanism::<I>(request)
         }
     }
 }
 
-impl Pairs for Gcn3 {
-    const ISA: InstructionSet = InstructionSet::Gcn3;
+/// Functions without parameters for each instruction set: everything is compiled here, not where it is called.
+macro_rules! instantiate {
+    ($($isa:ident: $type:ty,)*) => {
+        $(impl Runs for $type {
+            const ISA: InstructionSet = InstructionSet::$isa;
 
-    fn run_with_mechanism(program: &Program<Gcn3>, request: Request) -> Result<Outcome, Box<SimError>> {
-        let d = &request.machine.divergence;
-        match d.mechanism {
-            Mechanism::ExecMask => start(program, &ExecMask, request),
-            Mechanism::Thesis => {
-                let marked_only = d.choice == SplitChoice::Marked;
-                start(program, &Thesis { marked_only, reconverge: d.reconverge }, request)
+            fn run_with_mechanism(program: &Program<$type>, request: Request) -> Result<Outcome, Box<SimError>> {
+                with_mechanism(request.machine.divergence.mechanism, Pair(program, request))
             }
-            Mechanism::Pws => start(program, &Pws, request),
-            Mechanism::Dws => {
-                start(program, &Dws { threshold: d.threshold, reconverge: d.reconverge }, request)
-            }
-            _ => wrong_mechanism::<Gcn3>(request),
-        }
-    }
+        })*
+    };
 }
 
-impl Pairs for Guppy {
-    const ISA: InstructionSet = InstructionSet::Guppy;
+wb_isa::isas!(instantiate);
 
-    fn run_with_mechanism(program: &Program<Guppy>, request: Request) -> Result<Outcome, Box<SimError>> {
-        let depth = request.machine.limits.stack_depth as usize;
-        match request.machine.divergence.mechanism {
-            Mechanism::MaskStack => start(program, &MaskStack { depth }, request),
-            _ => wrong_mechanism::<Guppy>(request),
-        }
-    }
-}
-
-impl Pairs for Vortex {
-    const ISA: InstructionSet = InstructionSet::Vortex;
-
-    fn run_with_mechanism(program: &Program<Vortex>, request: Request) -> Result<Outcome, Box<SimError>> {
-        let (lanes, limit) = (request.machine.core.lanes, request.machine.limits.stack_depth);
-        let first = request.machine.divergence.first;
-        match request.machine.divergence.mechanism {
-            Mechanism::VortexV2 => start(program, &VortexStack::<true>::new(lanes, limit), request),
-            Mechanism::Vortex => start(program, &VortexStack::<false>::new(lanes, limit), request),
-            Mechanism::SimtStack => start(program, &SimtStack { depth: limit as usize, first }, request),
-            _ => wrong_mechanism::<Vortex>(request),
-        }
-    }
-}
-
-impl<I: Pairs> Runnable for Program<I> {
+impl<I: Runs> Runnable for Program<I> {
     fn run(
         &self,
         machine: &Machine,
@@ -123,8 +87,8 @@ impl<I: Pairs> Runnable for Program<I> {
     }
 }
 
-/// Refuses a pair that does not exist; which pairs do is said by [`wb_hw::MechanismInfo::isas`], and a test compares.
-fn wrong_mechanism<I: Pairs>(request: Request) -> Result<Outcome, Box<SimError>> {
+/// Refuses a pair that does not exist.
+fn wrong_mechanism<I: Runs>(request: Request) -> Result<Outcome, Box<SimError>> {
     let machine = request.machine;
     let error = if machine.isa == I::ISA {
         let fit: Vec<&str> = Mechanism::of(I::ISA).map(Mechanism::name).collect();
@@ -148,7 +112,7 @@ fn setup(error: HwError) -> SimError {
     SimError::new(ErrorKind::Setup, error.to_string()).hint(help)
 }
 
-fn check<I: Pairs>(program: &Program<I>, machine: &Machine, launch: Launch) -> Result<(), Box<SimError>> {
+fn check<I: Runs>(program: &Program<I>, machine: &Machine, launch: Launch) -> Result<(), Box<SimError>> {
     let bad = |message: String, hint: &str| {
         Err(Box::new(SimError::new(ErrorKind::Setup, message).hint(Some(hint))))
     };
@@ -192,7 +156,7 @@ fn check<I: Pairs>(program: &Program<I>, machine: &Machine, launch: Launch) -> R
     Ok(())
 }
 
-fn start<I: Pairs, D: Divergence>(
+fn start<I: Runs, D: Divergence>(
     program: &Program<I>,
     mechanism: &D,
     request: Request,

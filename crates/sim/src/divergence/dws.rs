@@ -5,7 +5,7 @@
 
 use super::groups::{Groups, leave, mask_split};
 use super::mechanism::{Change, Context, Divergence, Refusal, plain, unsupported};
-use wb_hw::{Mechanism, Reconverge};
+use wb_hw::{Machine, Mechanism, Reconverge};
 use wb_isa::{Flow, NO_PC, Pc};
 use wb_trace::{Kind, RefusedReason};
 
@@ -19,6 +19,10 @@ pub struct Dws {
 impl Divergence for Dws {
     type State = Groups;
     const MECHANISM: Mechanism = Mechanism::Dws;
+
+    fn new(machine: &Machine) -> Self {
+        Dws { threshold: machine.divergence.threshold, reconverge: machine.divergence.reconverge }
+    }
 
     fn step(&self, state: &mut Groups, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;

@@ -2,7 +2,7 @@
 //! path and masks lanes with EXEC; branches are scalar. The mechanism itself has nothing to do.
 
 use super::mechanism::{Change, Context, Divergence, Refusal, exit, plain, unsupported};
-use wb_hw::Mechanism;
+use wb_hw::{Machine, Mechanism};
 use wb_isa::Flow;
 
 #[derive(Debug)]
@@ -11,6 +11,10 @@ pub struct ExecMask;
 impl Divergence for ExecMask {
     type State = ();
     const MECHANISM: Mechanism = Mechanism::ExecMask;
+
+    fn new(_machine: &Machine) -> Self {
+        ExecMask
+    }
 
     fn step(&self, _state: &mut (), flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         match flow {

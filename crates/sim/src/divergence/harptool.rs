@@ -2,7 +2,7 @@
 //! instruction after the split and takes the predicated jump's other way itself.
 
 use super::mechanism::{Change, Context, Divergence, Refusal, plain, push, unsupported};
-use wb_hw::Mechanism;
+use wb_hw::{Machine, Mechanism};
 use wb_isa::{Flow, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -29,6 +29,10 @@ pub struct State {
 impl Divergence for Harptool {
     type State = State;
     const MECHANISM: Mechanism = Mechanism::Harptool;
+
+    fn new(machine: &Machine) -> Self {
+        Harptool { depth: machine.limits.stack_depth as usize }
+    }
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;

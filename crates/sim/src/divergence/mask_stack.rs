@@ -3,7 +3,7 @@
 //! with nothing on the stack retires the wave.
 
 use super::mechanism::{Change, Context, Divergence, Refusal, exit, plain, push, unsupported};
-use wb_hw::Mechanism;
+use wb_hw::{Machine, Mechanism};
 use wb_isa::{Flow, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -50,6 +50,10 @@ fn pop(state: &mut State, cx: &mut Context) -> Option<Change> {
 impl Divergence for MaskStack {
     type State = State;
     const MECHANISM: Mechanism = Mechanism::MaskStack;
+
+    fn new(machine: &Machine) -> Self {
+        MaskStack { depth: machine.limits.stack_depth as usize }
+    }
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;

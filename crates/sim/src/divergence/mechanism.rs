@@ -2,7 +2,7 @@
 //! path ([`Change`]). Also what several mechanisms do alike.
 
 use thiserror::Error;
-use wb_hw::{Mechanism, MechanismInfo};
+use wb_hw::{Machine, Mechanism, MechanismInfo};
 use wb_isa::{EnterWhy, Flow, Mask, NO_PC, Pc};
 use wb_program::FlowMap;
 use wb_trace::{Kind, MaskCause};
@@ -109,7 +109,7 @@ impl Notes {
 }
 
 /// Which paths a wave has; one implementation per mechanism.
-pub trait Divergence: Send + Sync + 'static {
+pub trait Divergence: Sized + Send + Sync + 'static {
     /// Stacks and tables of one wave.
     type State: Default + Send + std::fmt::Debug;
     const MECHANISM: Mechanism;
@@ -119,6 +119,9 @@ pub trait Divergence: Send + Sync + 'static {
     const MAY_DIVERGE: bool = false;
     /// Paths that issue in the same cycle in one partition must have disjoint lanes, whatever their waves.
     const DISJOINT: bool = false;
+
+    /// The mechanism as the machine has it.
+    fn new(machine: &Machine) -> Self;
 
     /// What `flow` does to the path. Lanes that exit are taken out of `live`.
     fn step(&self, state: &mut Self::State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal>;

@@ -3,7 +3,7 @@
 //! no lane stays) is told from an if by the control-flow graph (design choice: the document is silent).
 
 use super::mechanism::{Change, Context, Divergence, Refusal, plain, push, unsupported};
-use wb_hw::Mechanism;
+use wb_hw::{Machine, Mechanism};
 use wb_isa::{Flow, FlowKind, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -96,6 +96,10 @@ fn join(state: &mut State, cx: &mut Context) -> Result<Change, Refusal> {
 impl Divergence for Pdom {
     type State = State;
     const MECHANISM: Mechanism = Mechanism::Pdom;
+
+    fn new(machine: &Machine) -> Self {
+        Pdom { depth: machine.limits.stack_depth as usize }
+    }
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;

@@ -3,7 +3,7 @@
 //! one side, no context left) leaves a mark on the child stack, so that its merge does nothing (design choice).
 
 use super::mechanism::{Change, Context, Divergence, Merge, Refusal, plain, unsupported};
-use wb_hw::Mechanism;
+use wb_hw::{Machine, Mechanism};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, RefusedReason};
 
@@ -139,6 +139,10 @@ impl State {
 impl Divergence for Pws {
     type State = State;
     const MECHANISM: Mechanism = Mechanism::Pws;
+
+    fn new(_machine: &Machine) -> Self {
+        Pws
+    }
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;

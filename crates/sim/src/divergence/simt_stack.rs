@@ -2,7 +2,7 @@
 //! disagree and meet again at its immediate post-dominator. Split, join and pred instructions do nothing here.
 
 use super::mechanism::{Change, Context, Divergence, Refusal, exit, plain, push, unsupported};
-use wb_hw::{FirstSide, Mechanism};
+use wb_hw::{FirstSide, Machine, Mechanism};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -96,6 +96,10 @@ impl Divergence for SimtStack {
     const MECHANISM: Mechanism = Mechanism::SimtStack;
 
     const MAY_DIVERGE: bool = true;
+
+    fn new(machine: &Machine) -> Self {
+        SimtStack { depth: machine.limits.stack_depth as usize, first: machine.divergence.first }
+    }
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;

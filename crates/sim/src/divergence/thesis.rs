@@ -4,7 +4,7 @@
 
 use super::groups::{Groups, leave, mask_split};
 use super::mechanism::{Change, Context, Divergence, Refusal, plain, unsupported};
-use wb_hw::{Mechanism, Reconverge};
+use wb_hw::{Machine, Mechanism, Reconverge, SplitChoice};
 use wb_isa::{Flow, NO_PC, Pc};
 
 #[derive(Debug)]
@@ -18,6 +18,11 @@ impl Divergence for Thesis {
     type State = Groups;
     const MECHANISM: Mechanism = Mechanism::Thesis;
     const DISJOINT: bool = true;
+
+    fn new(machine: &Machine) -> Self {
+        let divergence = &machine.divergence;
+        Thesis { marked_only: divergence.choice == SplitChoice::Marked, reconverge: divergence.reconverge }
+    }
 
     fn step(&self, state: &mut Groups, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;

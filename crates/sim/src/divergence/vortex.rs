@@ -3,7 +3,7 @@
 //! waits resumes at the instruction after the split and takes the branch's other way itself.
 
 use super::mechanism::{Change, Context, Divergence, Refusal, plain, unsupported};
-use wb_hw::Mechanism;
+use wb_hw::{Machine, Mechanism};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, MaskCause};
 
@@ -14,11 +14,6 @@ pub struct VortexStack<const V2: bool> {
 }
 
 impl<const V2: bool> VortexStack<V2> {
-    pub fn new(lanes: u32, limit: u32) -> Self {
-        let entries = if V2 { 2 * (lanes - 1) } else { lanes - 1 };
-        VortexStack { depth: entries.min(limit) as usize }
-    }
-
     fn entries(level: &Level) -> usize {
         1 + usize::from(V2 && level.pending.is_some())
     }
@@ -42,6 +37,12 @@ pub struct State {
 impl<const V2: bool> Divergence for VortexStack<V2> {
     type State = State;
     const MECHANISM: Mechanism = if V2 { Mechanism::VortexV2 } else { Mechanism::Vortex };
+
+    fn new(machine: &Machine) -> Self {
+        let others = machine.core.lanes - 1;
+        let entries = if V2 { 2 * others } else { others };
+        VortexStack { depth: entries.min(machine.limits.stack_depth) as usize }
+    }
 
     fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
