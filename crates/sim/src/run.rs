@@ -1,7 +1,7 @@
-//! Entry points: check machine against program, choose the mechanism, run. Every pair of instruction set and mechanism that
-//! [`wb_hw::MechanismInfo::isas`] names is instantiated here, so that other crates build fast.
+//! Entry points: check machine against program, run. The simulator is instantiated here for every instruction set, so that other
+//! crates build fast and it is optimised as this crate is.
 
-use crate::divergence::{Divergence, Use, with_mechanism};
+use crate::divergence;
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::launch::{Launch, Outcome, RunOptions};
@@ -39,40 +39,23 @@ struct Request<'m, 'a, 'o> {
 trait Runs: Isa + Sized {
     const ISA: InstructionSet;
 
-    fn run_with_mechanism(program: &Program<Self>, request: Request) -> Result<Outcome, Box<SimError>>;
+    /// [`start`], without a parameter: the simulator is compiled here and not where it is called.
+    fn run_here(program: &Program<Self>, request: Request) -> Result<Outcome, Box<SimError>>;
 }
 
-/// A program and a request, for whichever mechanism the machine has.
-struct Pair<'p, 'm, 'a, 'o, I: Isa>(&'p Program<I>, Request<'m, 'a, 'o>);
-
-impl<I: Runs> Use for Pair<'_, '_, '_, '_, I> {
-    type Result = Result<Outcome, Box<SimError>>;
-
-    /// The test is a constant: where a mechanism does not run an instruction set, there is no instance of the simulator.
-    fn with<D: Divergence>(self) -> Self::Result {
-        let Pair(program, request) = self;
-        if const { D::MECHANISM.runs(I::ISA) } {
-            start(program, &D::new(request.machine), request)
-        } else {
-            wrong_mechanism::<I>(request)
-        }
-    }
-}
-
-/// Functions without parameters for each instruction set: everything is compiled here, not where it is called.
-macro_rules! instantiate {
+macro_rules! runs {
     ($($isa:ident: $type:ty,)*) => {
         $(impl Runs for $type {
             const ISA: InstructionSet = InstructionSet::$isa;
 
-            fn run_with_mechanism(program: &Program<$type>, request: Request) -> Result<Outcome, Box<SimError>> {
-                with_mechanism(request.machine.divergence.mechanism, Pair(program, request))
+            fn run_here(program: &Program<$type>, request: Request) -> Result<Outcome, Box<SimError>> {
+                start(program, request)
             }
         })*
     };
 }
 
-wb_isa::isas!(instantiate);
+wb_isa::isas!(runs);
 
 impl<I: Runs> Runnable for Program<I> {
     fn run(
@@ -83,22 +66,15 @@ impl<I: Runs> Runnable for Program<I> {
         options: RunOptions,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Outcome, Box<SimError>> {
-        I::run_with_mechanism(self, Request { machine, launch, memory, options, observer })
+        I::run_here(self, Request { machine, launch, memory, options, observer })
     }
 }
 
-/// Refuses a pair that does not exist.
-fn wrong_mechanism<I: Runs>(request: Request) -> Result<Outcome, Box<SimError>> {
-    let machine = request.machine;
-    let error = if machine.isa == I::ISA {
-        let fit: Vec<&str> = Mechanism::of(I::ISA).map(Mechanism::name).collect();
-        let message =
-            format!("divergence.mechanism: {} does not run on {}", machine.divergence.mechanism, I::ISA);
-        SimError::new(ErrorKind::Setup, message).hint(Some(format!("for {}: {}", I::ISA, fit.join(", "))))
-    } else {
-        wrong_isa(machine, I::ISA)
-    };
-    Err(Box::new(error).with_memory(request.memory))
+fn wrong_mechanism(machine: &Machine) -> SimError {
+    let isa = machine.isa;
+    let fit: Vec<&str> = Mechanism::of(isa).map(Mechanism::name).collect();
+    let message = format!("divergence.mechanism: {} does not run on {isa}", machine.divergence.mechanism);
+    SimError::new(ErrorKind::Setup, message).hint(Some(format!("for {isa}: {}", fit.join(", "))))
 }
 
 fn wrong_isa(machine: &Machine, isa: InstructionSet) -> SimError {
@@ -116,6 +92,10 @@ fn check<I: Runs>(program: &Program<I>, machine: &Machine, launch: Launch) -> Re
     let bad = |message: String, hint: &str| {
         Err(Box::new(SimError::new(ErrorKind::Setup, message).hint(Some(hint))))
     };
+    if !machine.divergence.mechanism.runs(I::ISA) {
+        let wrong = if machine.isa == I::ISA { wrong_mechanism(machine) } else { wrong_isa(machine, I::ISA) };
+        return Err(Box::new(wrong));
+    }
     machine.validate().map_err(setup)?;
     if machine.isa != I::ISA {
         return Err(Box::new(wrong_isa(machine, I::ISA)));
@@ -156,11 +136,7 @@ fn check<I: Runs>(program: &Program<I>, machine: &Machine, launch: Launch) -> Re
     Ok(())
 }
 
-fn start<I: Runs, D: Divergence>(
-    program: &Program<I>,
-    mechanism: &D,
-    request: Request,
-) -> Result<Outcome, Box<SimError>> {
+fn start<I: Runs>(program: &Program<I>, request: Request) -> Result<Outcome, Box<SimError>> {
     let Request { machine, launch, mut memory, options, mut observer } = request;
     if let Err(error) = check(program, machine, launch) {
         return Err(error.with_memory(memory));
@@ -170,8 +146,9 @@ fn start<I: Runs, D: Divergence>(
             .hint(Some("give the machine more memory (--set limits.memory=…)"));
         return Err(Box::new(error).with_memory(memory));
     }
-    let contexts = if D::MECHANISM.info().separate_entities { machine.split.contexts } else { 0 };
-    let exec = Exec { program, mechanism, lanes: machine.core.lanes, contexts, check: options.check };
+    let may_diverge = divergence::of(machine).may_diverge();
+    let (lanes, contexts) = (machine.core.lanes, contexts(machine));
+    let exec = Exec { program, machine, may_diverge, lanes, contexts, check: options.check };
     if let Some(observer) = &mut observer {
         let mut info = outline(program, machine, options.timed);
         if observer.wants_code() {

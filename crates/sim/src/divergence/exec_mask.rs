@@ -2,28 +2,21 @@
 //! path and masks lanes with EXEC; branches are scalar. The mechanism itself has nothing to do.
 
 use super::mechanism::{Change, Context, Divergence, Refusal, exit, plain, unsupported};
-use wb_hw::{Machine, Mechanism};
+use wb_hw::Mechanism;
 use wb_isa::Flow;
 
 #[derive(Debug)]
 pub struct ExecMask;
 
 impl Divergence for ExecMask {
-    type State = ();
-    const MECHANISM: Mechanism = Mechanism::ExecMask;
-
-    fn new(_machine: &Machine) -> Self {
-        ExecMask
-    }
-
-    fn step(&self, _state: &mut (), flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+    fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         match flow {
             Flow::Exit { lanes } => Ok(exit(lanes, cx, |_| None)),
-            _ => plain(cx.at, flow).ok_or_else(|| unsupported(flow, Self::MECHANISM)),
+            _ => plain(cx.at, flow).ok_or_else(|| unsupported(flow, Mechanism::ExecMask)),
         }
     }
 
-    fn depth(&self, _state: &()) -> usize {
+    fn depth(&self) -> usize {
         0
     }
 }
