@@ -17,11 +17,13 @@ pub use bus::{Bus, MemFault};
 pub use diag::{AsmError, SourceFile};
 pub use flow::{EnterWhy, Facts, Flow, FlowKind, LaneEffect, MaskOp, Trap};
 
-/// The list: `isas!(then)` hands it to the macro `then`, as the name of each instruction set in machines and its type.
+/// The list. `isas!([then] more)` gives it to the macro `then`, behind `(more)`: for each instruction set its name in machines
+/// and its type.
 #[macro_export]
 macro_rules! isas {
-    ($then:ident) => {
-        $then! {
+    ([$($then:tt)+] $($more:tt)*) => {
+        $($then)+! {
+            ($($more)*)
             Harp: $crate::harp::Harp,
             Guppy: $crate::guppy::Guppy,
             Gcn3: $crate::gcn3::isa::Gcn3,

@@ -44,7 +44,7 @@ trait Runs: Isa + Sized {
 }
 
 macro_rules! runs {
-    ($($isa:ident: $type:ty,)*) => {
+    (() $($isa:ident: $type:ty,)*) => {
         $(impl Runs for $type {
             const ISA: InstructionSet = InstructionSet::$isa;
 
@@ -55,7 +55,7 @@ macro_rules! runs {
     };
 }
 
-wb_isa::isas!(runs);
+wb_isa::isas!([runs]);
 
 impl<I: Runs> Runnable for Program<I> {
     fn run(
