@@ -157,3 +157,48 @@ pub(crate) fn source_file(name: &str, bytes: &[u8]) -> Result<SourceFile, JobErr
     })?;
     Ok(SourceFile::new(name, text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_tell_their_instruction_set() {
+        let riscv = {
+            let mut elf = b"\x7fELF\x01\x01\x01".to_vec();
+            elf.resize(52, 0);
+            (elf[16], elf[18]) = (2, 243);
+            elf
+        };
+        let of = |name: &str, bytes: &[u8]| isa_of(Path::new(name), bytes);
+        for (name, isa) in [
+            ("a.harp", InstructionSet::Harp),
+            ("a.hof", InstructionSet::Harp),
+            ("a.guppy", InstructionSet::Guppy),
+            ("a.gup", InstructionSet::Guppy),
+            ("a.gupm", InstructionSet::Guppy),
+            ("a.co", InstructionSet::Gcn3),
+            ("a.bundle", InstructionSet::Gcn3),
+            ("a.cl", InstructionSet::Gcn3),
+            ("a.vx", InstructionSet::Vortex),
+        ] {
+            assert_eq!(of(name, b""), Some(isa), "{name}");
+        }
+        assert_eq!(of("a.s", b"main: halt\n"), Some(InstructionSet::Harp));
+        assert_eq!(of("a.s", b"  .kernel k\n"), Some(InstructionSet::Gcn3));
+        assert_eq!(of("a.elf", b"\x7fELF"), Some(InstructionSet::Gcn3));
+        assert_eq!(of("a.co", &riscv), Some(InstructionSet::Vortex));
+        assert_eq!(of("a.txt", b"HARP"), None);
+        assert_eq!(isa_by_magic(b"HARP.."), Some(InstructionSet::Harp));
+        assert_eq!(isa_by_magic(b"\x7fELF"), None);
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_refused_with_all_choices() {
+        let Err(JobError::Refused(refusal)) = required_isa(Path::new("a.txt"), b"", None) else {
+            panic!("a text file is no program");
+        };
+        let help = "use --isa harp, guppy, gcn3 or vortex, or the extensions .harp .s .hof .guppy .gupm .co .hsaco .cl .hip .vx .elf";
+        assert_eq!(refusal.help.as_deref(), Some(help));
+    }
+}

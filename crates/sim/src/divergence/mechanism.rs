@@ -109,8 +109,8 @@ impl Notes {
     }
 }
 
-/// Which paths a wave has: one implementation per mechanism, one value per wave. It is asked when control flow is not plain,
-/// so one that is called through a pointer costs nothing that can be measured.
+/// Which paths a wave has: one implementation per mechanism, one value per wave. It is asked only where control flow is not
+/// plain, so the executor can call it through a pointer and is compiled once for all of them.
 pub trait Divergence: Send + Debug {
     /// What `flow` does to the path. Lanes that exit are taken out of `live`.
     fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal>;
