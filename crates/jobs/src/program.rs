@@ -66,6 +66,9 @@ macro_rules! match_program {
     };
 }
 
+/// Labels with their addresses, and the parts of the program.
+type MemoryNames<'a> = (&'a [(String, u64)], &'a [Segment]);
+
 impl<'a> ProgramRef<'a> {
     /// The program, if it is one for GCN3: only those have marks for splitting and proofs about their loops.
     pub fn gcn3(self) -> Option<&'a Program<Gcn3>> {
@@ -83,8 +86,8 @@ impl<'a> ProgramRef<'a> {
     }
 
     /// Labels that stand for places in memory, and what memory holds there.
-    pub(crate) fn memory_names(self) -> Option<(&'a [(String, u64)], &'a [Segment])> {
-        fn names<I: Language>(p: &Program<I>) -> Option<(&[(String, u64)], &[Segment])> {
+    pub(crate) fn memory_names(self) -> Option<MemoryNames<'a>> {
+        fn names<I: Language>(p: &Program<I>) -> Option<MemoryNames<'_>> {
             I::names_memory().then_some((p.symbols.as_slice(), p.segments.as_slice()))
         }
         with_program!(self, p => names(p))
