@@ -1,6 +1,7 @@
 //! `test asm`: bytes and listing of a program, and the ways from source to bytes and back.
 
 use std::path::Path;
+use wb_hw::InstructionSet;
 use wb_isa::harp::{self, Arch, Encoding, Harp};
 use wb_isa::{AsmError, Isa, SourceFile, gcn3, guppy, vortex};
 use wb_jobs::object::{ListingOptions, ObjectFile, listing};
@@ -11,6 +12,21 @@ fn messages(errors: Vec<AsmError>) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ")
+}
+
+/// A listing of a program by its name and text, or what a round trip changes.
+pub type List = fn(&str, &str) -> Result<String, String>;
+
+/// How programs are listed that are not for an architecture of their own, as HARP's are.
+const LISTS: [(InstructionSet, List); 3] =
+    [(InstructionSet::Guppy, guppy), (InstructionSet::Vortex, vortex), (InstructionSet::Gcn3, gcn3)];
+
+/// The first `test asm` of an instruction set says here what its round trips are.
+pub fn of(isa: InstructionSet) -> Result<List, String> {
+    let list = LISTS.iter().find(|l| l.0 == isa).map(|l| l.1);
+    list.ok_or_else(|| {
+        format!("`test asm` does not know round trips of {isa}: add them to filetests/src/listing.rs")
+    })
 }
 
 /// The same registers in the other encoding.

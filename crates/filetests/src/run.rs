@@ -108,13 +108,8 @@ impl<'a> Test<'a> {
                 (file.clone(), crate::bless::split(&text, leader).0.to_owned())
             }
         };
-        let isa = match name.rsplit('.').next() {
-            Some("harp") => InstructionSet::Harp,
-            Some("s") => InstructionSet::Gcn3,
-            Some("vx") => InstructionSet::Vortex,
-            Some("guppy") => InstructionSet::Guppy,
-            _ => return Err(format!("{name}: no instruction set has files of this name")),
-        };
+        let isa = crate::collect::isa(name)
+            .ok_or_else(|| format!("{name}: no instruction set has files of this name"))?;
         Ok(Test { header, name, source, isa })
     }
 
@@ -276,11 +271,7 @@ impl<'a> Test<'a> {
     pub fn asm(&self, sections: &mut Vec<Section>) -> Result<(), String> {
         let (name, text) = (&self.source.0, &self.source.1);
         if self.isa != InstructionSet::Harp {
-            let list = match self.isa {
-                InstructionSet::Guppy => listing::guppy,
-                InstructionSet::Vortex => listing::vortex,
-                InstructionSet::Gcn3 | InstructionSet::Harp => listing::gcn3,
-            };
+            let list = listing::of(self.isa).map_err(|e| format!("{}: {e}", self.name))?;
             let text = list(name, text).map_err(|e| format!("{}: {e}", self.name))?;
             sections.push(Section { title: "asm".into(), text });
             return Ok(());

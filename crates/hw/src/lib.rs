@@ -3,6 +3,7 @@
 
 mod error;
 mod file;
+mod listed;
 mod machine;
 mod mechanism;
 mod occupancy;
@@ -17,7 +18,8 @@ pub use error::{HwError, Place};
 pub use file::load;
 pub use machine::*;
 pub use mechanism::{
-    InstructionSet, MarkStyle, Mechanism, MechanismInfo, Reconverge, Reconvergence, SureSplits,
+    InstructionSet, InstructionSetInfo, MarkStyle, Mechanism, MechanismInfo, Reconverge, Reconvergence,
+    SureSplits,
 };
 pub use occupancy::{Limit, Needs, Occupancy};
 pub use overrides::parse_set;

@@ -1,23 +1,33 @@
 //! Divergence mechanisms and instruction sets as data: every property that the simulator, the device, the analyser or a
 //! workload asks about, in one place. A new mechanism does not compile until each question is answered here.
 
+use crate::listed::listed;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// An instruction set that programs are written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum InstructionSet {
-    Harp,
-    Guppy,
-    Gcn3,
-    Vortex,
+/// What there is to know about an instruction set.
+#[derive(Clone, Copy, Debug)]
+pub struct InstructionSetInfo {
+    /// As machine files and `--isa` have it.
+    pub name: &'static str,
+    /// The machine that its programs run on where none is named.
+    pub preset: &'static str,
+}
+
+listed! {
+    /// An instruction set that programs are written in. The instruction sets themselves are in `isa/src`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum InstructionSet: InstructionSetInfo {
+        Harp = InstructionSetInfo { name: "harp", preset: "harp" },
+        Guppy = InstructionSetInfo { name: "guppy", preset: "guppy" },
+        Gcn3 = InstructionSetInfo { name: "gcn3", preset: "gcn3" },
+        Vortex = InstructionSetInfo { name: "vortex", preset: "vortex-swas" },
+    }
 }
 
 impl InstructionSet {
-    pub const ALL: [InstructionSet; 4] =
-        [InstructionSet::Harp, InstructionSet::Guppy, InstructionSet::Gcn3, InstructionSet::Vortex];
     pub(crate) const NAMES: [&'static str; Self::ALL.len()] = {
         let mut names = [""; Self::ALL.len()];
         let mut i = 0;
@@ -28,24 +38,15 @@ impl InstructionSet {
         names
     };
 
-    /// As machine files and `--isa` have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            InstructionSet::Harp => "harp",
-            InstructionSet::Guppy => "guppy",
-            InstructionSet::Gcn3 => "gcn3",
-            InstructionSet::Vortex => "vortex",
-        }
+    /// The names as a sentence has them: `harp, guppy, gcn3 or vortex`.
+    pub fn choices() -> String {
+        let (last, others) = Self::NAMES.split_last().unwrap_or((&"", &[]));
+        format!("{} or {last}", others.join(", "))
     }
 
     /// The machine that its programs run on where none is named.
     pub const fn preset(self) -> &'static str {
-        match self {
-            InstructionSet::Harp => "harp",
-            InstructionSet::Guppy => "guppy",
-            InstructionSet::Gcn3 => "gcn3",
-            InstructionSet::Vortex => "vortex-swas",
-        }
+        self.info().preset
     }
 
     pub fn parse(name: &str) -> Option<InstructionSet> {
@@ -130,22 +131,6 @@ pub enum SureSplits {
     MarkedBranches,
 }
 
-/// Which paths of a wave exist: `wavebound mechanisms` lists them. The implementations are in `sim/src/divergence`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "&'static str")]
-pub enum Mechanism {
-    ExecMask,
-    Pdom,
-    Harptool,
-    MaskStack,
-    SimtStack,
-    VortexV2,
-    Vortex,
-    Thesis,
-    Pws,
-    Dws,
-}
-
 /// What there is to know about a mechanism: the properties of THESIS Table 3.1, and what the other crates ask.
 #[derive(Clone, Copy, Debug)]
 pub struct MechanismInfo {
@@ -199,162 +184,160 @@ const fn one_path(
     }
 }
 
-impl Mechanism {
-    /// Every mechanism of this build, in the order of docs/mechanisms.md.
-    pub const ALL: [Mechanism; 10] = [
-        Mechanism::ExecMask,
-        Mechanism::Pdom,
-        Mechanism::Harptool,
-        Mechanism::MaskStack,
-        Mechanism::SimtStack,
-        Mechanism::VortexV2,
-        Mechanism::Vortex,
-        Mechanism::Thesis,
-        Mechanism::Pws,
-        Mechanism::Dws,
-    ];
+listed! {
+    /// Which paths of a wave exist: `wavebound mechanisms` lists them, in the order of docs/mechanisms.md. The implementations
+    /// are in `sim/src/divergence`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(try_from = "String", into = "&'static str")]
+    pub enum Mechanism: MechanismInfo {
+        ExecMask = one_path(
+            (
+                "none",
+                "execution mask only: the compiler serialises divergent sides in one path",
+                "THESIS chapter 2",
+            ),
+            GCN3,
+            Reconvergence::Marked,
+        ),
+        Pdom = one_path(
+            (
+                "pdom",
+                "split/join with a post-dominator stack; loops close with an all-false split",
+                "PDOM document, docs/harp.md",
+            ),
+            HARP,
+            Reconvergence::Marked,
+        ),
+        Harptool = one_path(
+            (
+                "harptool",
+                "split/join with a uniform, a fall-through and a side entry",
+                "harptool, docs/harp.md",
+            ),
+            HARP,
+            Reconvergence::Marked,
+        ),
+        MaskStack = one_path(
+            (
+                "mask-stack",
+                "explicit stack of execution masks with reconvergence addresses",
+                "GUPPY document, docs/guppy.md",
+            ),
+            &[InstructionSet::Guppy],
+            Reconvergence::Marked,
+        ),
+        SimtStack = one_path(
+            (
+                "simt-stack",
+                "hardware stack on plain branches, reconverging at the static post-dominator",
+                "docs/mechanisms.md",
+            ),
+            &[InstructionSet::Harp, InstructionSet::Vortex],
+            Reconvergence::PostDominator,
+        ),
+        VortexV2 = one_path(
+            (
+                "vortex-v2",
+                "split/join of Vortex 2: larger side first, two entries per divergence",
+                "docs/vortex.md",
+            ),
+            VORTEX,
+            Reconvergence::Marked,
+        ),
+        Vortex = one_path(
+            (
+                "vortex",
+                "split/join of newer Vortex versions: smaller side first, one entry",
+                "docs/vortex.md",
+            ),
+            VORTEX,
+            Reconvergence::Marked,
+        ),
+        Thesis = MechanismInfo {
+            name: "thesis",
+            summary: "branches on a mixed mask split the wave into reserve slots, marked by MODE bit 21 or opportunistic",
+            source: "THESIS chapter 4",
+            isas: GCN3,
+            separate_entities: true,
+            parallel: true,
+            across_waves: false,
+            reconvergence: Reconvergence::Marked,
+            two_level_scheduling: false,
+            marks: Some(MarkStyle::Thesis),
+            reprovisions: false,
+            mixes_rounds: &[Reconverge::RegionEnd, Reconverge::Anywhere],
+            sure_splits: SureSplits::MarkedBranches,
+        },
+        Pws = MechanismInfo {
+            name: "pws",
+            summary: "split and merge instructions, dedicated split units (SpSIMD), static choice of branches",
+            source: "PWS section 4",
+            isas: GCN3,
+            separate_entities: true,
+            parallel: true,
+            across_waves: false,
+            reconvergence: Reconvergence::Marked,
+            two_level_scheduling: false,
+            marks: Some(MarkStyle::Pws),
+            reprovisions: true,
+            // Merges are where marks are, and marks that are not around whole regions are not counted on.
+            mixes_rounds: &[],
+            sure_splits: SureSplits::PairedMarks,
+        },
+        Dws = MechanismInfo {
+            name: "dws",
+            summary: "dynamic subdivision at every divergent branch, sharing the units; stack and pc reconvergence",
+            source: "docs/mechanisms.md, PWS section 3",
+            isas: GCN3,
+            separate_entities: true,
+            parallel: false,
+            across_waves: false,
+            reconvergence: Reconvergence::PostDominator,
+            two_level_scheduling: false,
+            marks: None,
+            reprovisions: false,
+            mixes_rounds: &[
+                Reconverge::Default,
+                Reconverge::Never,
+                Reconverge::RegionEnd,
+                Reconverge::Anywhere,
+            ],
+            sure_splits: SureSplits::HardwareDecides,
+        },
+    }
+}
 
+impl Mechanism {
     pub(crate) const NAMES: [&'static str; Self::ALL.len()] = {
         let mut names = [""; Self::ALL.len()];
         let mut i = 0;
         while i < names.len() {
-            names[i] = Self::ALL[i].info().name;
+            names[i] = Self::ALL[i].name();
             i += 1;
         }
         names
     };
 
-    /// The list: what each mechanism is and does.
-    pub const fn info(self) -> MechanismInfo {
-        match self {
-            Mechanism::ExecMask => one_path(
-                (
-                    "none",
-                    "execution mask only: the compiler serialises divergent sides in one path",
-                    "THESIS chapter 2",
-                ),
-                GCN3,
-                Reconvergence::Marked,
-            ),
-            Mechanism::Pdom => one_path(
-                (
-                    "pdom",
-                    "split/join with a post-dominator stack; loops close with an all-false split",
-                    "PDOM document, docs/harp.md",
-                ),
-                HARP,
-                Reconvergence::Marked,
-            ),
-            Mechanism::Harptool => one_path(
-                (
-                    "harptool",
-                    "split/join with a uniform, a fall-through and a side entry",
-                    "harptool, docs/harp.md",
-                ),
-                HARP,
-                Reconvergence::Marked,
-            ),
-            Mechanism::MaskStack => one_path(
-                (
-                    "mask-stack",
-                    "explicit stack of execution masks with reconvergence addresses",
-                    "GUPPY document, docs/guppy.md",
-                ),
-                &[InstructionSet::Guppy],
-                Reconvergence::Marked,
-            ),
-            Mechanism::SimtStack => one_path(
-                (
-                    "simt-stack",
-                    "hardware stack on plain branches, reconverging at the static post-dominator",
-                    "docs/mechanisms.md",
-                ),
-                &[InstructionSet::Harp, InstructionSet::Vortex],
-                Reconvergence::PostDominator,
-            ),
-            Mechanism::VortexV2 => one_path(
-                (
-                    "vortex-v2",
-                    "split/join of Vortex 2: larger side first, two entries per divergence",
-                    "docs/vortex.md",
-                ),
-                VORTEX,
-                Reconvergence::Marked,
-            ),
-            Mechanism::Vortex => one_path(
-                (
-                    "vortex",
-                    "split/join of newer Vortex versions: smaller side first, one entry",
-                    "docs/vortex.md",
-                ),
-                VORTEX,
-                Reconvergence::Marked,
-            ),
-            Mechanism::Thesis => MechanismInfo {
-                name: "thesis",
-                summary: "branches on a mixed mask split the wave into reserve slots, marked by MODE bit 21 or opportunistic",
-                source: "THESIS chapter 4",
-                isas: GCN3,
-                separate_entities: true,
-                parallel: true,
-                across_waves: false,
-                reconvergence: Reconvergence::Marked,
-                two_level_scheduling: false,
-                marks: Some(MarkStyle::Thesis),
-                reprovisions: false,
-                mixes_rounds: &[Reconverge::RegionEnd, Reconverge::Anywhere],
-                sure_splits: SureSplits::MarkedBranches,
-            },
-            Mechanism::Pws => MechanismInfo {
-                name: "pws",
-                summary: "split and merge instructions, dedicated split units (SpSIMD), static choice of branches",
-                source: "PWS section 4",
-                isas: GCN3,
-                separate_entities: true,
-                parallel: true,
-                across_waves: false,
-                reconvergence: Reconvergence::Marked,
-                two_level_scheduling: false,
-                marks: Some(MarkStyle::Pws),
-                reprovisions: true,
-                // Merges are where marks are, and marks that are not around whole regions are not counted on.
-                mixes_rounds: &[],
-                sure_splits: SureSplits::PairedMarks,
-            },
-            Mechanism::Dws => MechanismInfo {
-                name: "dws",
-                summary: "dynamic subdivision at every divergent branch, sharing the units; stack and pc reconvergence",
-                source: "docs/mechanisms.md, PWS section 3",
-                isas: GCN3,
-                separate_entities: true,
-                parallel: false,
-                across_waves: false,
-                reconvergence: Reconvergence::PostDominator,
-                two_level_scheduling: false,
-                marks: None,
-                reprovisions: false,
-                mixes_rounds: &[
-                    Reconverge::Default,
-                    Reconverge::Never,
-                    Reconverge::RegionEnd,
-                    Reconverge::Anywhere,
-                ],
-                sure_splits: SureSplits::HardwareDecides,
-            },
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        self.info().name
-    }
-
     pub fn parse(name: &str) -> Option<Mechanism> {
         Self::ALL.into_iter().find(|m| m.name() == name)
     }
 
+    /// Whether it runs programs of an instruction set.
+    pub const fn runs(self, isa: InstructionSet) -> bool {
+        let isas = self.info().isas;
+        let mut i = 0;
+        while i < isas.len() {
+            if isas[i] as u8 == isa as u8 {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
     /// Mechanisms that run programs of an instruction set.
     pub fn of(isa: InstructionSet) -> impl Iterator<Item = Mechanism> {
-        Self::ALL.into_iter().filter(move |m| m.info().isas.contains(&isa))
+        Self::ALL.into_iter().filter(move |m| m.runs(isa))
     }
 }
 
@@ -382,20 +365,20 @@ impl fmt::Display for Mechanism {
 mod tests {
     use super::*;
 
-    /// The lists hold everything: a variant that is missing in `ALL` would be missing in tests, docs and benches.
     #[test]
-    fn lists_are_whole_and_names_different() {
+    fn names_are_different_and_everything_is_answered() {
         for (i, m) in Mechanism::ALL.into_iter().enumerate() {
             assert_eq!(m as usize, i);
             assert_eq!(Mechanism::parse(m.name()), Some(m));
             assert!(!m.info().isas.is_empty() && !m.info().summary.is_empty() && !m.info().source.is_empty());
         }
-        assert_eq!(Mechanism::ALL.len(), Mechanism::Dws as usize + 1);
         for (i, isa) in InstructionSet::ALL.into_iter().enumerate() {
             assert_eq!(isa as usize, i);
             assert_eq!(InstructionSet::parse(isa.name()), Some(isa));
             assert!(Mechanism::of(isa).next().is_some());
+            assert_eq!(crate::preset(isa.preset()).expect("a preset").isa, isa);
         }
+        assert_eq!(InstructionSet::choices(), "harp, guppy, gcn3 or vortex");
     }
 
     #[test]

@@ -1,22 +1,8 @@
 //! Scheduling policies as data: names, rules and what the front end, the issue stage and the analyser ask about them. The
 //! implementations are in `sim/src/sched`.
 
+use crate::listed::listed;
 use serde::{Deserialize, Serialize};
-
-/// Who is served next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "&'static str")]
-pub enum Policy {
-    RoundRobin,
-    #[default]
-    LooseRoundRobin,
-    GreedyThenOldest,
-    GreedyThenRoundRobin,
-    OldestFirst,
-    OwnerDispatch,
-    FixedPriority,
-    Icount,
-}
 
 /// What there is to know about a policy.
 #[derive(Clone, Copy, Debug)]
@@ -38,72 +24,66 @@ pub struct PolicyInfo {
 const PLAIN: PolicyInfo =
     PolicyInfo { name: "", also: &[], rule: "", issue: true, fetch: true, greedy: false, strict: false };
 
-impl Policy {
-    pub const ALL: [Policy; 8] = [
-        Policy::RoundRobin,
-        Policy::LooseRoundRobin,
-        Policy::GreedyThenOldest,
-        Policy::GreedyThenRoundRobin,
-        Policy::OldestFirst,
-        Policy::OwnerDispatch,
-        Policy::FixedPriority,
-        Policy::Icount,
-    ];
-
-    /// The list: what each policy is and does.
-    pub const fn info(self) -> PolicyInfo {
-        match self {
-            Policy::RoundRobin => PolicyInfo {
-                name: "round-robin",
-                also: &["rr"],
-                rule: "every slot has its turn, ready or not",
-                strict: true,
-                ..PLAIN
-            },
-            Policy::LooseRoundRobin => PolicyInfo {
-                name: "loose-round-robin",
-                also: &["lrr"],
-                rule: "the next ready slot after the last one",
-                ..PLAIN
-            },
-            Policy::GreedyThenOldest => PolicyInfo {
-                name: "greedy-then-oldest",
-                also: &["gtlo", "gto"],
-                rule: "the same wave while ready, then the oldest ready one",
-                greedy: true,
-                ..PLAIN
-            },
-            Policy::GreedyThenRoundRobin => PolicyInfo {
-                name: "greedy-then-round-robin",
-                also: &["gtlrr"],
-                rule: "the same wave while ready, then the next ready slot",
-                greedy: true,
-                ..PLAIN
-            },
-            Policy::OldestFirst => {
-                PolicyInfo { name: "oldest-first", rule: "the ready wave that was launched first", ..PLAIN }
-            }
-            Policy::OwnerDispatch => PolicyInfo {
-                name: "owner-dispatch",
-                rule: "GUPPY: the current wave until it stalls or ends; switching costs the cycle; issue only",
-                fetch: false,
-                greedy: true,
-                ..PLAIN
-            },
-            Policy::FixedPriority => PolicyInfo {
-                name: "fixed-priority",
-                rule: "the ready slot with the smallest number",
-                ..PLAIN
-            },
-            Policy::Icount => PolicyInfo {
-                name: "icount",
-                rule: "the wave with the fewest instructions fetched and not issued; fetch only",
-                issue: false,
-                ..PLAIN
-            },
-        }
+listed! {
+    /// Who is served next.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(try_from = "String", into = "&'static str")]
+    pub enum Policy: PolicyInfo {
+        RoundRobin = PolicyInfo {
+            name: "round-robin",
+            also: &["rr"],
+            rule: "every slot has its turn, ready or not",
+            strict: true,
+            ..PLAIN
+        },
+        #[default]
+        LooseRoundRobin = PolicyInfo {
+            name: "loose-round-robin",
+            also: &["lrr"],
+            rule: "the next ready slot after the last one",
+            ..PLAIN
+        },
+        GreedyThenOldest = PolicyInfo {
+            name: "greedy-then-oldest",
+            also: &["gtlo", "gto"],
+            rule: "the same wave while ready, then the oldest ready one",
+            greedy: true,
+            ..PLAIN
+        },
+        GreedyThenRoundRobin = PolicyInfo {
+            name: "greedy-then-round-robin",
+            also: &["gtlrr"],
+            rule: "the same wave while ready, then the next ready slot",
+            greedy: true,
+            ..PLAIN
+        },
+        OldestFirst = PolicyInfo {
+            name: "oldest-first",
+            rule: "the ready wave that was launched first",
+            ..PLAIN
+        },
+        OwnerDispatch = PolicyInfo {
+            name: "owner-dispatch",
+            rule: "GUPPY: the current wave until it stalls or ends; switching costs the cycle; issue only",
+            fetch: false,
+            greedy: true,
+            ..PLAIN
+        },
+        FixedPriority = PolicyInfo {
+            name: "fixed-priority",
+            rule: "the ready slot with the smallest number",
+            ..PLAIN
+        },
+        Icount = PolicyInfo {
+            name: "icount",
+            rule: "the wave with the fewest instructions fetched and not issued; fetch only",
+            issue: false,
+            ..PLAIN
+        },
     }
+}
 
+impl Policy {
     /// Policies that issue can use.
     pub const ISSUE: [Policy; Self::count(true)] = Self::chosen(true);
 
@@ -163,10 +143,6 @@ impl Policy {
         n
     }
 
-    pub fn name(self) -> &'static str {
-        self.info().name
-    }
-
     pub fn parse(name: &str) -> Option<Policy> {
         Self::ALL.into_iter().find(|p| p.name() == name || p.info().also.contains(&name))
     }
@@ -197,7 +173,6 @@ mod tests {
             assert!(p.info().issue || p.info().fetch);
             assert_eq!(Policy::parse(p.name()), Some(p));
         }
-        assert_eq!(Policy::ALL.len(), Policy::Icount as usize + 1);
         assert!(Policy::WORDS.iter().all(|w| Policy::parse(w).is_some()));
     }
 }

@@ -9,6 +9,7 @@ pub mod flow;
 pub mod gcn3;
 pub mod guppy;
 pub mod harp;
+mod isa;
 pub mod lanes;
 pub mod vortex;
 
@@ -16,187 +17,19 @@ pub use basics::{MAX_LANES, Mask, NO_PC, Pc, first_lanes};
 pub use bus::{Bus, MemFault};
 pub use diag::{AsmError, SourceFile};
 pub use flow::{EnterWhy, Facts, Flow, FlowKind, LaneEffect, MaskOp, Trap};
+pub use isa::{At, COUNTERS, Isa, NEEDED_WORDS, Needed, Waits, WaveStart};
 
-/// Where an instruction runs: everything `exec` may look at besides registers and memory.
-#[derive(Clone, Copy, Debug)]
-pub struct At {
-    pub pc: Pc,
-    /// Pc of the next instruction in program order.
-    pub next: Pc,
-    /// Active lanes of the path (predication comes on top, inside `exec`).
-    pub mask: Mask,
-    /// Launched lanes of the wave that have not exited.
-    pub live: Mask,
-    /// Cycle in a timed run, instructions issued so far by the wave in an untimed one.
-    pub clock: u64,
-    pub core: u32,
-    /// Entries of the wave's divergence stack.
-    pub depth: u32,
-    /// Waves of the core that have not ended, one bit each (the first 64).
-    pub waves: u64,
-    /// The wave has only ever had this path: its execution mask may reach beyond the launched lanes.
-    pub whole: bool,
-    /// Lanes may disagree about a plain branch; otherwise the ISA raises what it has for that.
-    pub may_diverge: bool,
-}
-
-/// Who a new wave is; [`Isa::start`] turns it into initial register contents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WaveStart {
-    /// Number of the wave in the launch.
-    pub wave: u32,
-    pub group: u32,
-    pub wave_in_group: u32,
-    /// Threads of a full group (not lanes).
-    pub group_size: u32,
-    /// Lanes a wave can have on this machine.
-    pub lanes: u32,
-    /// Waves that make up this wave's group.
-    pub waves_in_group: u32,
-    /// Where the group's local memory and the wave's private memory were placed in device memory.
-    pub lds_base: u64,
-    pub scratch_base: u64,
-    /// For a wave started by another wave: a register and the value it is born with.
-    pub spawned: Option<(u16, u64)>,
-    /// The registers are those of the last wave in this slot and stay as they are (Vortex).
-    pub kept: bool,
-    /// What the wave that started this one hands over; see [`Isa::handed_over`].
-    pub inherited: Option<u32>,
-}
-
-/// Counters of outstanding memory operations that code waits for explicitly (GCN `s_waitcnt`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waits {
-    /// Counters this instruction raises until it is done.
-    pub raises: [bool; COUNTERS],
-    /// It may issue when each counter is at most this; `u8::MAX` = does not matter.
-    pub until: Option<[u8; COUNTERS]>,
-}
-
-/// Vector memory (vmcnt), and LDS, scalar memory and messages (lgkmcnt).
-pub const COUNTERS: usize = 2;
-
-/// Path registers that code after a merge still reads, by id minus the first of [`Isa::path_registers`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needed {
-    pub live: [u64; NEEDED_WORDS],
-    /// Read as something else than a lane mask.
-    pub value: [u64; NEEDED_WORDS],
-}
-
-/// Enough for 192 path registers.
-pub const NEEDED_WORDS: usize = 3;
-
-impl Needed {
-    pub fn is_live(&self, i: usize) -> bool {
-        self.live[i / 64] >> (i % 64) & 1 == 1
-    }
-
-    pub fn is_value(&self, i: usize) -> bool {
-        self.value[i / 64] >> (i % 64) & 1 == 1
-    }
-
-    pub fn add(&mut self, i: usize, value: bool) {
-        self.live[i / 64] |= 1 << (i % 64);
-        self.value[i / 64] |= u64::from(value) << (i % 64);
-    }
-
-    pub fn remove(&mut self, i: usize) {
-        self.live[i / 64] &= !(1 << (i % 64));
-        self.value[i / 64] &= !(1 << (i % 64));
-    }
-
-    /// Adds what `other` needs; whether that was more.
-    pub fn join(&mut self, other: &Needed) -> bool {
-        let before = *self;
-        for i in 0..NEEDED_WORDS {
-            self.live[i] |= other.live[i];
-            self.value[i] |= other.value[i];
+/// The list. `isas!([then] more)` gives it to the macro `then`, behind `(more)`: for each instruction set its name in machines
+/// and its type.
+#[macro_export]
+macro_rules! isas {
+    ([$($then:tt)+] $($more:tt)*) => {
+        $($then)+! {
+            ($($more)*)
+            Harp: $crate::harp::Harp,
+            Guppy: $crate::guppy::Guppy,
+            Gcn3: $crate::gcn3::isa::Gcn3,
+            Vortex: $crate::vortex::Vortex,
         }
-        *self != before
-    }
-}
-
-/// One instruction set. Implementations are small values (architecture parameters) shared by all waves.
-pub trait Isa: Send + Sync + 'static {
-    /// A decoded instruction: plain data, decoded once.
-    type Inst: Clone + Send + Sync + std::fmt::Debug;
-    /// Vector registers, predicates and per-wave architectural state: rows of lanes.
-    type Regs: Send;
-
-    fn name(&self) -> &'static str;
-    /// Names of the timing classes; [`Facts::class`] indexes them, machine files map them to units.
-    fn classes(&self) -> &'static [&'static str];
-    /// Number of register ids used in [`Facts::reads`] and [`Facts::writes`].
-    fn register_count(&self) -> usize;
-    /// Register `id` as the assembler writes it.
-    fn register_name(&self, id: u16) -> String;
-
-    /// What the scoreboard locks when `register` is written: the register itself unless several ids
-    /// share one lock (GUPPY locks a register with its four components).
-    fn lock(&self, register: u16) -> u16 {
-        register
-    }
-
-    /// Registers of a fresh wave, sized for `lanes` lanes.
-    fn registers(&self, lanes: u32) -> Self::Regs;
-    /// What a wave hands over to the waves it starts.
-    fn handed_over(&self, _regs: &Self::Regs) -> Option<u32> {
-        None
-    }
-    /// Resets `regs` to the contents a wave starts with.
-    fn start(&self, regs: &mut Self::Regs, start: &WaveStart);
-
-    fn facts(&self, inst: &Self::Inst, pc: Pc, next: Pc) -> Facts;
-    fn exec<B: Bus>(
-        &self,
-        inst: &Self::Inst,
-        at: &At,
-        regs: &mut Self::Regs,
-        bus: &mut B,
-    ) -> Result<Flow, Trap>;
-    /// Explicit wait counters; most ISAs have none.
-    fn waits(&self, _inst: &Self::Inst) -> Waits {
-        Waits::default()
-    }
-    /// Lanes of a path that the next vector instruction works on: less than `mask` where the ISA has an
-    /// execution mask of its own.
-    fn active(&self, _regs: &Self::Regs, mask: Mask) -> Mask {
-        mask
-    }
-    /// Ids of the registers each path has a copy of (scalars); the others belong to lanes.
-    fn path_registers(&self) -> std::ops::Range<u16> {
-        0..0
-    }
-    /// The state of a new path that starts where another one stands, without the lanes' registers, which stay
-    /// with `regs`; `None` if the ISA cannot split waves.
-    fn fork(&self, _regs: &Self::Regs) -> Option<Self::Regs> {
-        None
-    }
-    /// From now on the path has only these lanes.
-    fn confine(&self, _regs: &mut Self::Regs, _lanes: Mask) {}
-    /// The lanes' registers go from the path that used them last to another one of the wave.
-    fn hand_over(&self, _from: &mut Self::Regs, _to: &mut Self::Regs) {}
-    /// Path registers in which two paths that want to become one disagree although they are read later as plain
-    /// values.
-    fn differ(&self, _a: &Self::Regs, _b: &Self::Regs, _needed: &Needed) -> Vec<u16> {
-        Vec::new()
-    }
-    /// Two paths of a wave become one: `into` takes from `from`, whose lanes are `lanes`, the bits of lane masks
-    /// that belong to those lanes, and the registers `take` as they are.
-    fn merge(
-        &self,
-        _into: &mut Self::Regs,
-        _from: &Self::Regs,
-        _lanes: Mask,
-        _needed: &Needed,
-        _take: &[u16],
-    ) {
-    }
-    /// Disassembly text; `label` names a pc where the program has a symbol for it.
-    fn show(&self, inst: &Self::Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String;
-    /// Address of a pc as the program sees it (link registers, listings).
-    fn addr_of(&self, pc: Pc) -> u64;
-    /// Registers of one lane as (name, value) for dumps and tests, in a fixed order.
-    fn dump(&self, regs: &Self::Regs, lane: u32) -> Vec<(String, u64)>;
+    };
 }

@@ -1,24 +1,21 @@
 //! A run as a user describes it: a file, a machine with changes, a launch. Command line, experiments,
 //! filetests and benches all start runs through here.
 
-use crate::args::{self, ArgSpec, Argument, FORMS};
-use crate::data::reseed_argument;
-use crate::data::{Buffer, Element, Extent};
-use crate::error::AsmErrors;
+use crate::args::ArgSpec;
+use crate::data::{Buffer, Element, Extent, reseed_argument};
 use crate::error::{JobError, refused};
-use crate::object::{self, CompileOptions, ObjectFile};
+use crate::language::{self, Language, Prepared};
+use crate::languages::gcn3;
+use crate::object::{self, CompileOptions};
 use crate::program::AnyProgram;
 use crate::spec::JobSpec;
-use crate::views::Views;
-use crate::with_program;
+use crate::{with_isa, with_program};
 use std::path::Path;
-use wb_device::{Arg, Device, Dispatch, Module};
+use wb_device::{Device, Dispatch, Module};
 use wb_hw::{InstructionSet, Machine};
-use wb_isa::guppy::{self, Guppy};
-use wb_isa::harp::{self, Arch};
-use wb_isa::{NO_PC, Pc, SourceFile};
+use wb_isa::{Isa, NO_PC, Pc, SourceFile};
 use wb_objects::codeobject::KernelArg;
-use wb_program::{Segment, guppy_program, harp_program};
+use wb_program::{Program, Segment};
 use wb_sim::{DeviceMemory, Launch, Outcome, RunOptions};
 use wb_trace::{Observer, TraceInfo};
 
@@ -41,7 +38,7 @@ pub struct Job {
 impl Job {
     pub fn from_file(path: &Path, spec: &JobSpec) -> Result<Job, JobError> {
         let bytes = object::read(path, &CompileOptions::default())?;
-        let isa = object::required_isa(path, &bytes, spec.isa)?;
+        let isa = language::required_isa(path, &bytes, spec.isa)?;
         Job::from_bytes(&path.display().to_string(), &bytes, &JobSpec { isa: Some(isa), ..spec.clone() })
     }
 
@@ -71,130 +68,16 @@ impl Job {
             }
         }
         let spec = &reseeded;
-        match isa {
-            InstructionSet::Harp => Job::harp(name, bytes, spec),
-            InstructionSet::Guppy => Job::guppy(name, bytes, spec),
-            InstructionSet::Gcn3 => Job::gcn3(name, bytes, spec),
-            InstructionSet::Vortex => Job::vortex(name, bytes, spec),
-        }
+        Ok(with_isa!(isa, I => Job::of(name, I::prepare(name, bytes, spec)?)))
     }
 
-    fn harp(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, JobError> {
-        let mut machine = spec.machine()?;
-        if !spec.arch.is_empty() {
-            machine.arch.clone_from(&spec.arch);
-        }
-        let object = bytes.starts_with(b"HARP").then(|| harp::Object::from_bytes(bytes)).transpose()?;
-        let mut arch: Arch = match &object {
-            Some(object) if spec.arch.is_empty() => object.arch,
-            _ => machine.arch.parse().map_err(|e| refused!(Program, "arch: {e}"))?,
-        };
-        if spec.registers > 0 && object.is_none() {
-            arch.gprs = spec.registers;
-        }
-        machine.core.lanes = arch.lanes.take().unwrap_or(machine.core.lanes);
-        machine.core.waves = arch.warps.take().unwrap_or(machine.core.waves);
-        machine.arch = arch.to_string();
-        let (image, source) = match object {
-            Some(object) => (harp::link(&[object])?, None),
-            None => {
-                let source = source_file(name, bytes)?;
-                let image = harp::assemble_program(&source, &arch).map_err(|e| AsmErrors::new(name, e))?;
-                (image, Some(source))
-            }
-        };
-        let program = harp_program(&image, name, source)?;
-        Ok(Job {
-            file: name.to_owned(),
-            program: AnyProgram::Harp(program),
-            machine,
-            launch: Launch::Boot,
-            buffers: Vec::new(),
-            kernarg: Vec::new(),
-            args: Vec::new(),
-            init: Vec::new(),
-            positions: Vec::new(),
-        })
-    }
-
-    fn guppy(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, JobError> {
-        let mut machine = spec.machine()?;
-        if spec.registers > 0 {
-            machine.core.registers = spec.registers;
-        }
-        let (module, source) = if bytes.starts_with(b"GUPY") {
-            (guppy::Module::from_bytes(bytes)?, None)
-        } else {
-            let source = source_file(name, bytes)?;
-            (guppy::assemble(&source).map_err(|e| AsmErrors::new(name, e))?, Some(source))
-        };
-        let registers = if machine.core.registers == 0 { 64 } else { machine.core.registers };
-        if module.registers_used() > registers {
-            return Err(refused!(
-                Program,
-                help = "raise core.registers with --registers or --set",
-                "the program uses {} registers, a lane has {registers}",
-                module.registers_used()
-            ));
-        }
-        let mut views = Views::default();
-        spec.views.iter().try_for_each(|v| views.add(v))?;
-        spec.samplers.iter().try_for_each(|s| views.add_sampler(s))?;
-        let threads = if spec.grid == 0 { machine.core.lanes } else { spec.grid };
-        let group = if spec.group == 0 { threads } else { spec.group };
-        let program = guppy_program(module, Guppy::new(registers, views.bindings), name, source)?;
-        Ok(Job {
-            file: name.to_owned(),
-            program: AnyProgram::Guppy(program),
-            machine,
-            launch: Launch::Grid { threads, group },
-            buffers: views.buffers,
-            kernarg: Vec::new(),
-            args: Vec::new(),
-            init: views.init,
-            positions: Vec::new(),
-        })
-    }
-
-    fn gcn3(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, JobError> {
-        let machine = spec.machine()?;
-        let mut device = Device::new(machine);
-        let file = ObjectFile::marked(name, bytes, &spec.split)?;
-        let module = device.place(name, file.object, file.source)?;
-        let kernel = module.kernel(&spec.kernel)?;
-        let slots: Vec<KernelArg> = wb_device::explicit(kernel).cloned().collect();
-        let mut buffers = Vec::new();
-        let mut args = Vec::new();
-        let mut positions = Vec::new();
-        for (i, text) in spec.args.iter().enumerate() {
-            let slot = slots.get(i);
-            let named = slot.map(|s| s.name.clone()).filter(|n| !n.is_empty());
-            let what = named.as_ref().map_or(format!("argument {i}"), |n| format!("argument {i} ({n})"));
-            let bad = |why: String| {
-                refused!(Argument, help = format!("arguments: {FORMS}"), "{what} `{text}`: {why}")
-            };
-            args.push(match (text.read().map_err(bad)?, slot) {
-                (Argument::Buffer(array), _) => {
-                    let (addr, bytes) = (device.alloc(array.bytes.len() as u64)?, array.bytes.len() as u64);
-                    device.write(addr, &array.bytes)?;
-                    let name = named.unwrap_or_else(|| format!("arg{i}"));
-                    positions.push((format!("arg{i}"), buffers.len()));
-                    buffers.push(Buffer { name, addr, bytes, element: array.element });
-                    Arg::Buffer(addr)
-                }
-                (Argument::Value(value), Some(slot)) => args::fit(value, slot).map_err(bad)?,
-                (Argument::Value(value), None) => Arg::Value(value.bytes),
-                (Argument::Local(bytes), _) => Arg::Local(bytes),
-            });
-        }
-        let dispatch = Dispatch {
-            kernel: spec.kernel.clone(),
-            grid: spec.grid3.map(|n| n.max(1)),
-            group: spec.group3.map(|n| n.max(1)),
-            args,
-            dynamic_lds: spec.dynamic_lds,
-        };
-        Ok(Job { positions, ..Job::from_device(&mut device, &module, &dispatch, buffers)? })
+    fn of<I: Isa>(file: &str, prepared: Prepared<I>) -> Job
+    where
+        AnyProgram: From<Program<I>>,
+    {
+        let Prepared { program, machine, launch, buffers, kernarg, args, init, positions } = prepared;
+        let (file, program) = (file.to_owned(), program.into());
+        Job { file, program, machine, launch, buffers, kernarg, args, init, positions }
     }
 
     /// A launch of a kernel that is in place, with the device's memory as it is now.
@@ -204,37 +87,7 @@ impl Job {
         dispatch: &Dispatch,
         buffers: Vec<Buffer>,
     ) -> Result<Job, JobError> {
-        let prepared = device.prepare(module, dispatch)?;
-        let blocks = device.heap().blocks_in_use();
-        let init = blocks.map(|(addr, bytes)| Ok((addr, device.read(addr, bytes)?.to_vec())));
-        let init = init.collect::<Result<Vec<_>, JobError>>()?;
-        Ok(Job {
-            file: module.name.clone(),
-            program: AnyProgram::Gcn3(prepared.program),
-            machine: prepared.machine,
-            launch: prepared.launch,
-            buffers,
-            kernarg: prepared.kernarg,
-            args: module.kernel(&dispatch.kernel)?.args.clone(),
-            init,
-            positions: Vec::new(),
-        })
-    }
-
-    fn vortex(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, JobError> {
-        let machine = spec.machine()?;
-        let prepared = crate::vortex::prepare(name, bytes, &spec.args, &machine)?;
-        Ok(Job {
-            file: name.to_owned(),
-            program: AnyProgram::Vortex(prepared.program),
-            launch: Launch::Cores { count: machine.cores },
-            machine,
-            buffers: prepared.buffers,
-            kernarg: Vec::new(),
-            args: Vec::new(),
-            init: prepared.init,
-            positions: Vec::new(),
-        })
+        Ok(Job::of(&module.name, gcn3::from_device(device, module, dispatch, buffers)?))
     }
 
     /// What is written to memory before the launch, with its addresses.
@@ -256,17 +109,8 @@ impl Job {
 
     /// Device memory as the launch finds it.
     pub fn memory(&self) -> Result<DeviceMemory, JobError> {
-        let mut memory = match &self.program {
-            AnyProgram::Vortex(p) => crate::vortex::memory(p, &self.machine)?,
-            AnyProgram::Harp(_) | AnyProgram::Guppy(_) | AnyProgram::Gcn3(_) => {
-                DeviceMemory::new(self.machine.limits.memory)
-            }
-        };
-        if matches!(self.program, AnyProgram::Gcn3(_)) {
-            memory.forbid_below(wb_device::FIRST);
-            memory.close();
-            self.init.iter().for_each(|(addr, bytes)| memory.open(*addr, bytes.len() as u64));
-        }
+        let program = self.program.borrow();
+        let mut memory = with_program!(program, p => Language::memory(p, &self.machine, &self.init))?;
         for (addr, bytes) in &self.init {
             memory.write(*addr, bytes).map_err(|fault| {
                 refused!(Program, help = "raise limits.memory with --set", "the views do not fit: {fault}")
@@ -339,12 +183,9 @@ impl Job {
     }
 
     fn symbol(&self, name: &str) -> Result<Buffer, JobError> {
-        let named = match &self.program {
-            AnyProgram::Harp(p) => Some((&p.symbols, &p.segments, p.isa.arch.bytes)),
-            AnyProgram::Vortex(p) => Some((&p.symbols, &p.segments, 4)),
-            AnyProgram::Guppy(_) | AnyProgram::Gcn3(_) => None,
-        };
-        if let Some((symbols, segments, word)) = named
+        let program = self.program.borrow();
+        let word = program.word();
+        if let Some((symbols, segments)) = program.memory_names()
             && let Some((_, addr)) = symbols.iter().find(|s| s.0 == name)
         {
             // Up to the next label, or to the end of the part of the program it is in.
@@ -375,15 +216,4 @@ impl Job {
         let bytes = outcome.memory.read(buffer.addr, buffer.bytes)?;
         Ok(bytes.chunks(buffer.element.bytes() as usize).map(|c| buffer.element.show(c)).collect())
     }
-}
-
-fn source_file(name: &str, bytes: &[u8]) -> Result<SourceFile, JobError> {
-    let text = std::str::from_utf8(bytes).map_err(|e| {
-        refused!(
-            Program,
-            help = "object files start with HARP or GUPY; anything else is read as UTF-8 source text",
-            "{name} is not text: {e}"
-        )
-    })?;
-    Ok(SourceFile::new(name, text))
 }

@@ -6,16 +6,24 @@ pub mod args;
 pub mod data;
 pub mod error;
 mod job;
+mod language;
+mod languages;
 pub mod launch;
 mod load;
 pub mod object;
 mod program;
 mod spec;
 mod views;
-pub mod vortex;
 
 pub use error::{AsmErrors, JobError, Part, Refusal};
 pub use job::Job;
+pub use language::{Assembled, Init, Language, ListingOptions, Prepared, isa_by_magic, isa_of, required_isa};
+pub use languages::vortex;
 pub use load::{Loaded, load, load_bytes};
 pub use program::{AnyProgram, ProgramRef, last_part};
 pub use spec::JobSpec;
+// What the macros name.
+#[doc(hidden)]
+pub use wb_hw::InstructionSet;
+#[doc(hidden)]
+pub use wb_isa::isas;

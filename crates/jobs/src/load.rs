@@ -2,6 +2,7 @@
 
 use crate::error::{JobError, refused};
 use crate::job::Job;
+use crate::language::required_isa;
 use crate::object::{self, CompileOptions, ObjectFile};
 use crate::program::AnyProgram;
 use crate::spec::JobSpec;
@@ -22,7 +23,7 @@ pub struct Loaded {
 pub fn load(path: &Path, kernel: &str) -> Result<Loaded, JobError> {
     let name = path.display().to_string();
     let bytes = object::read(path, &CompileOptions::default())?;
-    let isa = object::required_isa(path, &bytes, None)?;
+    let isa = required_isa(path, &bytes, None)?;
     load_bytes(&name, &bytes, isa, kernel)
 }
 

@@ -1,89 +1,96 @@
-//! A loaded program of any instruction set. This is the one place that lists them: everything else says [`with_program!`]
-//! and is written once.
+//! A loaded program of any instruction set. What is said once for all of them says [`with_program!`]; the list is in
+//! `wb_isa`.
 
+use crate::language::Language;
 use wb_hw::InstructionSet;
 use wb_isa::gcn3::isa::Gcn3;
-use wb_isa::guppy::Guppy;
-use wb_isa::harp::Harp;
-use wb_isa::vortex::Vortex;
 use wb_isa::{Pc, SourceFile};
-use wb_program::Program;
+use wb_program::{Program, Segment};
 use wb_sim::Runnable;
 
-/// A program of one of the instruction sets.
-pub enum AnyProgram {
-    Harp(Program<Harp>),
-    Guppy(Program<Guppy>),
-    Gcn3(Program<Gcn3>),
-    Vortex(Program<Vortex>),
+macro_rules! programs {
+    (() $($isa:ident: $type:ty,)*) => {
+        /// A program of one of the instruction sets.
+        pub enum AnyProgram {
+            $($isa(Program<$type>),)*
+        }
+
+        /// The same, borrowed.
+        #[derive(Clone, Copy)]
+        pub enum ProgramRef<'a> {
+            $($isa(&'a Program<$type>),)*
+        }
+
+        impl AnyProgram {
+            pub fn borrow(&self) -> ProgramRef<'_> {
+                match self {
+                    $(AnyProgram::$isa(p) => ProgramRef::$isa(p),)*
+                }
+            }
+        }
+
+        $(impl From<Program<$type>> for AnyProgram {
+            fn from(program: Program<$type>) -> AnyProgram {
+                AnyProgram::$isa(program)
+            }
+        })*
+
+        impl ProgramRef<'_> {
+            pub fn isa(self) -> InstructionSet {
+                match self {
+                    $(ProgramRef::$isa(_) => InstructionSet::$isa,)*
+                }
+            }
+        }
+    };
 }
 
-/// The same, borrowed.
-#[derive(Clone, Copy)]
-pub enum ProgramRef<'a> {
-    Harp(&'a Program<Harp>),
-    Guppy(&'a Program<Guppy>),
-    Gcn3(&'a Program<Gcn3>),
-    Vortex(&'a Program<Vortex>),
-}
+wb_isa::isas!([programs]);
 
 /// `with_program!(program, p => expression)`: the expression with `p` as a `&Program<I>`, for whichever instruction set `I`
 /// the [`ProgramRef`] is of.
 #[macro_export]
 macro_rules! with_program {
     ($program:expr, $p:ident => $body:expr) => {
+        $crate::isas!([$crate::match_program] $program, $p, $body)
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! match_program {
+    (($program:expr, $p:ident, $body:expr) $($isa:ident: $type:ty,)*) => {
         match $program {
-            $crate::ProgramRef::Harp($p) => $body,
-            $crate::ProgramRef::Guppy($p) => $body,
-            $crate::ProgramRef::Gcn3($p) => $body,
-            $crate::ProgramRef::Vortex($p) => $body,
+            $($crate::ProgramRef::$isa($p) => $body,)*
         }
     };
 }
 
-impl AnyProgram {
-    pub fn borrow(&self) -> ProgramRef<'_> {
-        match self {
-            AnyProgram::Harp(p) => ProgramRef::Harp(p),
-            AnyProgram::Guppy(p) => ProgramRef::Guppy(p),
-            AnyProgram::Gcn3(p) => ProgramRef::Gcn3(p),
-            AnyProgram::Vortex(p) => ProgramRef::Vortex(p),
-        }
-    }
-}
+/// Labels with their addresses, and the parts of the program.
+type MemoryNames<'a> = (&'a [(String, u64)], &'a [Segment]);
 
 impl<'a> ProgramRef<'a> {
-    pub fn isa(self) -> InstructionSet {
-        match self {
-            ProgramRef::Harp(_) => InstructionSet::Harp,
-            ProgramRef::Guppy(_) => InstructionSet::Guppy,
-            ProgramRef::Gcn3(_) => InstructionSet::Gcn3,
-            ProgramRef::Vortex(_) => InstructionSet::Vortex,
-        }
-    }
-
     /// The program, if it is one for GCN3: only those have marks for splitting and proofs about their loops.
     pub fn gcn3(self) -> Option<&'a Program<Gcn3>> {
-        match self {
-            ProgramRef::Gcn3(p) => Some(p),
-            ProgramRef::Harp(_) | ProgramRef::Guppy(_) | ProgramRef::Vortex(_) => None,
-        }
+        if let ProgramRef::Gcn3(p) = self { Some(p) } else { None }
     }
 
     /// What a launch is given, as bytes: most programs read it from memory.
     pub fn arguments(self, kernarg: &[u8]) -> Vec<u8> {
-        match self {
-            ProgramRef::Guppy(p) => format!("{:?}", p.isa.bindings).into_bytes(),
-            ProgramRef::Harp(_) | ProgramRef::Gcn3(_) | ProgramRef::Vortex(_) => kernarg.to_vec(),
-        }
+        with_program!(self, p => p.isa.arguments(kernarg))
     }
 
     /// Bytes of a word.
     pub fn word(self) -> u32 {
-        match self {
-            ProgramRef::Harp(p) => p.isa.arch.bytes,
-            ProgramRef::Guppy(_) | ProgramRef::Gcn3(_) | ProgramRef::Vortex(_) => 4,
+        with_program!(self, p => p.isa.word())
+    }
+
+    /// Labels that stand for places in memory, and what memory holds there.
+    pub(crate) fn memory_names(self) -> Option<MemoryNames<'a>> {
+        fn names<I: Language>(p: &Program<I>) -> Option<MemoryNames<'_>> {
+            I::names_memory().then_some((p.symbols.as_slice(), p.segments.as_slice()))
         }
+        with_program!(self, p => names(p))
     }
 
     /// As something that runs.

@@ -1,10 +1,11 @@
 //! One instruction of one path: decoded instruction, lane semantics, divergence mechanism. Shared by the
 //! functional and the timed run, so an instruction's meaning exists once.
 
-use crate::divergence::{Change, Context, Divergence, Merge, Notes, PathView, Refusal};
+use crate::divergence::{self, Change, Context, Divergence, Merge, Notes, PathView, Refusal};
 use crate::error::{ErrorKind, SimError};
 use crate::origins::Origins;
 use crate::wave::{Interrupted, Path, PathChange, PathState, Wave};
+use wb_hw::Machine;
 use wb_isa::lanes::bits;
 use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Needed, Pc, Trap, WaveStart, first_lanes};
 use wb_program::Program;
@@ -43,10 +44,12 @@ pub struct Moment {
     pub waves: u64,
 }
 
-/// Program, mechanism and checks of a run.
-pub struct Exec<'a, I: Isa, D: Divergence> {
+/// Program, machine and checks of a run.
+pub struct Exec<'a, I: Isa> {
     pub program: &'a Program<I>,
-    pub mechanism: &'a D,
+    pub machine: &'a Machine,
+    /// Lanes may disagree about plain branches.
+    pub may_diverge: bool,
     pub lanes: u32,
     /// Split contexts of a wave (S); 0 for mechanisms that do not split.
     pub contexts: u32,
@@ -54,7 +57,7 @@ pub struct Exec<'a, I: Isa, D: Divergence> {
     pub check: bool,
 }
 
-impl<I: Isa, D: Divergence> Exec<'_, I, D> {
+impl<I: Isa> Exec<'_, I> {
     /// A wave at its first instruction.
     pub fn wave<X>(
         &self,
@@ -63,7 +66,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         pc: Pc,
         reuse: Option<I::Regs>,
         own: X,
-    ) -> Wave<I, D, X> {
+    ) -> Wave<I, X> {
         let mut regs = reuse.unwrap_or_else(|| self.program.isa.registers(self.lanes));
         self.program.isa.start(&mut regs, &start);
         let path = Path { pc, mask: live, watch: NO_PC, origin: NO_PC, from: pc };
@@ -76,7 +79,8 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             barrier: (0, 0),
             team: (start.waves_in_group > 1).then_some((start.group.into(), start.waves_in_group.into())),
             holder: 0,
-            state: D::State::default(),
+            divergence: divergence::of(self.machine),
+            depth: 0,
             live,
             issued: 0,
             max_depth: 0,
@@ -90,16 +94,16 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     #[inline]
     pub fn step<X: Clone, B: Bus>(
         &self,
-        wave: &mut Wave<I, D, X>,
+        wave: &mut Wave<I, X>,
         k: usize,
         moment: Moment,
         bus: &mut B,
         notes: &mut Notes,
     ) -> Result<Effect, Box<SimError>> {
-        if D::INFO.separate_entities {
+        let whole = wave.paths.len() == 1;
+        if !whole {
             self.give_lanes(wave, k);
         }
-        let whole = wave.paths.len() == 1;
         let PathState { path, regs, written, .. } = &mut wave.paths[k];
         let pc = path.pc;
         let Some((op, inst)) = self.program.ops.get(pc as usize).and_then(|op| Some((op, op.inst.as_ref()?)))
@@ -114,10 +118,10 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             live: wave.live,
             clock: moment.clock,
             core: moment.core,
-            depth: self.mechanism.depth(&wave.state) as u32,
+            depth: wave.depth as u32,
             waves: moment.waves,
             whole,
-            may_diverge: D::MAY_DIVERGE,
+            may_diverge: self.may_diverge,
         };
         wave.issued += 1;
         path.from = pc;
@@ -128,7 +132,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
                 return Err(self.fault(wave.id, &path, trap));
             }
         };
-        if D::INFO.separate_entities && !written.is_empty() {
+        if !whole && !written.is_empty() {
             let range = self.program.isa.path_registers();
             for &register in self.program.writes(op).iter().filter(|r| range.contains(r)) {
                 written[usize::from(register - range.start)] = wave.issued;
@@ -136,7 +140,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         }
         match flow {
             Flow::Next
-                if op.next != path.watch && !(wave.ids & (wave.ids - 1) != 0 && self.mechanism.meets()) =>
+                if op.next != path.watch && !(wave.ids & (wave.ids - 1) != 0 && wave.divergence.meets()) =>
             {
                 path.pc = op.next;
                 if self.check {
@@ -150,7 +154,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
 
     /// The lanes' registers go to the path that runs now.
     #[inline(always)]
-    fn give_lanes<X>(&self, wave: &mut Wave<I, D, X>, k: usize) {
+    fn give_lanes<X>(&self, wave: &mut Wave<I, X>, k: usize) {
         if wave.holder != k {
             if let Ok([from, to]) = wave.paths.get_disjoint_mut([wave.holder, k]) {
                 self.program.isa.hand_over(&mut from.regs, &mut to.regs);
@@ -160,14 +164,15 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     }
 
     /// Contexts the wave could still split into.
-    fn free<X>(&self, wave: &Wave<I, D, X>) -> u64 {
+    fn free<X>(&self, wave: &Wave<I, X>) -> u64 {
         first_lanes(self.contexts + 1) & !wave.ids & !1
     }
 
-    /// Anything but "go on to the next instruction".
+    /// Anything but "go on to the next instruction". Not inlined: what is in [`Exec::step`] is in every instruction's way.
+    #[inline(never)]
     fn change<X: Clone>(
         &self,
-        wave: &mut Wave<I, D, X>,
+        wave: &mut Wave<I, X>,
         k: usize,
         at: At,
         flow: Flow,
@@ -185,12 +190,13 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         };
         let view =
             PathView { pc: at.pc, next: at.next, mask: at.mask, origin: wave.paths[k].path.origin, id: k };
-        let change = self.ask(wave, view, notes, |state, cx| self.mechanism.step(state, flow, cx))?;
+        let change = self.ask(wave, view, notes, |divergence, cx| divergence.step(flow, cx))?;
         if let Some(why) = entered {
             self.enter(wave, k, change, why)?;
         }
         let Some(effect) = self.follow(wave, k, &at, change, effect, notes)? else { return Ok(Effect::End) };
-        wave.max_depth = wave.max_depth.max(self.mechanism.depth(&wave.state));
+        wave.depth = wave.divergence.depth();
+        wave.max_depth = wave.max_depth.max(wave.depth);
         if self.check {
             self.check(wave)?;
         }
@@ -202,7 +208,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     #[inline]
     fn follow<X: Clone>(
         &self,
-        wave: &mut Wave<I, D, X>,
+        wave: &mut Wave<I, X>,
         k: usize,
         at: &At,
         mut change: Change,
@@ -217,7 +223,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
                     if let (true, Some(cause)) = (notes.on, cause) {
                         notes.list.push(Kind::Mask { new: mask, live: wave.live | mask, origin, cause });
                     }
-                    let watch = self.mechanism.watch(&wave.state, now);
+                    let watch = wave.divergence.watch(now);
                     wave.paths[now].path = Path { pc, mask, origin, watch, from: at.pc };
                 }
                 Change::Split { keep, new, id, origin } => {
@@ -260,7 +266,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     #[inline]
     fn next_change<X>(
         &self,
-        wave: &mut Wave<I, D, X>,
+        wave: &mut Wave<I, X>,
         id: usize,
         next: Pc,
         notes: &mut Notes,
@@ -269,8 +275,8 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let view = PathView { pc, next, mask, origin, id };
         // Behind the last instruction of a program there is nothing to meet at.
         if pc == watch && pc != NO_PC {
-            self.ask(wave, view, notes, |state, cx| self.mechanism.arrive(state, cx)).map(Some)
-        } else if wave.is_split() && self.mechanism.meets() {
+            self.ask(wave, view, notes, |divergence, cx| divergence.arrive(cx)).map(Some)
+        } else if wave.is_split() && wave.divergence.meets() {
             self.meet(wave, view, notes)
         } else {
             Ok(None)
@@ -280,21 +286,21 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     /// Asks the mechanism about a path.
     fn ask<X>(
         &self,
-        wave: &mut Wave<I, D, X>,
+        wave: &mut Wave<I, X>,
         view: PathView,
         notes: &mut Notes,
-        ask: impl FnOnce(&mut D::State, &mut Context) -> Result<Change, Refusal>,
+        ask: impl FnOnce(&mut dyn Divergence, &mut Context) -> Result<Change, Refusal>,
     ) -> Result<Change, Box<SimError>> {
         let free = self.free(wave);
         let mut cx = Context { at: view, live: &mut wave.live, map: &self.program.flow, notes, free };
-        let answer = ask(&mut wave.state, &mut cx);
+        let answer = ask(&mut *wave.divergence, &mut cx);
         answer.map_err(|refusal| self.refused(wave.id, &wave.paths[view.id].path, refusal))
     }
 
     /// A path stands where a sibling stands: they may go on as one.
     fn meet<X>(
         &self,
-        wave: &mut Wave<I, D, X>,
+        wave: &mut Wave<I, X>,
         view: PathView,
         notes: &mut Notes,
     ) -> Result<Option<Change>, Box<SimError>> {
@@ -307,13 +313,13 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         }
         let free = self.free(wave);
         let mut cx = Context { at: view, live: &mut wave.live, map: &self.program.flow, notes, free };
-        Ok(self.mechanism.meet(&mut wave.state, other, &mut cx))
+        Ok(wave.divergence.meet(other, &mut cx))
     }
 
     #[allow(clippy::too_many_arguments)]
     fn split<X: Clone>(
         &self,
-        wave: &mut Wave<I, D, X>,
+        wave: &mut Wave<I, X>,
         k: usize,
         keep: (Pc, Mask),
         new: (Pc, Mask),
@@ -322,11 +328,12 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         from: Pc,
     ) -> Result<(), Box<SimError>> {
         let Some(regs) = self.program.isa.fork(&wave.paths[k].regs) else {
-            let refusal = Refusal::Unsupported { what: "a split wave", mechanism: D::MECHANISM };
+            let refusal =
+                Refusal::Unsupported { what: "a split wave", mechanism: self.machine.divergence.mechanism };
             return Err(self.refused(wave.id, &wave.paths[k].path, refusal));
         };
         let path = |side: (Pc, Mask), id| {
-            let watch = self.mechanism.watch(&wave.state, id);
+            let watch = wave.divergence.watch(id);
             Path { pc: side.0, mask: side.1, watch, origin, from }
         };
         let (first, second) = (path(keep, k), path(new, id));
@@ -359,7 +366,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     }
 
     /// Path `id` comes from path `k` now.
-    fn note_parting<X>(&self, wave: &mut Wave<I, D, X>, k: usize, id: usize) {
+    fn note_parting<X>(&self, wave: &mut Wave<I, X>, k: usize, id: usize) {
         let n = self.contexts as usize + 1;
         for j in bits(wave.ids).map(|j| j as usize) {
             let since = if j == k { wave.issued } else { wave.parted_at[j * n + k] };
@@ -371,7 +378,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     /// run within the wave. One that both wrote is an error.
     fn scalars_to_take<X>(
         &self,
-        wave: &Wave<I, D, X>,
+        wave: &Wave<I, X>,
         into: usize,
         from: usize,
         needed: &Needed,
@@ -396,7 +403,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     /// Two paths become one, with the lanes of both. It goes on, or waits for another one.
     fn merge<X>(
         &self,
-        wave: &mut Wave<I, D, X>,
+        wave: &mut Wave<I, X>,
         merge: &Merge,
         at: Pc,
         notes: &mut Notes,
@@ -404,7 +411,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
         let Merge { into, from, pc, mask, continues, origin } = *merge;
         self.merge_scalars(wave, into, from, pc, at)?;
         let gained = wave.paths[from].path.mask;
-        let watch = self.mechanism.watch(&wave.state, into);
+        let watch = wave.divergence.watch(into);
         wave.paths[into].path = Path { pc, mask, watch, origin, from: at };
         let was_parked = wave.parked >> into & 1 == 1;
         wave.parked &= !(1 << into | 1 << from);
@@ -424,7 +431,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     /// Scalar registers of two paths become one set (docs/mechanisms.md, merging scalars).
     fn merge_scalars<X>(
         &self,
-        wave: &mut Wave<I, D, X>,
+        wave: &mut Wave<I, X>,
         into: usize,
         from: usize,
         pc: Pc,
@@ -460,7 +467,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     }
 
     /// Where the ISA has an execution mask of its own, tells observers when it changed under the path.
-    pub fn note_active<X>(&self, wave: &mut Wave<I, D, X>, k: usize, before: Mask, notes: &mut Notes) {
+    pub fn note_active<X>(&self, wave: &mut Wave<I, X>, k: usize, before: Mask, notes: &mut Notes) {
         let live = wave.live;
         let PathState { path, regs, origins, .. } = &mut wave.paths[k];
         let now = self.program.isa.active(regs, path.mask);
@@ -475,7 +482,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     /// Lanes chosen by the program or by an interrupt rather than by the mechanism.
     fn enter<X>(
         &self,
-        wave: &mut Wave<I, D, X>,
+        wave: &mut Wave<I, X>,
         k: usize,
         change: Change,
         why: EnterWhy,
@@ -487,7 +494,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             (_, same) => same,
         };
         if let (EnterWhy::Lanes, Change::Continue { mask, .. }) = (why, change) {
-            if self.mechanism.depth(&wave.state) > 0 {
+            if wave.divergence.depth() > 0 {
                 let message = "the number of lanes changes inside a divergent region";
                 let hint = Some("join first: lanes that wait on the divergence stack would run twice");
                 let error = SimError::new(ErrorKind::Divergence, message).hint(hint);
@@ -500,7 +507,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
     }
 
     /// Masks of a wave's paths are disjoint; paths, set-aside and exited lanes make up the launched ones.
-    fn check<X>(&self, wave: &Wave<I, D, X>) -> Result<(), Box<SimError>> {
+    fn check<X>(&self, wave: &Wave<I, X>) -> Result<(), Box<SimError>> {
         let mut wrong = None;
         let mut all = 0;
         let mut restored = 0;
@@ -517,13 +524,13 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             restored |= mask;
         }
         if wave.ids != 0 && wave.interrupted == Interrupted::No {
-            self.mechanism.set_aside(&wave.state, &mut |mask| {
+            wave.divergence.set_aside(&mut |mask| {
                 if all & mask & wave.live != 0 {
                     wrong = Some("two paths share a lane");
                 }
                 all |= mask;
             });
-            self.mechanism.restores(&wave.state, &mut |mask| restored |= mask);
+            wave.divergence.restores(&mut |mask| restored |= mask);
             if (all | restored) & wave.live != wave.live {
                 wrong = Some("a live lane belongs to no path");
             }
@@ -532,7 +539,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
             wrong = Some("more paths than the machine has contexts");
         }
         let Some(what) = wrong else { return Ok(()) };
-        let message = format!("mask invariant broken: {what} (state {:x?})", wave.state);
+        let message = format!("mask invariant broken: {what} ({:x?})", wave.divergence);
         let error = SimError::new(ErrorKind::Invariant, message);
         let path = &wave.paths[wave.holder].path;
         Err(Box::new(error.at(self.program, wave.id, path.pc, path.mask, self.lanes)))
@@ -552,7 +559,7 @@ impl<I: Isa, D: Divergence> Exec<'_, I, D> {
 }
 
 /// The path has no lane left; `wake` waited only for it.
-fn leave<I: Isa, D: Divergence, X>(wave: &mut Wave<I, D, X>, id: usize, wake: Option<usize>) -> Effect {
+fn leave<I: Isa, X>(wave: &mut Wave<I, X>, id: usize, wake: Option<usize>) -> Effect {
     wave.ids &= !(1 << id);
     wave.parked &= !(1 << id);
     wave.changes.push(PathChange::Ended { id });

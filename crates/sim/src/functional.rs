@@ -2,7 +2,7 @@
 //! instructions each, so that waves that wait for each other through memory make progress.
 
 use crate::barrier::{Arrival, Barriers};
-use crate::divergence::{Divergence, Notes};
+use crate::divergence::Notes;
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Exec, Moment};
 use crate::launch::{Launch, Launcher, Outcome, RunOptions, WaveRegisters};
@@ -19,8 +19,8 @@ use wb_trace::{Event, Kind, NO_PATH};
 /// Instructions a wave runs before the next one has its turn.
 const TURN: u64 = 1024;
 
-struct Resident<I: Isa, D: Divergence> {
-    wave: Wave<I, D, ()>,
+struct Resident<I: Isa> {
+    wave: Wave<I, ()>,
     /// The path whose turn it is.
     path: usize,
     place: GroupPlace,
@@ -28,9 +28,9 @@ struct Resident<I: Isa, D: Divergence> {
     number: u32,
 }
 
-struct Functional<'a, 's, I: Isa, D: Divergence> {
-    exec: &'a Exec<'a, I, D>,
-    slots: Vec<Option<Resident<I, D>>>,
+struct Functional<'a, 's, I: Isa> {
+    exec: &'a Exec<'a, I>,
+    slots: Vec<Option<Resident<I>>>,
     /// Slots in the order of their turns.
     turns: VecDeque<u32>,
     free: Vec<u32>,
@@ -51,8 +51,8 @@ struct Functional<'a, 's, I: Isa, D: Divergence> {
     residency: Residency,
 }
 
-pub(crate) fn run<I: Isa, D: Divergence>(
-    exec: &Exec<I, D>,
+pub(crate) fn run<I: Isa>(
+    exec: &Exec<I>,
     machine: &Machine,
     launch: Launch,
     memory: DeviceMemory,
@@ -61,7 +61,7 @@ pub(crate) fn run<I: Isa, D: Divergence>(
 ) -> Result<Outcome, Box<SimError>> {
     let capacity = machine.cores * machine.core.waves;
     let mut launcher = Launcher::new(launch, machine.core.lanes);
-    let mut run = Functional::<I, D> {
+    let mut run = Functional {
         exec,
         slots: (0..capacity).map(|_| None).collect(),
         turns: VecDeque::new(),
@@ -92,7 +92,7 @@ pub(crate) fn run<I: Isa, D: Divergence>(
     Ok(outcome)
 }
 
-impl<I: Isa, D: Divergence> Functional<'_, '_, I, D> {
+impl<I: Isa> Functional<'_, '_, I> {
     /// Turn after turn, until no wave is left.
     fn all(
         &mut self,
@@ -161,7 +161,7 @@ impl<I: Isa, D: Divergence> Functional<'_, '_, I, D> {
         self.slots[slot as usize] = Some(Resident { wave, path: 0, place, number: start.wave_in_group });
     }
 
-    fn emit(&mut self, slot: u32, wave: &Wave<I, D, ()>, k: usize, pc: Pc, mask: Mask, kind: Kind) {
+    fn emit(&mut self, slot: u32, wave: &Wave<I, ()>, k: usize, pc: Pc, mask: Mask, kind: Kind) {
         if self.sink.on() {
             self.sink.push(Event {
                 cycle: self.outcome.wave_instructions,
@@ -237,7 +237,7 @@ impl<I: Isa, D: Divergence> Functional<'_, '_, I, D> {
     fn step(
         &mut self,
         slot: u32,
-        r: &mut Resident<I, D>,
+        r: &mut Resident<I>,
         machine: &Machine,
         notes: &mut Notes,
         lines: &mut Lines,
@@ -254,10 +254,11 @@ impl<I: Isa, D: Divergence> Functional<'_, '_, I, D> {
                 self.exec.lanes,
             )));
         }
-        let mut bus = MemBus::<false> {
+        let mut bus = MemBus {
             memory: &mut self.outcome.memory,
             console: &mut self.outcome.printed,
             lines,
+            note: false,
             wrote: false,
         };
         let active = self.exec.program.isa.active(&r.wave.paths[k].regs, path.mask);
@@ -292,7 +293,7 @@ impl<I: Isa, D: Divergence> Functional<'_, '_, I, D> {
 
     /// The wave arrives at its barrier once all its paths wait, there or for a sibling. True if that releases everybody
     /// there, this wave too: then all of them wait for their turns.
-    fn arrive(&mut self, slot: u32, r: &mut Resident<I, D>) -> bool {
+    fn arrive(&mut self, slot: u32, r: &mut Resident<I>) -> bool {
         if !r.wave.all_at_barrier() {
             return false;
         }
@@ -324,7 +325,7 @@ impl<I: Isa, D: Divergence> Functional<'_, '_, I, D> {
 
     fn spawn(
         &mut self,
-        r: &Resident<I, D>,
+        r: &Resident<I>,
         machine: &Machine,
         target: Pc,
         reg: u16,
@@ -366,7 +367,7 @@ impl<I: Isa, D: Divergence> Functional<'_, '_, I, D> {
         }
     }
 
-    fn end(&mut self, slot: u32, r: Resident<I, D>) {
+    fn end(&mut self, slot: u32, r: Resident<I>) {
         let path = r.wave.paths[r.path].path;
         self.emit(slot, &r.wave, r.path, path.from, path.mask, Kind::WaveEnd);
         self.outcome.max_stack_depth = self.outcome.max_stack_depth.max(r.wave.max_depth);
@@ -397,13 +398,13 @@ impl<I: Isa, D: Divergence> Functional<'_, '_, I, D> {
     }
 }
 
-pub(crate) fn registers<I: Isa, D: Divergence, X>(exec: &Exec<I, D>, wave: &Wave<I, D, X>) -> WaveRegisters {
+pub(crate) fn registers<I: Isa, X>(exec: &Exec<I>, wave: &Wave<I, X>) -> WaveRegisters {
     let lanes = (0..exec.lanes).map(|lane| exec.program.isa.dump(wave.regs(), lane)).collect();
     WaveRegisters { wave: wave.id, lanes }
 }
 
 /// The paths of a wave and where they wait, for a deadlock report.
-pub(crate) fn waiting<I: Isa, D: Divergence, X>(exec: &Exec<I, D>, wave: &Wave<I, D, X>) -> Vec<String> {
+pub(crate) fn waiting<I: Isa, X>(exec: &Exec<I>, wave: &Wave<I, X>) -> Vec<String> {
     let line = |k: u32| {
         let place = exec.program.place(wave.paths[k as usize].path.from);
         let path = if wave.is_split() { format!(", path {k}") } else { String::new() };

@@ -1,20 +1,14 @@
-//! Entry points: check machine against program, choose the mechanism, run. Every ISA × mechanism pair is
-//! instantiated here, so that other crates build fast.
+//! Entry points: check machine against program, run. The simulator is instantiated here for every instruction set, so that other
+//! crates build fast and it is optimised as this crate is.
 
-use crate::divergence::{
-    Divergence, Dws, ExecMask, Harptool, MaskStack, Pdom, Pws, SimtStack, Thesis, VortexStack,
-};
+use crate::divergence;
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::launch::{Launch, Outcome, RunOptions};
 use crate::memory::DeviceMemory;
 use crate::sink::Sink;
 use crate::{functional, timed};
-use wb_hw::{HwError, InstructionSet, Machine, Mechanism, SplitChoice};
-use wb_isa::gcn3::isa::Gcn3;
-use wb_isa::guppy::Guppy;
-use wb_isa::harp::Harp;
-use wb_isa::vortex::Vortex;
+use wb_hw::{HwError, InstructionSet, Machine, Mechanism};
 use wb_isa::{FlowKind, Isa, MAX_LANES, Pc};
 use wb_program::Program;
 use wb_trace::{CodeLine, Observer, TraceInfo};
@@ -41,76 +35,29 @@ struct Request<'m, 'a, 'o> {
     observer: Option<&'a mut dyn Observer>,
 }
 
-/// The mechanisms an ISA runs with; each arm is one instantiation of the simulator.
-trait Pairs: Isa + Sized {
+/// An instruction set that the simulator is instantiated for.
+trait Runs: Isa + Sized {
     const ISA: InstructionSet;
 
-    fn run_with_mechanism(program: &Program<Self>, request: Request) -> Result<Outcome, Box<SimError>>;
+    /// [`start`], without a parameter: the simulator is compiled here and not where it is called.
+    fn run_here(program: &Program<Self>, request: Request) -> Result<Outcome, Box<SimError>>;
 }
 
-impl Pairs for Harp {
-    const ISA: InstructionSet = InstructionSet::Harp;
+macro_rules! runs {
+    (() $($isa:ident: $type:ty,)*) => {
+        $(impl Runs for $type {
+            const ISA: InstructionSet = InstructionSet::$isa;
 
-    fn run_with_mechanism(program: &Program<Harp>, request: Request) -> Result<Outcome, Box<SimError>> {
-        let depth = request.machine.limits.stack_depth as usize;
-        let first = request.machine.divergence.first;
-        match request.machine.divergence.mechanism {
-            Mechanism::Harptool => start(program, &Harptool { depth }, request),
-            Mechanism::Pdom => start(program, &Pdom { depth }, request),
-            Mechanism::SimtStack => start(program, &SimtStack { depth, first }, request),
-            _ => wrong_mechanism::<Harp>(request),
-        }
-    }
-}
-
-impl Pairs for Gcn3 {
-    const ISA: InstructionSet = InstructionSet::Gcn3;
-
-    fn run_with_mechanism(program: &Program<Gcn3>, request: Request) -> Result<Outcome, Box<SimError>> {
-        let d = &request.machine.divergence;
-        match d.mechanism {
-            Mechanism::ExecMask => start(program, &ExecMask, request),
-            Mechanism::Thesis => {
-                let marked_only = d.choice == SplitChoice::Marked;
-                start(program, &Thesis { marked_only, reconverge: d.reconverge }, request)
+            fn run_here(program: &Program<$type>, request: Request) -> Result<Outcome, Box<SimError>> {
+                start(program, request)
             }
-            Mechanism::Pws => start(program, &Pws, request),
-            Mechanism::Dws => {
-                start(program, &Dws { threshold: d.threshold, reconverge: d.reconverge }, request)
-            }
-            _ => wrong_mechanism::<Gcn3>(request),
-        }
-    }
+        })*
+    };
 }
 
-impl Pairs for Guppy {
-    const ISA: InstructionSet = InstructionSet::Guppy;
+wb_isa::isas!([runs]);
 
-    fn run_with_mechanism(program: &Program<Guppy>, request: Request) -> Result<Outcome, Box<SimError>> {
-        let depth = request.machine.limits.stack_depth as usize;
-        match request.machine.divergence.mechanism {
-            Mechanism::MaskStack => start(program, &MaskStack { depth }, request),
-            _ => wrong_mechanism::<Guppy>(request),
-        }
-    }
-}
-
-impl Pairs for Vortex {
-    const ISA: InstructionSet = InstructionSet::Vortex;
-
-    fn run_with_mechanism(program: &Program<Vortex>, request: Request) -> Result<Outcome, Box<SimError>> {
-        let (lanes, limit) = (request.machine.core.lanes, request.machine.limits.stack_depth);
-        let first = request.machine.divergence.first;
-        match request.machine.divergence.mechanism {
-            Mechanism::VortexV2 => start(program, &VortexStack::<true>::new(lanes, limit), request),
-            Mechanism::Vortex => start(program, &VortexStack::<false>::new(lanes, limit), request),
-            Mechanism::SimtStack => start(program, &SimtStack { depth: limit as usize, first }, request),
-            _ => wrong_mechanism::<Vortex>(request),
-        }
-    }
-}
-
-impl<I: Pairs> Runnable for Program<I> {
+impl<I: Runs> Runnable for Program<I> {
     fn run(
         &self,
         machine: &Machine,
@@ -119,22 +66,15 @@ impl<I: Pairs> Runnable for Program<I> {
         options: RunOptions,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Outcome, Box<SimError>> {
-        I::run_with_mechanism(self, Request { machine, launch, memory, options, observer })
+        I::run_here(self, Request { machine, launch, memory, options, observer })
     }
 }
 
-/// Refuses a pair that does not exist; which pairs do is said by [`wb_hw::MechanismInfo::isas`], and a test compares.
-fn wrong_mechanism<I: Pairs>(request: Request) -> Result<Outcome, Box<SimError>> {
-    let machine = request.machine;
-    let error = if machine.isa == I::ISA {
-        let fit: Vec<&str> = Mechanism::of(I::ISA).map(Mechanism::name).collect();
-        let message =
-            format!("divergence.mechanism: {} does not run on {}", machine.divergence.mechanism, I::ISA);
-        SimError::new(ErrorKind::Setup, message).hint(Some(format!("for {}: {}", I::ISA, fit.join(", "))))
-    } else {
-        wrong_isa(machine, I::ISA)
-    };
-    Err(Box::new(error).with_memory(request.memory))
+fn wrong_mechanism(machine: &Machine) -> SimError {
+    let isa = machine.isa;
+    let fit: Vec<&str> = Mechanism::of(isa).map(Mechanism::name).collect();
+    let message = format!("divergence.mechanism: {} does not run on {isa}", machine.divergence.mechanism);
+    SimError::new(ErrorKind::Setup, message).hint(Some(format!("for {isa}: {}", fit.join(", "))))
 }
 
 fn wrong_isa(machine: &Machine, isa: InstructionSet) -> SimError {
@@ -148,10 +88,14 @@ fn setup(error: HwError) -> SimError {
     SimError::new(ErrorKind::Setup, error.to_string()).hint(help)
 }
 
-fn check<I: Pairs>(program: &Program<I>, machine: &Machine, launch: Launch) -> Result<(), Box<SimError>> {
+fn check<I: Runs>(program: &Program<I>, machine: &Machine, launch: Launch) -> Result<(), Box<SimError>> {
     let bad = |message: String, hint: &str| {
         Err(Box::new(SimError::new(ErrorKind::Setup, message).hint(Some(hint))))
     };
+    if !machine.divergence.mechanism.runs(I::ISA) {
+        let wrong = if machine.isa == I::ISA { wrong_mechanism(machine) } else { wrong_isa(machine, I::ISA) };
+        return Err(Box::new(wrong));
+    }
     machine.validate().map_err(setup)?;
     if machine.isa != I::ISA {
         return Err(Box::new(wrong_isa(machine, I::ISA)));
@@ -192,11 +136,7 @@ fn check<I: Pairs>(program: &Program<I>, machine: &Machine, launch: Launch) -> R
     Ok(())
 }
 
-fn start<I: Pairs, D: Divergence>(
-    program: &Program<I>,
-    mechanism: &D,
-    request: Request,
-) -> Result<Outcome, Box<SimError>> {
+fn start<I: Runs>(program: &Program<I>, request: Request) -> Result<Outcome, Box<SimError>> {
     let Request { machine, launch, mut memory, options, mut observer } = request;
     if let Err(error) = check(program, machine, launch) {
         return Err(error.with_memory(memory));
@@ -206,8 +146,9 @@ fn start<I: Pairs, D: Divergence>(
             .hint(Some("give the machine more memory (--set limits.memory=…)"));
         return Err(Box::new(error).with_memory(memory));
     }
-    let contexts = if D::MECHANISM.info().separate_entities { machine.split.contexts } else { 0 };
-    let exec = Exec { program, mechanism, lanes: machine.core.lanes, contexts, check: options.check };
+    let may_diverge = divergence::of(machine).may_diverge();
+    let (lanes, contexts) = (machine.core.lanes, contexts(machine));
+    let exec = Exec { program, machine, may_diverge, lanes, contexts, check: options.check };
     if let Some(observer) = &mut observer {
         let mut info = outline(program, machine, options.timed);
         if observer.wants_code() {

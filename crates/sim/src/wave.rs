@@ -6,7 +6,7 @@ use crate::origins::Origins;
 use wb_isa::{Isa, Mask, Pc};
 
 /// Lanes launched together: its paths, mechanism state, who is left. `X` is what a run keeps per path.
-pub struct Wave<I: Isa, D: Divergence, X> {
+pub struct Wave<I: Isa, X> {
     pub id: u32,
     /// By context number; those not in `ids` are left over from earlier splits.
     pub paths: Vec<PathState<I, X>>,
@@ -20,7 +20,9 @@ pub struct Wave<I: Isa, D: Divergence, X> {
     pub team: Option<(u64, u64)>,
     /// The path that has the lanes' registers.
     pub holder: usize,
-    pub state: D::State,
+    pub divergence: Box<dyn Divergence>,
+    /// Its stack entries in use.
+    pub depth: usize,
     /// Launched and not exited.
     pub live: Mask,
     /// Instructions issued by the wave.
@@ -92,7 +94,7 @@ pub enum PathChange {
     },
 }
 
-impl<I: Isa, D: Divergence, X> Wave<I, D, X> {
+impl<I: Isa, X> Wave<I, X> {
     /// Paths that could run.
     pub fn runnable(&self) -> u64 {
         self.ids & !self.parked & !self.at_barrier

@@ -37,7 +37,7 @@ impl Program {
     pub fn compile(path: impl AsRef<Path>, options: &CompileOptions) -> Result<Program, Error> {
         let path = path.as_ref();
         let bytes = object::read(path, options)?;
-        let isa = object::required_isa(path, &bytes, None)?;
+        let isa = wb_jobs::required_isa(path, &bytes, None)?;
         Ok(Program { name: path.display().to_string(), bytes, isa })
     }
 

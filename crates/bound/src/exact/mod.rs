@@ -147,14 +147,12 @@ pub fn witnessed(job: &Job) -> Result<(u64, Witness), BoundError> {
 }
 
 fn new_kernel(launched: &Launched) -> ExactKernel {
-    let checksum = match launched.program {
-        ProgramRef::Gcn3(p) => wb_facts::checksum(p, &wb_facts::calls_of(p)),
-        ProgramRef::Harp(_) | ProgramRef::Guppy(_) | ProgramRef::Vortex(_) => String::new(),
-    };
+    // Only programs for GCN3 have exact bounds; for others the row says why not.
+    let checksum = launched.program.gcn3().map(|p| wb_facts::checksum(p, &wb_facts::calls_of(p)));
     ExactKernel {
         kernel: launched.kernel.to_owned(),
         file: last_part(launched.file).to_owned(),
-        checksum,
+        checksum: checksum.unwrap_or_default(),
         machine: launched.machine.clone(),
         row: ExactRow::default(),
         launches: Vec::new(),

@@ -192,7 +192,7 @@ fn alone(
     verified: &mut Verified,
 ) -> Result<(), BoundError> {
     let bytes = object::read(file, &CompileOptions::default())?;
-    let isa = spec.isa.or_else(|| object::isa_of(file, &bytes));
+    let isa = spec.isa.or_else(|| wb_jobs::isa_of(file, &bytes));
     let spec = JobSpec { isa, ..spec.clone() };
     let name = file.display().to_string();
     let unlaunched = |program: ProgramRef, machine: &Machine, verified: &mut Verified| {

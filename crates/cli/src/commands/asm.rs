@@ -3,16 +3,13 @@
 use super::{CommandResult, print, print_line};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wavebound::files::Kind;
 use wavebound::hw::InstructionSet;
-use wavebound::isa::harp::{self, Arch};
-use wavebound::isa::{SourceFile, guppy};
-use wavebound::jobs::AsmErrors;
-use wavebound::jobs::object::{self, CompileOptions, ListingOptions, ObjectFile};
-use wavebound::jobs::vortex;
+use wavebound::isa::SourceFile;
+use wavebound::jobs::object::{self, CompileOptions};
+use wavebound::jobs::{Assembled, Language, ListingOptions, isa_by_magic, isa_of, with_isa};
 
 #[derive(Args)]
 pub struct AsmArgs {
@@ -59,127 +56,46 @@ fn source(path: &Path, bytes: &[u8]) -> miette::Result<SourceFile> {
     Ok(SourceFile::new(path.display().to_string(), text))
 }
 
-fn isa(path: &Path, bytes: &[u8], given: Option<InstructionSet>) -> miette::Result<InstructionSet> {
-    given.or_else(|| object::isa_of(path, bytes)).ok_or_else(|| {
-        miette!(help = "use --isa harp, guppy, gcn3 or vortex", "cannot tell the ISA of {}", path.display())
-    })
-}
-
-fn arch(text: &str) -> miette::Result<Arch> {
-    text.parse().map_err(|e| miette!("--arch {text}: {e}"))
+fn unknown(path: &Path) -> miette::Report {
+    let help = format!("use --isa {}", InstructionSet::choices());
+    miette!(help = help, "cannot tell the ISA of {}", path.display())
 }
 
 pub fn assemble(args: AsmArgs) -> CommandResult {
     let bytes = wavebound::files::read(&args.file, Kind::Program)?;
     let file = source(&args.file, &bytes)?;
-    let (object, extension, what) = match isa(&args.file, &bytes, args.isa)? {
-        InstructionSet::Harp => {
-            let object =
-                harp::assemble(&file, &arch(&args.arch)?).map_err(|e| AsmErrors::new(&file.name, e))?;
-            let what = format!("{} chunks", object.chunks.len());
-            (object.to_file().into_diagnostic()?, "hof", what)
-        }
-        InstructionSet::Guppy => {
-            let module = guppy::assemble(&file).map_err(|e| AsmErrors::new(&file.name, e))?;
-            (module.to_bytes(), "gupm", format!("{} instructions", module.insts.len()))
-        }
-        InstructionSet::Gcn3 => {
-            let bytes = object::assemble(&file)?;
-            let kernels = ObjectFile::from_bytes(&file.name, &bytes)?.object.kernels.len();
-            (bytes, "co", format!("{kernels} kernel{}", if kernels == 1 { "" } else { "s" }))
-        }
-        InstructionSet::Vortex => {
-            let (image, _) = vortex::image(&file.name, file.text.as_bytes())?;
-            (image.to_elf(), "elf", format!("{} instructions", image.words().count()))
-        }
-    };
+    let isa = args.isa.or_else(|| isa_of(&args.file, &bytes)).ok_or_else(|| unknown(&args.file))?;
+    let (object, extension) =
+        with_isa!(isa, I => (<I as Language>::assemble(&file, &args.arch)?, <I as Language>::OBJECT.0));
+    let Assembled { bytes, what } = object;
     if args.check {
         print_line(&format!("{}: {what}, no errors", args.file.display()));
         return Ok(ExitCode::SUCCESS);
     }
     let output = args.output.unwrap_or_else(|| args.file.with_extension(extension));
-    wavebound::files::write(&output, &object)?;
-    print_line(&format!("{}: {what}, {} bytes", output.display(), object.len()));
+    wavebound::files::write(&output, &bytes)?;
+    print_line(&format!("{}: {what}, {} bytes", output.display(), bytes.len()));
     Ok(ExitCode::SUCCESS)
 }
 
 pub fn disassemble(args: DisasmArgs) -> CommandResult {
     let bytes = object::read(&args.file, &CompileOptions::default())?;
-    if object::isa_of(&args.file, &bytes) == Some(InstructionSet::Gcn3)
-        || args.isa == Some(InstructionSet::Gcn3)
-    {
-        let file = ObjectFile::from_bytes(&args.file.display().to_string(), &bytes)?;
-        let DisasmArgs { kernel, no_source, source: assembly, .. } = args;
-        let options = ListingOptions { kernel, no_source: no_source || assembly, assembly };
-        print(&object::listing(&file, &args.file, &options)?);
-        return Ok(ExitCode::SUCCESS);
+    let isa = listed_isa(&args.file, &bytes, args.isa).ok_or_else(|| unknown(&args.file))?;
+    let magic = with_isa!(isa, I => <I as Language>::OBJECT.1);
+    if !magic.is_empty() && !bytes.starts_with(magic) {
+        source(&args.file, &bytes)?;
     }
-    let told = args.isa.or_else(|| object::isa_of(&args.file, &bytes));
-    let text = if told == Some(InstructionSet::Vortex) {
-        vortex::listing(&args.file.display().to_string(), &bytes, args.source)?
-    } else if bytes.starts_with(b"HARP") {
-        let object = harp::Object::from_bytes(&bytes).into_diagnostic()?;
-        harp_text(&harp::link(&[object]).into_diagnostic()?, args.source)?
-    } else if bytes.starts_with(b"GUPY") {
-        guppy_text(&guppy::Module::from_bytes(&bytes).into_diagnostic()?, args.source)
-    } else {
-        let file = source(&args.file, &bytes)?;
-        match isa(&args.file, &bytes, args.isa)? {
-            InstructionSet::Harp => {
-                let arch = arch(&args.arch)?;
-                let image =
-                    harp::assemble_program(&file, &arch).map_err(|e| AsmErrors::new(&file.name, e))?;
-                harp_text(&image, args.source)?
-            }
-            InstructionSet::Guppy | InstructionSet::Gcn3 | InstructionSet::Vortex => {
-                guppy_text(&guppy::assemble(&file).map_err(|e| AsmErrors::new(&file.name, e))?, args.source)
-            }
-        }
-    };
-    print(&text);
+    let DisasmArgs { file, kernel, no_source, arch, source: assembly, .. } = args;
+    let options = ListingOptions { kernel, no_source: no_source || assembly, assembly, arch };
+    print(&with_isa!(isa, I => <I as Language>::list(&file, &bytes, &options)?));
     Ok(ExitCode::SUCCESS)
 }
 
-fn harp_text(image: &harp::Image, as_source: bool) -> miette::Result<String> {
-    if as_source {
-        return Ok(harp::disassemble(image));
-    }
-    let program = wavebound::program::harp_program(image, "", None).into_diagnostic()?;
-    let mut out = format!("; arch {}, entry {:#x}\n", image.arch, image.entry);
-    for (pc, op) in program.ops.iter().enumerate().filter(|(_, op)| op.inst.is_some()) {
-        let granule = u64::from(program.isa.granule);
-        let (addr, end) = (pc as u64 * granule, u64::from(op.next) * granule);
-        for (name, _) in program.symbols.iter().filter(|s| s.1 == addr) {
-            let _ = writeln!(out, "{name}:");
-        }
-        let code: String = (addr..end)
-            .filter_map(|a| image.bytes_at(a)?.first().copied())
-            .map(|b| format!("{b:02x}"))
-            .collect::<Vec<_>>()
-            .join(" ");
-        let _ = writeln!(out, "  {addr:06x}  {code:<32} {}", program.text_at(pc as u32));
-    }
-    Ok(out)
-}
-
-fn guppy_text(module: &guppy::Module, as_source: bool) -> String {
-    if as_source {
-        return module.disassemble();
-    }
-    // Number the instruction lines of the disassembly; labels and blank lines have none.
-    let mut pc = 0;
-    module
-        .disassemble()
-        .lines()
-        .map(|line| {
-            let is_instruction =
-                line.starts_with(' ') && !line.trim().is_empty() && !line.trim().starts_with(';');
-            if is_instruction {
-                pc += 1;
-                format!("  {:04}{line}\n", pc - 1)
-            } else {
-                format!("{line}\n")
-            }
-        })
-        .collect()
+/// What a file is listed as: GCN3 if it looks like that, whatever is given; then by the first bytes, where object files have
+/// some of their own.
+fn listed_isa(path: &Path, bytes: &[u8], given: Option<InstructionSet>) -> Option<InstructionSet> {
+    let looks = isa_of(path, bytes);
+    let told = if looks == Some(InstructionSet::Gcn3) { looks } else { given.or(looks) };
+    let plain = |isa: &InstructionSet| with_isa!(*isa, I => <I as Language>::OBJECT.1.is_empty());
+    told.filter(plain).or_else(|| isa_by_magic(bytes)).or(told)
 }

@@ -3,23 +3,13 @@
 
 use super::ObjectFile;
 use crate::error::{JobError, refused};
+use crate::language::ListingOptions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 use wb_files::Kind;
 use wb_isa::gcn3::{self, DecodeError, Inst};
-
-/// What to list.
-#[derive(Clone, Debug, Default)]
-pub struct ListingOptions {
-    /// Only this kernel; empty = all code.
-    pub kernel: String,
-    /// Leave out source lines.
-    pub no_source: bool,
-    /// Only text that assembles again, without addresses and encodings.
-    pub assembly: bool,
-}
 
 /// Filler between functions: s_nop, s_code_end, zero.
 const PADDING: [u32; 3] = [0xbf80_0000, 0xbf9f_0000, 0];

@@ -1,21 +1,20 @@
-//! Which ISA a file is for, and GCN3 programs as files: code objects, assembly and OpenCL or HIP sources, all turned into a code object.
+//! GCN3 programs as files: code objects, assembly and OpenCL or HIP sources, all turned into a code object.
 //! Every command that accepts a code object accepts these.
 
 mod compile;
 mod listing;
 mod split;
 
+pub use crate::language::ListingOptions;
 pub use compile::{CompileOptions, Compiler};
-pub use listing::{ListingOptions, listing};
+pub use listing::listing;
 pub use split::{SplitSpec, code, mark, mark_report};
 
 use crate::error::AsmErrors;
 use crate::error::{JobError, refused};
 use std::path::Path;
 use wb_files::Kind;
-use wb_hw::InstructionSet;
 use wb_isa::{SourceFile, gcn3};
-use wb_objects::RiscvImage;
 use wb_objects::codeobject::{CodeObject, from_assembly};
 
 /// A code object and the assembly it was made from, if any.
@@ -26,44 +25,17 @@ pub struct ObjectFile {
     pub source: Option<SourceFile>,
 }
 
-/// Instruction set of a file by extension, and by content where `.s` may be HARP or GCN3.
-pub fn isa_of(path: &Path, bytes: &[u8]) -> Option<InstructionSet> {
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-    match extension {
-        "s" if is_gcn3_assembly(bytes) => Some(InstructionSet::Gcn3),
-        "harp" | "s" | "hof" => Some(InstructionSet::Harp),
-        "guppy" | "gup" | "gupm" => Some(InstructionSet::Guppy),
-        "vx" => Some(InstructionSet::Vortex),
-        _ if RiscvImage::is_riscv(bytes) => Some(InstructionSet::Vortex),
-        "co" | "hsaco" | "bundle" => Some(InstructionSet::Gcn3),
-        _ if is_source(path) || is_object(bytes) => Some(InstructionSet::Gcn3),
-        _ => None,
-    }
+/// Whether a file of this extension is for the compiler.
+pub fn is_source(extension: &str) -> bool {
+    matches!(extension, "cl" | "hip" | "cpp")
 }
 
-/// The instruction set that is given, or that the file is for.
-pub fn required_isa(
-    path: &Path,
-    bytes: &[u8],
-    given: Option<InstructionSet>,
-) -> Result<InstructionSet, JobError> {
-    given.or_else(|| isa_of(path, bytes)).ok_or_else(|| {
-        let help = "use --isa harp, guppy, gcn3 or vortex, or the extensions .harp .s .hof .guppy .gupm .co .hsaco .cl .hip .vx .elf";
-        refused!(Program, help = help, "cannot tell the ISA of {}", path.display())
-    })
-}
-
-/// Whether a path is for the compiler.
-pub fn is_source(path: &Path) -> bool {
-    path.extension().and_then(|e| e.to_str()).is_some_and(|e| matches!(e, "cl" | "hip" | "cpp"))
-}
-
-fn is_object(bytes: &[u8]) -> bool {
+pub(crate) fn is_object(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"__CLANG_OFFLOAD_BUNDLE__")
 }
 
 /// GCN3 assembly has a kernel header or a target; HARP knows none of these directives.
-fn is_gcn3_assembly(bytes: &[u8]) -> bool {
+pub(crate) fn is_gcn3_assembly(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let first = |line: &str| line.split_whitespace().next().unwrap_or("").to_owned();
     text.lines().any(|l| matches!(first(l).as_str(), ".kernel" | ".amdhsa_kernel" | ".amdgcn_target"))
@@ -71,7 +43,7 @@ fn is_gcn3_assembly(bytes: &[u8]) -> bool {
 
 /// The bytes of a file; sources are compiled.
 pub fn read(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, JobError> {
-    if is_source(path) && path.exists() {
+    if path.extension().and_then(|e| e.to_str()).is_some_and(is_source) && path.exists() {
         // The compiler reads it, but only what we would read.
         wb_files::open(path, Kind::Source)?;
         return Compiler::find()?.object(path, options);

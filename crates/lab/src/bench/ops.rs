@@ -3,9 +3,7 @@
 
 use super::work::{Run, Work, timed_run};
 use miette::{Report, miette};
-use wb_isa::gcn3::isa::Gcn3;
-use wb_isa::gcn3::{assemble_line, decode};
-use wb_isa::{At, Bus, Isa, Mask, MemFault};
+use wb_isa::gcn3::Repeated;
 
 /// Name of the bench and the instruction. Sources are in v0 to v5, s4 to s7 and vcc.
 pub(super) const OPS: &[(&str, &str)] = &[
@@ -40,56 +38,11 @@ pub(super) const OPS: &[(&str, &str)] = &[
     ("gcn3-ops:dpp", "v_add_f32_dpp v8, v0, v2 row_shr:1 row_mask:0xf bank_mask:0xf"),
 ];
 
-/// These instructions have no business with memory.
-struct NoMemory;
-
-impl Bus for NoMemory {
-    fn load(&mut self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
-        Err(MemFault { what: "load", addr, bytes, why: "there is no memory".into() })
-    }
-
-    fn store(&mut self, addr: u64, bytes: u32, _value: u64) -> Result<(), MemFault> {
-        Err(MemFault { what: "store", addr, bytes, why: "there is no memory".into() })
-    }
-
-    fn console(&mut self, _byte: u8) {}
-}
-
 pub(super) fn run(text: &str) -> Result<Run, Report> {
     const ROUNDS: u64 = 20_000;
-    let words = assemble_line(text).map_err(|e| miette!("{text}: {e}"))?;
-    let inst = decode(&words).map_err(|e| miette!("{text}: {e}"))?;
-    let mut isa = Gcn3::default();
-    isa.setup.vgprs = 16;
-    let mut regs = isa.registers(64);
-    // As compiled kernels have it: f32 denormals flushed, f64 kept, IEEE and DX10_CLAMP on.
-    regs.mode = 0x3c0;
-    regs.set_pair(126, Mask::MAX);
-    regs.set_pair(106, 0x0f0f_3333_5555_00ff);
-    for row in 0..6u32 {
-        for lane in 0..64 {
-            let value = 1.0 + f64::from(lane) * 0.37 + f64::from(row);
-            let bits = if row % 2 == 0 { (value as f32).to_bits() } else { (value.to_bits() >> 32) as u32 };
-            regs.v.set(row as usize, lane, bits);
-        }
-    }
-    let at = At {
-        pc: 0,
-        next: 1,
-        mask: Mask::MAX,
-        live: Mask::MAX,
-        clock: 0,
-        core: 0,
-        depth: 0,
-        waves: 1,
-        may_diverge: false,
-        whole: true,
-    };
+    let mut repeated = Repeated::new(text).map_err(|e| miette!("{text}: {e}"))?;
     timed_run(|| {
-        for _ in 0..ROUNDS {
-            isa.exec(std::hint::black_box(&inst), &at, &mut regs, &mut NoMemory)
-                .map_err(|e| miette!("{text}: {e}"))?;
-        }
+        repeated.run(ROUNDS).map_err(|e| miette!("{text}: {e}"))?;
         Ok(Work { wave_instructions: ROUNDS, cycles: ROUNDS })
     })
 }

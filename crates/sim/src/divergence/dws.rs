@@ -5,22 +5,27 @@
 
 use super::groups::{Groups, leave, mask_split};
 use super::mechanism::{Change, Context, Divergence, Refusal, plain, unsupported};
-use wb_hw::{Mechanism, Reconverge};
+use wb_hw::{Machine, Mechanism, Reconverge};
 use wb_isa::{Flow, NO_PC, Pc};
 use wb_trace::{Kind, RefusedReason};
 
 #[derive(Debug)]
 pub struct Dws {
     /// Longest post-dominator block, in instructions, that is worth a split.
-    pub threshold: u32,
-    pub reconverge: Reconverge,
+    threshold: u32,
+    reconverge: Reconverge,
+    groups: Groups,
+}
+
+impl Dws {
+    pub fn new(machine: &Machine) -> Self {
+        let (threshold, reconverge) = (machine.divergence.threshold, machine.divergence.reconverge);
+        Dws { threshold, reconverge, groups: Groups::default() }
+    }
 }
 
 impl Divergence for Dws {
-    type State = Groups;
-    const MECHANISM: Mechanism = Mechanism::Dws;
-
-    fn step(&self, state: &mut Groups, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+    fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
         match flow {
             Flow::MaskBranch { active, jump, target, .. } => {
@@ -36,30 +41,30 @@ impl Divergence for Dws {
                 }
                 let never = self.reconverge == Reconverge::Never;
                 let rpc = if never { NO_PC } else { cx.map.rpc[at.pc as usize] };
-                Ok(mask_split(state, active, jump, target, rpc, cx))
+                Ok(mask_split(&mut self.groups, active, jump, target, rpc, cx))
             }
-            Flow::Exit { lanes } => Ok(leave(state, lanes, cx)),
-            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::MECHANISM)),
+            Flow::Exit { lanes } => Ok(leave(&mut self.groups, lanes, cx)),
+            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Mechanism::Dws)),
         }
     }
 
-    fn arrive(&self, state: &mut Groups, cx: &mut Context) -> Result<Change, Refusal> {
-        Ok(state.arrive(cx))
+    fn arrive(&mut self, cx: &mut Context) -> Result<Change, Refusal> {
+        Ok(self.groups.arrive(cx))
     }
 
-    fn watch(&self, state: &Groups, id: usize) -> Pc {
-        state.watch(id)
+    fn watch(&self, id: usize) -> Pc {
+        self.groups.watch(id)
     }
 
     fn meets(&self) -> bool {
         matches!(self.reconverge, Reconverge::Default | Reconverge::Anywhere)
     }
 
-    fn meet(&self, state: &mut Groups, other: usize, cx: &mut Context) -> Option<Change> {
-        state.meet(other, cx)
+    fn meet(&mut self, other: usize, cx: &mut Context) -> Option<Change> {
+        self.groups.meet(other, cx)
     }
 
-    fn depth(&self, state: &Groups) -> usize {
-        state.depth()
+    fn depth(&self) -> usize {
+        self.groups.depth()
     }
 }

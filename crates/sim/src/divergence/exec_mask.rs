@@ -9,17 +9,14 @@ use wb_isa::Flow;
 pub struct ExecMask;
 
 impl Divergence for ExecMask {
-    type State = ();
-    const MECHANISM: Mechanism = Mechanism::ExecMask;
-
-    fn step(&self, _state: &mut (), flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+    fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         match flow {
             Flow::Exit { lanes } => Ok(exit(lanes, cx, |_| None)),
-            _ => plain(cx.at, flow).ok_or_else(|| unsupported(flow, Self::MECHANISM)),
+            _ => plain(cx.at, flow).ok_or_else(|| unsupported(flow, Mechanism::ExecMask)),
         }
     }
 
-    fn depth(&self, _state: &()) -> usize {
+    fn depth(&self) -> usize {
         0
     }
 }

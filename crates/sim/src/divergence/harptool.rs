@@ -2,13 +2,14 @@
 //! instruction after the split and takes the predicated jump's other way itself.
 
 use super::mechanism::{Change, Context, Divergence, Refusal, plain, push, unsupported};
-use wb_hw::Mechanism;
+use wb_hw::{Machine, Mechanism};
 use wb_isa::{Flow, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 
 #[derive(Debug)]
 pub struct Harptool {
-    pub depth: usize,
+    depth: usize,
+    stack: Vec<Entry>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -21,16 +22,14 @@ enum Entry {
     Side { pc: Pc, mask: Mask, origin: Pc },
 }
 
-#[derive(Debug, Default)]
-pub struct State {
-    stack: Vec<Entry>,
+impl Harptool {
+    pub fn new(machine: &Machine) -> Self {
+        Harptool { depth: machine.limits.stack_depth as usize, stack: Vec::new() }
+    }
 }
 
 impl Divergence for Harptool {
-    type State = State;
-    const MECHANISM: Mechanism = Mechanism::Harptool;
-
-    fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+    fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
         if let Some(change) = plain(at, flow) {
             return Ok(change);
@@ -41,11 +40,11 @@ impl Divergence for Harptool {
                 let other = at.mask & !taken;
                 cx.notes.add(|| Kind::Split { taken, other });
                 if taken == 0 || other == 0 {
-                    push(&mut state.stack, self.depth, Entry::Uniform { mask: at.mask, origin: at.origin })?;
+                    push(&mut self.stack, self.depth, Entry::Uniform { mask: at.mask, origin: at.origin })?;
                     return Ok(Change::on(at, at.next));
                 }
-                push(&mut state.stack, self.depth, Entry::FallThrough { mask: at.mask, origin: at.origin })?;
-                push(&mut state.stack, self.depth, Entry::Side { pc: at.next, mask: other, origin: at.pc })?;
+                push(&mut self.stack, self.depth, Entry::FallThrough { mask: at.mask, origin: at.origin })?;
+                push(&mut self.stack, self.depth, Entry::Side { pc: at.next, mask: other, origin: at.pc })?;
                 cx.notes.add(|| Kind::PathNew { at: at.next, lanes: other });
                 Ok(Change::Continue {
                     pc: at.next,
@@ -54,7 +53,7 @@ impl Divergence for Harptool {
                     cause: Some(MaskCause::Diverge),
                 })
             }
-            Flow::Join => match state.stack.pop() {
+            Flow::Join => match self.stack.pop() {
                 None => Err(Refusal::Malformed("join without a split")),
                 Some(Entry::Uniform { mask, origin }) => {
                     let cause = (mask != at.mask).then_some(MaskCause::Reconverge);
@@ -73,24 +72,24 @@ impl Divergence for Harptool {
                 *cx.live = 0;
                 Ok(Change::End)
             }
-            _ => Err(unsupported(flow, Self::MECHANISM)),
+            _ => Err(unsupported(flow, Mechanism::Harptool)),
         }
     }
 
-    fn depth(&self, state: &State) -> usize {
-        state.stack.len()
+    fn depth(&self) -> usize {
+        self.stack.len()
     }
 
-    fn set_aside(&self, state: &State, each: &mut dyn FnMut(Mask)) {
-        for entry in &state.stack {
+    fn set_aside(&self, each: &mut dyn FnMut(Mask)) {
+        for entry in &self.stack {
             if let Entry::Side { mask, .. } = entry {
                 each(*mask);
             }
         }
     }
 
-    fn restores(&self, state: &State, each: &mut dyn FnMut(Mask)) {
-        for entry in &state.stack {
+    fn restores(&self, each: &mut dyn FnMut(Mask)) {
+        for entry in &self.stack {
             if let Entry::FallThrough { mask, .. } | Entry::Uniform { mask, .. } = entry {
                 each(*mask);
             }

@@ -3,13 +3,14 @@
 //! with nothing on the stack retires the wave.
 
 use super::mechanism::{Change, Context, Divergence, Refusal, exit, plain, push, unsupported};
-use wb_hw::Mechanism;
+use wb_hw::{Machine, Mechanism};
 use wb_isa::{Flow, Mask, Pc};
 use wb_trace::{Kind, MaskCause};
 
 #[derive(Debug)]
 pub struct MaskStack {
-    pub depth: usize,
+    depth: usize,
+    stack: Vec<Entry>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -21,37 +22,35 @@ struct Entry {
     side: bool,
 }
 
-#[derive(Debug, Default)]
-pub struct State {
-    stack: Vec<Entry>,
-}
+impl MaskStack {
+    pub fn new(machine: &Machine) -> Self {
+        MaskStack { depth: machine.limits.stack_depth as usize, stack: Vec::new() }
+    }
 
-/// The next entry that still has a live lane.
-fn pop(state: &mut State, cx: &mut Context) -> Option<Change> {
-    let at = cx.at;
-    loop {
-        let entry = state.stack.pop()?;
-        let mask = entry.mask & *cx.live;
-        if mask == 0 {
-            continue;
+    /// The next entry that still has a live lane.
+    fn pop(&mut self, cx: &mut Context) -> Option<Change> {
+        let at = cx.at;
+        loop {
+            let entry = self.stack.pop()?;
+            let mask = entry.mask & *cx.live;
+            if mask == 0 {
+                continue;
+            }
+            let cause = if entry.side {
+                Some(MaskCause::Switch)
+            } else if mask != at.mask {
+                cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+                Some(MaskCause::Reconverge)
+            } else {
+                None
+            };
+            return Some(Change::Continue { pc: entry.pc, mask, origin: entry.origin, cause });
         }
-        let cause = if entry.side {
-            Some(MaskCause::Switch)
-        } else if mask != at.mask {
-            cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
-            Some(MaskCause::Reconverge)
-        } else {
-            None
-        };
-        return Some(Change::Continue { pc: entry.pc, mask, origin: entry.origin, cause });
     }
 }
 
 impl Divergence for MaskStack {
-    type State = State;
-    const MECHANISM: Mechanism = Mechanism::MaskStack;
-
-    fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+    fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
         if let Some(change) = plain(at, flow) {
             return Ok(change);
@@ -60,13 +59,13 @@ impl Divergence for MaskStack {
         match flow {
             Flow::Branch { .. } => Err(Refusal::Divergent),
             Flow::PushMask { reconverge } => {
-                push(&mut state.stack, self.depth, keep(reconverge, at.mask))?;
+                push(&mut self.stack, self.depth, keep(reconverge, at.mask))?;
                 Ok(Change::on(at, at.next))
             }
             Flow::PopMask => {
-                pop(state, cx).ok_or(Refusal::Malformed("pop_mask with nothing on the mask stack"))
+                self.pop(cx).ok_or(Refusal::Malformed("pop_mask with nothing on the mask stack"))
             }
-            Flow::MaskNonZero { keep: 0 } => Ok(pop(state, cx).unwrap_or_else(|| {
+            Flow::MaskNonZero { keep: 0 } => Ok(self.pop(cx).unwrap_or_else(|| {
                 *cx.live = 0;
                 Change::End
             })),
@@ -74,7 +73,7 @@ impl Divergence for MaskStack {
                 if keep == at.mask {
                     return Ok(Change::on(at, at.next));
                 }
-                if state.stack.is_empty() {
+                if self.stack.is_empty() {
                     // Nothing will bring the other lanes back: they are done.
                     *cx.live &= keep;
                 }
@@ -88,7 +87,7 @@ impl Divergence for MaskStack {
             Flow::BranchPush { taken, other, reconverge } => {
                 let rest = at.mask & !taken;
                 cx.notes.add(|| Kind::Split { taken, other: rest });
-                push(&mut state.stack, self.depth, keep(reconverge, at.mask))?;
+                push(&mut self.stack, self.depth, keep(reconverge, at.mask))?;
                 if taken == 0 {
                     return Ok(Change::on(at, other));
                 }
@@ -96,7 +95,7 @@ impl Divergence for MaskStack {
                     return Ok(Change::on(at, at.next));
                 }
                 push(
-                    &mut state.stack,
+                    &mut self.stack,
                     self.depth,
                     Entry { pc: other, mask: rest, origin: at.pc, side: true },
                 )?;
@@ -108,23 +107,23 @@ impl Divergence for MaskStack {
                     cause: Some(MaskCause::Diverge),
                 })
             }
-            Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| pop(state, cx))),
-            _ => Err(unsupported(flow, Self::MECHANISM)),
+            Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| self.pop(cx))),
+            _ => Err(unsupported(flow, Mechanism::MaskStack)),
         }
     }
 
-    fn depth(&self, state: &State) -> usize {
-        state.stack.len()
+    fn depth(&self) -> usize {
+        self.stack.len()
     }
 
-    fn set_aside(&self, state: &State, each: &mut dyn FnMut(Mask)) {
-        for entry in state.stack.iter().filter(|e| e.side) {
+    fn set_aside(&self, each: &mut dyn FnMut(Mask)) {
+        for entry in self.stack.iter().filter(|e| e.side) {
             each(entry.mask);
         }
     }
 
-    fn restores(&self, state: &State, each: &mut dyn FnMut(Mask)) {
-        for entry in state.stack.iter().filter(|e| !e.side) {
+    fn restores(&self, each: &mut dyn FnMut(Mask)) {
+        for entry in self.stack.iter().filter(|e| !e.side) {
             each(entry.mask);
         }
     }

@@ -1,8 +1,9 @@
 //! What a mechanism is: it sees control flow ([`Flow`], [`FlowMap`]), never an instruction, and answers what becomes of the
 //! path ([`Change`]). Also what several mechanisms do alike.
 
+use std::fmt::Debug;
 use thiserror::Error;
-use wb_hw::{Mechanism, MechanismInfo};
+use wb_hw::Mechanism;
 use wb_isa::{EnterWhy, Flow, Mask, NO_PC, Pc};
 use wb_program::FlowMap;
 use wb_trace::{Kind, MaskCause};
@@ -108,29 +109,30 @@ impl Notes {
     }
 }
 
-/// Which paths a wave has; one implementation per mechanism.
-pub trait Divergence: Send + Sync + 'static {
-    /// Stacks and tables of one wave.
-    type State: Default + Send + std::fmt::Debug;
-    const MECHANISM: Mechanism;
-    /// A constant, so that what is asked per instruction costs nothing.
-    const INFO: MechanismInfo = Self::MECHANISM.info();
-    /// Lanes may disagree about plain branches.
-    const MAY_DIVERGE: bool = false;
-    /// Paths that issue in the same cycle in one partition must have disjoint lanes, whatever their waves.
-    const DISJOINT: bool = false;
-
+/// Which paths a wave has: one implementation per mechanism, one value per wave. It is asked only where control flow is not
+/// plain, so the executor can call it through a pointer and is compiled once for all of them.
+pub trait Divergence: Send + Debug {
     /// What `flow` does to the path. Lanes that exit are taken out of `live`.
-    fn step(&self, state: &mut Self::State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal>;
+    fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal>;
 
     /// The path reached [`Divergence::watch`].
-    fn arrive(&self, _state: &mut Self::State, cx: &mut Context) -> Result<Change, Refusal> {
+    fn arrive(&mut self, cx: &mut Context) -> Result<Change, Refusal> {
         Ok(Change::on(cx.at, cx.at.pc))
     }
 
-    /// The pc at which the mechanism wants to be asked before the path goes on.
-    fn watch(&self, _state: &Self::State, _id: usize) -> Pc {
+    /// The pc at which the mechanism wants to be asked before path `id` goes on.
+    fn watch(&self, _id: usize) -> Pc {
         NO_PC
+    }
+
+    /// Lanes may disagree about plain branches.
+    fn may_diverge(&self) -> bool {
+        false
+    }
+
+    /// Paths that issue in the same cycle in one partition must have disjoint lanes, whatever their waves.
+    fn disjoint(&self) -> bool {
+        false
     }
 
     /// Paths of a wave that stand at the same pc may become one: [`Divergence::meet`] is asked.
@@ -139,18 +141,18 @@ pub trait Divergence: Send + Sync + 'static {
     }
 
     /// The path and path `other` of its wave stand at the same pc and could go on as one.
-    fn meet(&self, _state: &mut Self::State, _other: usize, _cx: &mut Context) -> Option<Change> {
+    fn meet(&mut self, _other: usize, _cx: &mut Context) -> Option<Change> {
         None
     }
 
     /// Stack entries in use.
-    fn depth(&self, state: &Self::State) -> usize;
+    fn depth(&self) -> usize;
 
     /// Masks set aside to run later from another pc; disjoint from each other and from the path.
-    fn set_aside(&self, _state: &Self::State, _each: &mut dyn FnMut(Mask)) {}
+    fn set_aside(&self, _each: &mut dyn FnMut(Mask)) {}
 
     /// Masks that will be restored; each contains what was set aside above it.
-    fn restores(&self, _state: &Self::State, _each: &mut dyn FnMut(Mask)) {}
+    fn restores(&self, _each: &mut dyn FnMut(Mask)) {}
 }
 
 /// The stack with its limit: an overflow is a reported error, never silent.

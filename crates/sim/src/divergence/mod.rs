@@ -1,5 +1,5 @@
 //! Divergence mechanisms: which paths a wave has now. One file per mechanism; a mechanism sees control
-//! flow, never an instruction, and knows nothing of the pipeline.
+//! flow, never an instruction, and knows nothing of the pipeline. This file is the list of them.
 
 mod dws;
 mod exec_mask;
@@ -13,13 +13,23 @@ mod simt_stack;
 mod thesis;
 mod vortex;
 
-pub use dws::Dws;
-pub use exec_mask::ExecMask;
-pub use harptool::Harptool;
-pub use mask_stack::MaskStack;
 pub use mechanism::{Change, Context, Divergence, Merge, Notes, PathView, Refusal};
-pub use pdom::Pdom;
-pub use pws::Pws;
-pub use simt_stack::SimtStack;
-pub use thesis::Thesis;
-pub use vortex::VortexStack;
+
+use wb_hw::{Machine, Mechanism};
+
+/// The list: the mechanism of a machine, for one wave. What there is to know about a mechanism is in [`wb_hw::MechanismInfo`],
+/// because the analyser asks and must not depend on the simulator.
+pub fn of(machine: &Machine) -> Box<dyn Divergence> {
+    match machine.divergence.mechanism {
+        Mechanism::ExecMask => Box::new(exec_mask::ExecMask),
+        Mechanism::Pdom => Box::new(pdom::Pdom::new(machine)),
+        Mechanism::Harptool => Box::new(harptool::Harptool::new(machine)),
+        Mechanism::MaskStack => Box::new(mask_stack::MaskStack::new(machine)),
+        Mechanism::SimtStack => Box::new(simt_stack::SimtStack::new(machine)),
+        Mechanism::VortexV2 => Box::new(vortex::VortexStack::v2(machine)),
+        Mechanism::Vortex => Box::new(vortex::VortexStack::new(machine)),
+        Mechanism::Thesis => Box::new(thesis::Thesis::new(machine)),
+        Mechanism::Pws => Box::new(pws::Pws::default()),
+        Mechanism::Dws => Box::new(dws::Dws::new(machine)),
+    }
+}

@@ -7,9 +7,6 @@ use wb_hw::Mechanism;
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, RefusedReason};
 
-#[derive(Debug)]
-pub struct Pws;
-
 /// A wave context or a split context: parent register, child stack, where it waits.
 #[derive(Clone, Debug, Default)]
 struct Swf {
@@ -22,11 +19,11 @@ struct Swf {
 }
 
 #[derive(Debug, Default)]
-pub struct State {
+pub struct Pws {
     contexts: Vec<Swf>,
 }
 
-impl State {
+impl Pws {
     fn context(&mut self, id: usize) -> &mut Swf {
         if self.contexts.len() <= id {
             self.contexts.resize(id + 1, Swf::default());
@@ -137,29 +134,26 @@ impl State {
 }
 
 impl Divergence for Pws {
-    type State = State;
-    const MECHANISM: Mechanism = Mechanism::Pws;
-
-    fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+    fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
         match flow {
-            Flow::SplitLanes { keep } => Ok(state.split(keep, cx)),
-            Flow::Merge => Ok(state.merge(cx)),
+            Flow::SplitLanes { keep } => Ok(self.split(keep, cx)),
+            Flow::Merge => Ok(self.merge(cx)),
             Flow::Exit { lanes } => {
                 *cx.live &= !lanes;
                 match at.mask & !lanes {
-                    0 => Ok(Change::Leave { wake: state.leave(at.id) }),
+                    0 => Ok(Change::Leave { wake: self.leave(at.id) }),
                     mask => {
-                        state.context(at.id).mask = mask;
+                        self.context(at.id).mask = mask;
                         Ok(Change::Continue { pc: at.next, mask, origin: at.origin, cause: None })
                     }
                 }
             }
-            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::MECHANISM)),
+            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Mechanism::Pws)),
         }
     }
 
-    fn depth(&self, state: &State) -> usize {
-        state.contexts.iter().map(|c| c.children.len()).max().unwrap_or(0)
+    fn depth(&self) -> usize {
+        self.contexts.iter().map(|c| c.children.len()).max().unwrap_or(0)
     }
 }

@@ -2,15 +2,19 @@
 //! disagree and meet again at its immediate post-dominator. Split, join and pred instructions do nothing here.
 
 use super::mechanism::{Change, Context, Divergence, Refusal, exit, plain, push, unsupported};
-use wb_hw::{FirstSide, Mechanism};
+use wb_hw::{FirstSide, Machine, Mechanism};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, MaskCause};
 
 #[derive(Debug)]
 pub struct SimtStack {
-    pub depth: usize,
+    depth: usize,
     /// Which side of a divergent branch runs first.
-    pub first: FirstSide,
+    first: FirstSide,
+    /// Entries below the running one.
+    stack: Vec<Entry>,
+    /// Reconvergence pc of the running path.
+    rpc: Pc,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -24,22 +28,13 @@ struct Entry {
     side: bool,
 }
 
-#[derive(Debug)]
-pub struct State {
-    /// Entries below the running one.
-    stack: Vec<Entry>,
-    /// Reconvergence pc of the running path.
-    rpc: Pc,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        State { stack: Vec::new(), rpc: NO_PC }
-    }
-}
-
 impl SimtStack {
-    fn diverge(&self, state: &mut State, taken: (Pc, Mask), cx: &mut Context) -> Result<Change, Refusal> {
+    pub fn new(machine: &Machine) -> Self {
+        let (depth, first) = (machine.limits.stack_depth as usize, machine.divergence.first);
+        SimtStack { depth, first, stack: Vec::new(), rpc: NO_PC }
+    }
+
+    fn diverge(&mut self, taken: (Pc, Mask), cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
         let not_taken = (at.next, at.mask & !taken.1);
         cx.notes.add(|| Kind::Split { taken: taken.1, other: not_taken.1 });
@@ -52,87 +47,86 @@ impl SimtStack {
         };
         // A branch that only the end post-dominates reconverges where its surroundings do.
         let rpc = match cx.map.rpc[at.pc as usize] {
-            NO_PC => state.rpc,
+            NO_PC => self.rpc,
             rpc => rpc,
         };
-        if rpc != state.rpc {
-            let after = Entry { pc: rpc, rpc: state.rpc, mask: at.mask, origin: at.origin, side: false };
-            push(&mut state.stack, self.depth, after)?;
+        if rpc != self.rpc {
+            let after = Entry { pc: rpc, rpc: self.rpc, mask: at.mask, origin: at.origin, side: false };
+            push(&mut self.stack, self.depth, after)?;
         }
-        state.rpc = rpc;
+        self.rpc = rpc;
         let waits = |side: (Pc, Mask)| side.0 == rpc;
         let (run, set_aside) = if waits(first) { (second, first) } else { (first, second) };
         if !waits(set_aside) {
             let side = Entry { pc: set_aside.0, rpc, mask: set_aside.1, origin: at.pc, side: true };
-            push(&mut state.stack, self.depth, side)?;
+            push(&mut self.stack, self.depth, side)?;
         }
         cx.notes.add(|| Kind::PathNew { at: set_aside.0, lanes: set_aside.1 });
         Ok(Change::Continue { pc: run.0, mask: run.1, origin: at.pc, cause: Some(MaskCause::Diverge) })
     }
-}
 
-/// The next entry that still has a live lane.
-fn pop(state: &mut State, cx: &mut Context) -> Option<Change> {
-    let at = cx.at;
-    loop {
-        let entry = state.stack.pop()?;
-        state.rpc = entry.rpc;
-        let mask = entry.mask & *cx.live;
-        if mask == 0 {
-            continue;
+    /// The next entry that still has a live lane.
+    fn pop(&mut self, cx: &mut Context) -> Option<Change> {
+        let at = cx.at;
+        loop {
+            let entry = self.stack.pop()?;
+            self.rpc = entry.rpc;
+            let mask = entry.mask & *cx.live;
+            if mask == 0 {
+                continue;
+            }
+            let cause = if entry.side {
+                MaskCause::Switch
+            } else {
+                cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
+                MaskCause::Reconverge
+            };
+            return Some(Change::Continue { pc: entry.pc, mask, origin: entry.origin, cause: Some(cause) });
         }
-        let cause = if entry.side {
-            MaskCause::Switch
-        } else {
-            cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
-            MaskCause::Reconverge
-        };
-        return Some(Change::Continue { pc: entry.pc, mask, origin: entry.origin, cause: Some(cause) });
     }
 }
 
 impl Divergence for SimtStack {
-    type State = State;
-    const MECHANISM: Mechanism = Mechanism::SimtStack;
-
-    const MAY_DIVERGE: bool = true;
-
-    fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+    fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
         if let Some(change) = plain(at, flow) {
             return Ok(change);
         }
         match flow {
             Flow::Branch { target, .. } if target == at.next => Ok(Change::on(at, target)),
-            Flow::Branch { taken, target } => self.diverge(state, (target, taken), cx),
+            Flow::Branch { taken, target } => self.diverge((target, taken), cx),
             Flow::Split { .. } | Flow::Join | Flow::JoinTo { .. } | Flow::Predicate { .. } => {
                 Ok(Change::on(at, at.next))
             }
-            Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| pop(state, cx))),
-            _ => Err(unsupported(flow, Self::MECHANISM)),
+            Flow::Exit { lanes } => Ok(exit(lanes, cx, |cx| self.pop(cx))),
+            _ => Err(unsupported(flow, Mechanism::SimtStack)),
         }
     }
 
-    fn arrive(&self, state: &mut State, cx: &mut Context) -> Result<Change, Refusal> {
-        pop(state, cx).ok_or(Refusal::Malformed("a path reconverged with nothing on the stack"))
+    fn arrive(&mut self, cx: &mut Context) -> Result<Change, Refusal> {
+        self.pop(cx).ok_or(Refusal::Malformed("a path reconverged with nothing on the stack"))
     }
 
-    fn watch(&self, state: &State, _id: usize) -> Pc {
-        state.rpc
+    fn watch(&self, _id: usize) -> Pc {
+        self.rpc
     }
 
-    fn depth(&self, state: &State) -> usize {
-        state.stack.len()
+    fn may_diverge(&self) -> bool {
+        true
     }
 
-    fn set_aside(&self, state: &State, each: &mut dyn FnMut(Mask)) {
-        for entry in state.stack.iter().filter(|e| e.side) {
+    fn depth(&self) -> usize {
+        self.stack.len()
+    }
+
+    fn set_aside(&self, each: &mut dyn FnMut(Mask)) {
+        for entry in self.stack.iter().filter(|e| e.side) {
             each(entry.mask);
         }
     }
 
-    fn restores(&self, state: &State, each: &mut dyn FnMut(Mask)) {
-        for entry in state.stack.iter().filter(|e| !e.side) {
+    fn restores(&self, each: &mut dyn FnMut(Mask)) {
+        for entry in self.stack.iter().filter(|e| !e.side) {
             each(entry.mask);
         }
     }

@@ -4,51 +4,63 @@
 
 use super::groups::{Groups, leave, mask_split};
 use super::mechanism::{Change, Context, Divergence, Refusal, plain, unsupported};
-use wb_hw::{Mechanism, Reconverge};
+use wb_hw::{Machine, Mechanism, Reconverge, SplitChoice};
 use wb_isa::{Flow, NO_PC, Pc};
 
 #[derive(Debug)]
 pub struct Thesis {
     /// Only where MODE bit 21 is set (4.5), or at the first branches that find a reserve slot.
-    pub marked_only: bool,
-    pub reconverge: Reconverge,
+    marked_only: bool,
+    reconverge: Reconverge,
+    groups: Groups,
+}
+
+impl Thesis {
+    pub fn new(machine: &Machine) -> Self {
+        let divergence = &machine.divergence;
+        Thesis {
+            marked_only: divergence.choice == SplitChoice::Marked,
+            reconverge: divergence.reconverge,
+            groups: Groups::default(),
+        }
+    }
 }
 
 impl Divergence for Thesis {
-    type State = Groups;
-    const MECHANISM: Mechanism = Mechanism::Thesis;
-    const DISJOINT: bool = true;
-
-    fn step(&self, state: &mut Groups, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+    fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
         match flow {
             Flow::MaskBranch { active, jump, target, marked } if marked || !self.marked_only => {
                 let never = matches!(self.reconverge, Reconverge::Default | Reconverge::Never);
                 let rpc = if never { NO_PC } else { cx.map.rpc[at.pc as usize] };
-                Ok(mask_split(state, active, jump, target, rpc, cx))
+                Ok(mask_split(&mut self.groups, active, jump, target, rpc, cx))
             }
-            Flow::Exit { lanes } => Ok(leave(state, lanes, cx)),
-            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Self::MECHANISM)),
+            Flow::Exit { lanes } => Ok(leave(&mut self.groups, lanes, cx)),
+            _ => plain(at, flow).ok_or_else(|| unsupported(flow, Mechanism::Thesis)),
         }
     }
 
-    fn arrive(&self, state: &mut Groups, cx: &mut Context) -> Result<Change, Refusal> {
-        Ok(state.arrive(cx))
+    fn arrive(&mut self, cx: &mut Context) -> Result<Change, Refusal> {
+        Ok(self.groups.arrive(cx))
     }
 
-    fn watch(&self, state: &Groups, id: usize) -> Pc {
-        state.watch(id)
+    fn watch(&self, id: usize) -> Pc {
+        self.groups.watch(id)
     }
 
     fn meets(&self) -> bool {
         self.reconverge == Reconverge::Anywhere
     }
 
-    fn meet(&self, state: &mut Groups, other: usize, cx: &mut Context) -> Option<Change> {
-        state.meet(other, cx)
+    fn meet(&mut self, other: usize, cx: &mut Context) -> Option<Change> {
+        self.groups.meet(other, cx)
     }
 
-    fn depth(&self, state: &Groups) -> usize {
-        state.depth()
+    fn disjoint(&self) -> bool {
+        true
+    }
+
+    fn depth(&self) -> usize {
+        self.groups.depth()
     }
 }

@@ -3,24 +3,43 @@
 //! waits resumes at the instruction after the split and takes the branch's other way itself.
 
 use super::mechanism::{Change, Context, Divergence, Refusal, plain, unsupported};
-use wb_hw::Mechanism;
+use wb_hw::{Machine, Mechanism};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::{Kind, MaskCause};
 
 #[derive(Debug)]
-pub struct VortexStack<const V2: bool> {
+pub struct VortexStack {
+    /// As in Vortex 2.
+    v2: bool,
     /// Entries the stack holds.
-    pub depth: usize,
+    depth: usize,
+    levels: Vec<Level>,
+    /// Lanes that `pred` took out; the program brings them back.
+    waiting: Mask,
 }
 
-impl<const V2: bool> VortexStack<V2> {
-    pub fn new(lanes: u32, limit: u32) -> Self {
-        let entries = if V2 { 2 * (lanes - 1) } else { lanes - 1 };
-        VortexStack { depth: entries.min(limit) as usize }
+impl VortexStack {
+    /// `vortex-v2`.
+    pub fn v2(machine: &Machine) -> Self {
+        Self::holding(machine, 2 * (machine.core.lanes - 1), true)
     }
 
-    fn entries(level: &Level) -> usize {
-        1 + usize::from(V2 && level.pending.is_some())
+    /// `vortex`.
+    pub fn new(machine: &Machine) -> Self {
+        Self::holding(machine, machine.core.lanes - 1, false)
+    }
+
+    fn holding(machine: &Machine, entries: u32, v2: bool) -> Self {
+        let depth = entries.min(machine.limits.stack_depth) as usize;
+        VortexStack { v2, depth, levels: Vec::new(), waiting: 0 }
+    }
+
+    fn mechanism(&self) -> Mechanism {
+        if self.v2 { Mechanism::VortexV2 } else { Mechanism::Vortex }
+    }
+
+    fn entries(&self, level: &Level) -> usize {
+        1 + usize::from(self.v2 && level.pending.is_some())
     }
 }
 
@@ -32,22 +51,12 @@ struct Level {
     pending: Option<(Pc, Mask)>,
 }
 
-#[derive(Debug, Default)]
-pub struct State {
-    levels: Vec<Level>,
-    /// Lanes that `pred` took out; the program brings them back.
-    waiting: Mask,
-}
-
-impl<const V2: bool> Divergence for VortexStack<V2> {
-    type State = State;
-    const MECHANISM: Mechanism = if V2 { Mechanism::VortexV2 } else { Mechanism::Vortex };
-
-    fn step(&self, state: &mut State, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
+impl Divergence for VortexStack {
+    fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
         if let Flow::Enter { .. } = flow {
             // `tmc` says which lanes there are from now on.
-            state.waiting = 0;
+            self.waiting = 0;
         }
         if let Some(change) = plain(at, flow) {
             return Ok(change);
@@ -61,13 +70,13 @@ impl<const V2: bool> Divergence for VortexStack<V2> {
                     return Ok(Change::on(at, at.next));
                 }
                 let (a, b) = (taken.count_ones(), other.count_ones());
-                let taken_first = if V2 { a >= b } else { a <= b };
+                let taken_first = if self.v2 { a >= b } else { a <= b };
                 let (first, second) = if taken_first { (taken, other) } else { (other, taken) };
                 let level = Level { mask: at.mask, origin: at.origin, pending: Some((at.next, second)) };
-                if self.depth(state) + Self::entries(&level) > self.depth {
+                if self.depth() + self.entries(&level) > self.depth {
                     return Err(Refusal::Overflow(self.depth));
                 }
-                state.levels.push(level);
+                self.levels.push(level);
                 cx.notes.add(|| Kind::PathNew { at: at.next, lanes: second });
                 Ok(Change::Continue {
                     pc: at.next,
@@ -76,35 +85,35 @@ impl<const V2: bool> Divergence for VortexStack<V2> {
                     cause: Some(MaskCause::Diverge),
                 })
             }
-            Flow::JoinTo { depth } if depth as usize == self.depth(state) => Ok(Change::on(at, at.next)),
-            Flow::JoinTo { .. } => match state.levels.last_mut() {
+            Flow::JoinTo { depth } if depth as usize == self.depth() => Ok(Change::on(at, at.next)),
+            Flow::JoinTo { .. } => match self.levels.last_mut() {
                 None => Err(Refusal::Malformed("join without a split")),
                 Some(Level { pending: pending @ Some(_), .. }) => {
                     let (pc, mask) = pending.take().unwrap_or((at.next, at.mask));
                     Ok(Change::Continue { pc, mask, origin: at.origin, cause: Some(MaskCause::Switch) })
                 }
                 Some(&mut Level { mask, origin, .. }) => {
-                    state.levels.pop();
+                    self.levels.pop();
                     cx.notes.add(|| Kind::PathMerge { lanes: mask & !at.mask });
                     Ok(Change::Continue { pc: at.next, mask, origin, cause: Some(MaskCause::Reconverge) })
                 }
             },
             Flow::Predicate { keep: 0, restore } => {
-                let aside = state.levels.iter().filter_map(|l| l.pending).fold(0, |all, p| all | p.1);
+                let aside = self.levels.iter().filter_map(|l| l.pending).fold(0, |all, p| all | p.1);
                 if restore & aside != 0 {
                     return Err(Refusal::Malformed(
                         "pred brings back lanes that wait on the divergence stack",
                     ));
                 }
                 // Lanes of the path that are not brought back wait.
-                state.waiting = (state.waiting | at.mask) & !restore;
+                self.waiting = (self.waiting | at.mask) & !restore;
                 *cx.live |= restore;
                 let cause = (restore != at.mask).then_some(MaskCause::Reconverge);
                 let origin = if restore == *cx.live { NO_PC } else { at.origin };
                 Ok(Change::Continue { pc: at.next, mask: restore, origin, cause })
             }
             Flow::Predicate { keep, .. } => {
-                state.waiting |= at.mask & !keep;
+                self.waiting |= at.mask & !keep;
                 let cause = (keep != at.mask).then_some(MaskCause::Diverge);
                 let origin = if keep == at.mask { at.origin } else { at.pc };
                 Ok(Change::Continue { pc: at.next, mask: keep, origin, cause })
@@ -114,20 +123,20 @@ impl<const V2: bool> Divergence for VortexStack<V2> {
                 *cx.live = 0;
                 Ok(Change::End)
             }
-            _ => Err(unsupported(flow, Self::MECHANISM)),
+            _ => Err(unsupported(flow, self.mechanism())),
         }
     }
 
-    fn depth(&self, state: &State) -> usize {
-        state.levels.iter().map(Self::entries).sum()
+    fn depth(&self) -> usize {
+        self.levels.iter().map(|level| self.entries(level)).sum()
     }
 
-    fn set_aside(&self, state: &State, each: &mut dyn FnMut(Mask)) {
-        state.levels.iter().filter_map(|l| l.pending).for_each(|p| each(p.1));
-        each(state.waiting);
+    fn set_aside(&self, each: &mut dyn FnMut(Mask)) {
+        self.levels.iter().filter_map(|l| l.pending).for_each(|p| each(p.1));
+        each(self.waiting);
     }
 
-    fn restores(&self, state: &State, each: &mut dyn FnMut(Mask)) {
-        state.levels.iter().for_each(|l| each(l.mask));
+    fn restores(&self, each: &mut dyn FnMut(Mask)) {
+        self.levels.iter().for_each(|l| each(l.mask));
     }
 }

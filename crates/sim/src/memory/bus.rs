@@ -70,55 +70,85 @@ impl Lines {
         }
     }
 
+    /// An access to the line that was touched last adds nothing.
+    #[inline(always)]
+    fn is_last(&self, addr: u64, bytes: u32) -> bool {
+        let line = addr >> self.shift;
+        !self.banked
+            && self.list.last() == Some(&line)
+            && (addr + u64::from(bytes.max(1)) - 1) >> self.shift == line
+    }
+
+    /// An access. Not inlined: it would be in every instruction that uses memory.
+    #[inline(never)]
+    fn note(&mut self, addr: u64, bytes: u32) {
+        self.add(addr, bytes);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, addr: u64, bytes: u32) {
+        if self.banked {
+            let dwords = addr >> 2..=(addr + u64::from(bytes.max(1)) - 1) >> 2;
+            self.list.extend(dwords);
+        } else {
+            self.touch(addr);
+            if bytes > 1 {
+                self.touch(addr + u64::from(bytes) - 1);
+            }
+        }
+    }
+
+    /// Lane by lane, as if every dword had been accessed by itself.
+    #[inline(never)]
+    fn note_lanes<const K: usize>(&mut self, base: u64, offset: &[Row<u32>; K], lanes: Mask) {
+        if K == 1 && !self.banked && self.shift >= 5 {
+            lanes::runs(base, &offset[0], lanes, |addr, bytes| {
+                self.touch(addr);
+                self.touch(addr + u64::from(bytes.max(1)) - 1);
+            });
+            return;
+        }
+        for lane in bits(lanes) {
+            for offset in offset {
+                self.add(base.wrapping_add(offset[lane as usize].into()), 4);
+            }
+        }
+    }
+
     /// First byte of each line.
     pub fn addresses(&self) -> impl ExactSizeIterator<Item = u64> {
         self.list.iter().map(|l| l << self.shift)
     }
 }
 
-/// What instructions see of memory. `NOTE`: also record the lines touched, for a timed run.
-pub struct MemBus<'a, const NOTE: bool> {
+/// What instructions see of memory.
+pub struct MemBus<'a> {
     pub memory: &'a mut DeviceMemory,
     pub console: &'a mut Console,
     pub lines: &'a mut Lines,
+    /// The run is timed: record the lines touched. A test and not a parameter of the type, which would double the instances
+    /// of all instructions that use memory.
+    pub note: bool,
     pub wrote: bool,
 }
 
-impl<const NOTE: bool> MemBus<'_, NOTE> {
+impl MemBus<'_> {
     #[inline(always)]
     fn note(&mut self, addr: u64, bytes: u32) {
-        if NOTE && self.lines.banked {
-            let dwords = addr >> 2..=(addr + u64::from(bytes.max(1)) - 1) >> 2;
-            self.lines.list.extend(dwords);
-        } else if NOTE {
-            self.lines.touch(addr);
-            if bytes > 1 {
-                self.lines.touch(addr + u64::from(bytes) - 1);
-            }
+        if self.note && !self.lines.is_last(addr, bytes) {
+            self.lines.note(addr, bytes);
         }
     }
-}
 
-impl<const NOTE: bool> MemBus<'_, NOTE> {
-    /// Lane by lane, as if every dword had been accessed by itself.
     #[inline(always)]
     fn note_lanes<const K: usize>(&mut self, base: u64, offset: &[Row<u32>; K], lanes: Mask) {
-        if !NOTE {
-            return;
-        }
-        if K == 1 && !self.lines.banked && self.lines.shift >= 5 {
-            lanes::runs(base, &offset[0], lanes, |addr, bytes| self.note(addr, bytes));
-            return;
-        }
-        for lane in bits(lanes) {
-            for offset in offset {
-                self.note(base.wrapping_add(offset[lane as usize].into()), 4);
-            }
+        if self.note {
+            self.lines.note_lanes(base, offset, lanes);
         }
     }
 }
 
-impl<const NOTE: bool> Bus for MemBus<'_, NOTE> {
+impl Bus for MemBus<'_> {
     #[inline(always)]
     fn load(&mut self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
         let value = self.memory.load_word(addr, bytes)?;
@@ -192,7 +222,7 @@ impl<const NOTE: bool> Bus for MemBus<'_, NOTE> {
 
     #[inline(always)]
     fn local(&mut self) {
-        if NOTE {
+        if self.note {
             self.lines.start_banked();
         }
     }

@@ -66,7 +66,7 @@ impl DeviceMemory {
         places.into_iter().find_map(|at| self.load_word(base.wrapping_add(at.into()), 4).err())
     }
 
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn load_lanes(
         &self,
         base: u64,
@@ -115,7 +115,7 @@ impl DeviceMemory {
         Ok(())
     }
 
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn store_lanes(
         &mut self,
         base: u64,
@@ -240,7 +240,7 @@ mod tests {
     use wb_isa::Bus;
 
     /// A bus that knows only single accesses: the trait's own loops.
-    struct Single<'a>(MemBus<'a, true>);
+    struct Single<'a>(MemBus<'a>);
 
     impl Bus for Single<'_> {
         fn load(&mut self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
@@ -279,8 +279,13 @@ mod tests {
         let rows: [&Row<u32>; K] = std::array::from_fn(|k| &data[k]);
         let mut out = [[9; 64]; K];
         let mut console = crate::console::Console::default();
-        let mut bus =
-            MemBus::<true> { memory: &mut memory, console: &mut console, lines: &mut lines, wrote: false };
+        let mut bus = MemBus {
+            memory: &mut memory,
+            console: &mut console,
+            lines: &mut lines,
+            note: true,
+            wrote: false,
+        };
         let (result, wrote) = if together {
             let result = match store {
                 true => bus.store_lanes(16, offset, lanes, &rows),

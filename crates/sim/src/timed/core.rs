@@ -5,7 +5,6 @@
 use super::board::Board;
 use super::units::Units;
 use crate::barrier::Barriers;
-use crate::divergence::Divergence;
 use crate::frontend::{Excuse, Fetch, FrontEnd};
 use crate::memory::Hierarchy;
 use crate::residency::GroupPlace;
@@ -44,8 +43,8 @@ impl Timing {
 }
 
 /// A wave in its slot.
-pub struct Resident<I: Isa, D: Divergence> {
-    pub wave: Wave<I, D, Timing>,
+pub struct Resident<I: Isa> {
+    pub wave: Wave<I, Timing>,
     pub place: GroupPlace,
     pub age: u64,
     /// When the results of paths that are gone have all arrived.
@@ -122,8 +121,8 @@ impl Issuer {
     }
 }
 
-pub struct Core<I: Isa, D: Divergence> {
-    pub waves: Vec<Option<Box<Resident<I, D>>>>,
+pub struct Core<I: Isa> {
+    pub waves: Vec<Option<Box<Resident<I>>>>,
     issuers: Vec<Issuer>,
     pub partitions: usize,
     seats: usize,
@@ -140,7 +139,7 @@ pub struct Core<I: Isa, D: Divergence> {
     last: Vec<u8>,
 }
 
-impl<I: Isa, D: Divergence> Core<I, D> {
+impl<I: Isa> Core<I> {
     pub fn new(machine: &Machine, contexts: u32, issue: &MakePolicy) -> Self {
         let partitions = machine.core.partitions as usize;
         let seats = (machine.core.waves / machine.core.partitions) as usize;
@@ -220,7 +219,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
     }
 
     /// A wave takes its slot.
-    pub fn occupy(&mut self, slot: usize, r: Box<Resident<I, D>>, now: u64, unit: u8) {
+    pub fn occupy(&mut self, slot: usize, r: Box<Resident<I>>, now: u64, unit: u8) {
         let (pc, age) = (r.wave.paths[0].path.pc, r.age);
         self.waves[slot] = Some(r);
         self.occupied += 1;
@@ -257,7 +256,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
     }
 
     /// Empties a slot whose wave is done.
-    pub fn vacate(&mut self, slot: usize) -> Option<Box<Resident<I, D>>> {
+    pub fn vacate(&mut self, slot: usize) -> Option<Box<Resident<I>>> {
         let r = self.waves[slot].take()?;
         let (q, local) = self.seat(slot, 0);
         let issuer = &mut self.issuers[q];
@@ -448,7 +447,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
     }
 
     /// The wave issued its last instruction; the slot stays taken until its results are there.
-    pub fn finish(&mut self, slot: usize, r: Box<Resident<I, D>>) {
+    pub fn finish(&mut self, slot: usize, r: Box<Resident<I>>) {
         self.waves[slot] = Some(r);
         for k in 0..self.issuers.len() / self.partitions {
             let (q, local) = self.seat(slot, k);
@@ -517,7 +516,7 @@ impl<I: Isa, D: Divergence> Core<I, D> {
         self.frontend.tick(now, |q| issuers[q].age.as_slice(), &mut fetch);
     }
 
-    pub fn residents(&self) -> impl Iterator<Item = &Resident<I, D>> {
+    pub fn residents(&self) -> impl Iterator<Item = &Resident<I>> {
         self.waves.iter().flatten().map(|r| &**r)
     }
 }

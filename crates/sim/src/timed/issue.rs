@@ -4,7 +4,6 @@ use super::Timed;
 use super::core::{Resident, Spawning};
 use super::units::ClassInfo;
 use crate::barrier::Arrival;
-use crate::divergence::Divergence;
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Moment};
 use crate::functional::no_wave_left;
@@ -49,7 +48,7 @@ struct Service {
     access: Option<(PortKind, Access)>,
 }
 
-impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
+impl<I: Isa> Timed<'_, '_, I> {
     /// Issues the instruction at the head of a seat.
     pub(super) fn issue(&mut self, c: usize, q: usize, local: usize) -> Result<(), Box<SimError>> {
         if self.cores[c].nop_next(q, local) && self.issue_nop(c, q, local) {
@@ -98,13 +97,13 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
     }
 
     #[inline(always)]
-    fn head(&self, r: &Resident<I, D>, k: usize, class: u8) -> Head {
+    fn head(&self, r: &Resident<I>, k: usize, class: u8) -> Head {
         let PathState { path, regs, .. } = &r.wave.paths[k];
         Head {
             pc: path.pc,
             mask: path.mask,
             active: self.exec.program.isa.active(regs, path.mask),
-            depth: self.exec.mechanism.depth(&r.wave.state),
+            depth: r.wave.depth,
             class,
             info: self.classes[usize::from(k > 0)][class as usize],
         }
@@ -115,7 +114,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
     fn take_effect(
         &mut self,
         at: Place,
-        r: &mut Resident<I, D>,
+        r: &mut Resident<I>,
         port: Option<PortKind>,
     ) -> Result<(Effect, bool), Box<SimError>> {
         let moment = Moment { clock: self.now, core: at.core as u32, waves: self.cores[at.core].present };
@@ -125,14 +124,9 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
             None => {}
         }
         let (memory, console, lines) = (&mut self.outcome.memory, &mut self.outcome.printed, &mut self.lines);
-        if port.is_none() {
-            let mut bus = MemBus::<false> { memory, console, lines, wrote: false };
-            let effect = self.exec.step(&mut r.wave, at.path, moment, &mut bus, &mut self.notes)?;
-            return Ok((effect, false));
-        }
-        let mut bus = MemBus::<true> { memory, console, lines, wrote: false };
+        let mut bus = MemBus { memory, console, lines, note: port.is_some(), wrote: false };
         let effect = self.exec.step(&mut r.wave, at.path, moment, &mut bus, &mut self.notes)?;
-        Ok((effect, bus.wrote))
+        Ok((effect, bus.note && bus.wrote))
     }
 
     /// Takes the unit, and serves the lines that the instruction touched.
@@ -158,14 +152,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
 
     /// Tells observers of the instruction, of masks that it changed, and of its lines.
     #[inline(never)]
-    fn tell_issue(
-        &mut self,
-        at: Place,
-        r: &mut Resident<I, D>,
-        head: Head,
-        effect: Effect,
-        service: &Service,
-    ) {
+    fn tell_issue(&mut self, at: Place, r: &mut Resident<I>, head: Head, effect: Effect, service: &Service) {
         let Head { pc, mask, active, class, info, .. } = head;
         if effect != Effect::Away {
             self.exec.note_active(&mut r.wave, at.path, active, &mut self.notes);
@@ -193,7 +180,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
     }
 
     /// The wave has issued its last instruction: its slot is free when all results are there.
-    fn end_wave(&mut self, at: Place, r: Box<Resident<I, D>>) {
+    fn end_wave(&mut self, at: Place, r: Box<Resident<I>>) {
         let boards = bits(r.wave.ids | 1 << at.path).map(|j| r.wave.paths[j as usize].own.board.all);
         let until = boards.fold(r.drained.max(self.now + 1), u64::max);
         self.cores[at.core].finish(at.slot, r);
@@ -209,8 +196,8 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
 
     /// What the path, and others of its wave, do next, and when: entries of the divergence stack cost cycles.
     #[inline(always)]
-    fn go_to_next(&mut self, at: Place, r: &mut Resident<I, D>, next: Pc, depth: usize) {
-        let after = self.exec.mechanism.depth(&r.wave.state);
+    fn go_to_next(&mut self, at: Place, r: &mut Resident<I>, next: Pc, depth: usize) {
+        let after = r.wave.depth;
         let mut cost = 0;
         if after != depth {
             let d = &self.machine.divergence;
@@ -245,7 +232,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
     }
 
     /// Paths were born, merged, parked, woken or ended by the instruction that path `k` just issued.
-    fn follow(&mut self, c: usize, slot: usize, r: &mut Resident<I, D>, k: usize, next: Pc, cost: u64) {
+    fn follow(&mut self, c: usize, slot: usize, r: &mut Resident<I>, k: usize, next: Pc, cost: u64) {
         let split = &self.machine.split;
         let (split_cycles, merge_cycles) = (u64::from(split.split_cycles), u64::from(split.merge_cycles));
         let changes = std::mem::take(&mut r.wave.changes);
@@ -302,7 +289,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
     /// where only an error can issue.
     fn issue_nop(&mut self, c: usize, q: usize, local: usize) -> bool {
         let (slot, k) = (self.cores[c].slot_number(q, local), q / self.cores[c].partitions);
-        let lost = |r: &Resident<I, D>| r.wave.paths[k].path.pc == NO_PC;
+        let lost = |r: &Resident<I>| r.wave.paths[k].path.pc == NO_PC;
         let Some(mut r) = self.cores[c].waves[slot].take_if(|r| !lost(r)) else { return false };
         self.cores[c].request((q, local), self.now, c, self.exec.program, &mut self.hierarchy);
         self.outcome.nops += 1;
@@ -323,7 +310,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
         &mut self,
         c: usize,
         (q, local): (usize, usize),
-        r: &mut Resident<I, D>,
+        r: &mut Resident<I>,
         k: usize,
         from: u64,
         paid: bool,
@@ -341,7 +328,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
     }
 
     /// A path that waited for a sibling goes on, after `cost` cycles.
-    fn go_on(&mut self, c: usize, slot: usize, r: &mut Resident<I, D>, k: usize, cost: u64) {
+    fn go_on(&mut self, c: usize, slot: usize, r: &mut Resident<I>, k: usize, cost: u64) {
         let seat = self.cores[c].seat(slot, k);
         self.cores[c].resume(seat.0, seat.1, r.wave.paths[k].path.pc, self.now);
         self.settle(c, seat, r, k, self.now + 1 + cost, cost > 0);
@@ -350,7 +337,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
 
     /// The cycle from which the path's next instruction has its operands, and what it waits for.
     #[inline]
-    fn wake(&self, r: &mut Resident<I, D>, k: usize, from: u64, paid: bool) -> u64 {
+    fn wake(&self, r: &mut Resident<I>, k: usize, from: u64, paid: bool) -> u64 {
         let state = &mut r.wave.paths[k];
         let (path, own) = (&state.path, &mut state.own);
         let mut wake = from;
@@ -378,7 +365,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
     }
 
     /// With checks on: what the path issues now has its operands, whatever moved the path here.
-    fn check_operands(&self, r: &Resident<I, D>, k: usize) -> Result<(), Box<SimError>> {
+    fn check_operands(&self, r: &Resident<I>, k: usize) -> Result<(), Box<SimError>> {
         let PathState { path, own, .. } = &r.wave.paths[k];
         let Some(op) = self.exec.program.ops.get(path.pc as usize) else { return Ok(()) };
         let counted = op.waits.until.map_or(0, |until| own.board.counters_at_most(until));
@@ -399,7 +386,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
         &self,
         c: usize,
         (q, local): (usize, usize),
-        r: &Resident<I, D>,
+        r: &Resident<I>,
         k: usize,
     ) -> Result<(), Box<SimError>> {
         let path = &r.wave.paths[k].path;

@@ -15,7 +15,7 @@ use self::board::Board;
 use self::core::{Core, Resident, Timing};
 use self::units::ClassInfo;
 use self::watch::Watch;
-use crate::divergence::{Divergence, Notes};
+use crate::divergence::{self, Notes};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::functional::{budget, deadlock, registers, stopped, waiting};
@@ -40,15 +40,15 @@ enum CoIssue {
     Disjoint,
 }
 
-struct Timed<'a, 's, I: Isa, D: Divergence> {
-    exec: &'a Exec<'a, I, D>,
+struct Timed<'a, 's, I: Isa> {
+    exec: &'a Exec<'a, I>,
     machine: &'a Machine,
     /// How instructions of the wave's own context are executed, and of split contexts.
     classes: [Vec<ClassInfo>; 2],
     co_issue: CoIssue,
     /// Scratch: ready seats per context of a partition.
     ready: Vec<u64>,
-    cores: Vec<Core<I, D>>,
+    cores: Vec<Core<I>>,
     hierarchy: Hierarchy,
     /// Waves whose last instruction has issued but whose results are outstanding: (until, core, slot).
     draining: Vec<(u64, usize, usize)>,
@@ -77,8 +77,8 @@ struct Timed<'a, 's, I: Isa, D: Divergence> {
     residency: Residency,
 }
 
-pub(crate) fn run<I: Isa, D: Divergence>(
-    exec: &Exec<I, D>,
+pub(crate) fn run<I: Isa>(
+    exec: &Exec<I>,
     machine: &Machine,
     launch: Launch,
     memory: DeviceMemory,
@@ -86,19 +86,19 @@ pub(crate) fn run<I: Isa, D: Divergence>(
     sink: Sink,
 ) -> Result<Outcome, Box<SimError>> {
     let isa_classes = exec.program.isa.classes();
-    let parallel = D::INFO.parallel && machine.split.units != SplitUnits::Shared;
+    let parallel = machine.divergence.mechanism.info().parallel && machine.split.units != SplitUnits::Shared;
     let own = || sched::policy(machine.issue.policy);
     // Of a policy of the caller's nothing is known: it may keep a wave.
     let (issue, greedy): (&sched::MakePolicy, bool) = match options.issue {
         Some(make) => (make, true),
         None => (&own, machine.issue.policy.info().greedy),
     };
-    let mut run = Timed::<I, D> {
+    let mut run = Timed {
         exec,
         machine,
         classes: [false, parallel].map(|split| units::classes(machine, isa_classes, split)),
         co_issue: match parallel {
-            true if D::DISJOINT => CoIssue::Disjoint,
+            true if divergence::of(machine).disjoint() => CoIssue::Disjoint,
             true => CoIssue::Own,
             false => CoIssue::Shared,
         },
@@ -155,7 +155,7 @@ struct Activity {
     next: u64,
 }
 
-impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
+impl<I: Isa> Timed<'_, '_, I> {
     /// Cycle after cycle, until no wave is left.
     fn all(&mut self, options: &mut RunOptions) -> Result<(), Box<SimError>> {
         let mut report_at = crate::PROGRESS_EVERY;

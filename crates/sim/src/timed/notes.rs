@@ -2,17 +2,16 @@
 
 use super::Timed;
 use super::core::Resident;
-use crate::divergence::Divergence;
 use wb_isa::{Isa, Mask, Pc};
 use wb_trace::{Event, Kind, StallReason};
 
-impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
+impl<I: Isa> Timed<'_, '_, I> {
     #[allow(clippy::too_many_arguments)]
     pub(super) fn event(
         &self,
         core: usize,
         slot: usize,
-        r: &Resident<I, D>,
+        r: &Resident<I>,
         k: usize,
         pc: Pc,
         mask: Mask,
@@ -35,7 +34,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
         &mut self,
         c: usize,
         slot: usize,
-        r: &Resident<I, D>,
+        r: &Resident<I>,
         k: usize,
         (pc, mask): (Pc, Mask),
         unit: u8,
@@ -52,7 +51,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
     }
 
     /// A path begins or ends.
-    pub(super) fn note_path(&mut self, c: usize, slot: usize, r: &mut Resident<I, D>, k: usize, kind: Kind) {
+    pub(super) fn note_path(&mut self, c: usize, slot: usize, r: &mut Resident<I>, k: usize, kind: Kind) {
         if self.sink.on() {
             self.end_stall(c, slot, r, k);
             let path = r.wave.paths[k].path;
@@ -85,7 +84,7 @@ impl<I: Isa, D: Divergence> Timed<'_, '_, I, D> {
         }
     }
 
-    pub(super) fn end_stall(&mut self, c: usize, slot: usize, r: &mut Resident<I, D>, k: usize) {
+    pub(super) fn end_stall(&mut self, c: usize, slot: usize, r: &mut Resident<I>, k: usize) {
         let state = &mut r.wave.paths[k];
         if let Some(reason) = state.own.stall.take()
             && self.now > state.own.stalled_since

@@ -3,7 +3,6 @@
 //! otherwise is counted per cycle while a wave is in the kernel.
 
 use super::core::Core;
-use crate::divergence::Divergence;
 use crate::frontend::Breaks;
 use crate::sched::{MakePolicy, Policy, View};
 use crate::schedule::{Cause, Decision, Schedule};
@@ -76,9 +75,9 @@ impl Watch {
     }
 
     /// Issuer `q` has chosen `pick`; its policy remembered `before` when it did.
-    pub fn look<I: Isa, D: Divergence>(
+    pub fn look<I: Isa>(
         &mut self,
-        core: &mut Core<I, D>,
+        core: &mut Core<I>,
         c: usize,
         q: usize,
         now: u64,
@@ -86,7 +85,7 @@ impl Watch {
         pick: Option<u32>,
     ) {
         let (ready, blocked, empty) = core.foresee(q, now, 0);
-        let cause = |core: &Core<I, D>, local: u32| excused(core, q, local, now);
+        let cause = |core: &Core<I>, local: u32| excused(core, q, local, now);
         let excused = bits(empty).filter(|&s| cause(core, s) != Cause::Synchronisation);
         let excused = excused.fold(0, |all, s| all | 1u64 << s);
         self.compare(core, (c, q, now), before, pick, Sets { ready, blocked, empty, excused }, &cause);
@@ -94,9 +93,9 @@ impl Watch {
 
     /// As [`Watch::look`], where the `n` contexts of partition `p` share an issue port: a wave is ready if one of them is.
     #[allow(clippy::too_many_arguments)]
-    pub fn look_shared<I: Isa, D: Divergence>(
+    pub fn look_shared<I: Isa>(
         &mut self,
-        core: &mut Core<I, D>,
+        core: &mut Core<I>,
         c: usize,
         p: usize,
         now: u64,
@@ -127,7 +126,7 @@ impl Watch {
         all.empty = all.ready & !there;
         all.excused &= all.empty;
         let set = all;
-        let cause = |_: &Core<I, D>, local: u32| match (missed >> local & 1, set.excused >> local & 1) {
+        let cause = |_: &Core<I>, local: u32| match (missed >> local & 1, set.excused >> local & 1) {
             (1, _) => Cause::Miss,
             (_, 1) => Cause::Branch,
             _ => Cause::Synchronisation,
@@ -136,14 +135,14 @@ impl Watch {
     }
 
     /// Scheduler `q` of core `c` in cycle `now`.
-    fn compare<I: Isa, D: Divergence>(
+    fn compare<I: Isa>(
         &mut self,
-        core: &Core<I, D>,
+        core: &Core<I>,
         (c, q, now): (usize, usize, u64),
         before: u64,
         pick: Option<u32>,
         sets: Sets,
-        cause: &dyn Fn(&Core<I, D>, u32) -> Cause,
+        cause: &dyn Fn(&Core<I>, u32) -> Cause,
     ) {
         let (occupied, age, _) = core.scheduler(q);
         let slots = core.seats() as u32;
@@ -251,7 +250,7 @@ struct Sets {
 }
 
 /// Why the queue of a seat is empty.
-fn excused<I: Isa, D: Divergence>(core: &Core<I, D>, q: usize, local: u32, now: u64) -> Cause {
+fn excused<I: Isa>(core: &Core<I>, q: usize, local: u32, now: u64) -> Cause {
     let excuse = core.excuse(q, local as usize);
     if excuse.miss > now {
         Cause::Miss

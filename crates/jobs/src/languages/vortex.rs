@@ -5,15 +5,17 @@ use crate::args::{self, ArgSpec, FORMS};
 use crate::data::{Buffer, Element};
 use crate::error::AsmErrors;
 use crate::error::{JobError, refused};
-use crate::spec::afford;
+use crate::language::{Assembled, Init, Language, ListingOptions, Prepared};
+use crate::spec::{JobSpec, afford};
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::path::Path;
 use wb_hw::Machine;
 use wb_isa::SourceFile;
 use wb_isa::vortex::{Inst, LOCAL, LOCAL_PLACE, LOCAL_STRIDE, Target, Vortex, assemble, text};
 use wb_objects::{RiscvImage, vortex_program};
 use wb_program::Program;
-use wb_sim::DeviceMemory;
+use wb_sim::{DeviceMemory, Launch};
 
 /// Arguments and buffers start here; everything below is out of bounds.
 pub const USER_DATA: u64 = 0x1_0000;
@@ -24,11 +26,56 @@ const HEAP: u64 = 1 << 20;
 /// Buffers start at multiples of this.
 const ALIGN: u64 = 256;
 
-/// A program ready to run, and what memory holds before it does.
-pub(crate) struct Prepared {
-    pub program: Program<Vortex>,
-    pub buffers: Vec<Buffer>,
-    pub init: Vec<(u64, Vec<u8>)>,
+impl Language for Vortex {
+    const FILES: &'static [&'static str] = &["vx", "elf"];
+    const ASSEMBLY: (&'static str, &'static str) = ("vx", "#");
+    const OBJECT: (&'static str, &'static [u8]) = ("elf", b"");
+
+    fn owns(extension: &str, bytes: &[u8]) -> bool {
+        extension == "vx" || RiscvImage::is_riscv(bytes)
+    }
+
+    fn prepare(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Prepared<Vortex>, JobError> {
+        let machine = spec.machine()?;
+        let (image, source) = image(name, bytes)?;
+        let mut memory = Arguments { next: USER_DATA, limit: machine.limits.memory, ..Arguments::default() };
+        let init = memory.place(&spec.args)?;
+        let isa = Vortex {
+            base: 0,
+            cores: machine.cores,
+            waves: machine.core.waves,
+            args: USER_DATA as u32,
+            local_bytes: machine.core.lds_bytes,
+        };
+        let program = vortex_program(&image, isa, name, source)?;
+        let launch = Launch::Cores { count: machine.cores };
+        Ok(Prepared { buffers: memory.buffers, init, ..Prepared::new(program, machine, launch) })
+    }
+
+    fn assemble(source: &SourceFile, _arch: &str) -> Result<Assembled, JobError> {
+        let (image, _) = image(&source.name, source.text.as_bytes())?;
+        Ok(Assembled { bytes: image.to_elf(), what: format!("{} instructions", image.words().count()) })
+    }
+
+    fn list(path: &Path, bytes: &[u8], options: &ListingOptions) -> Result<String, JobError> {
+        listing(&path.display().to_string(), bytes, options.assembly)
+    }
+
+    fn word(&self) -> u32 {
+        4
+    }
+
+    fn arguments(&self, kernarg: &[u8]) -> Vec<u8> {
+        kernarg.to_vec()
+    }
+
+    fn names_memory() -> bool {
+        true
+    }
+
+    fn memory(program: &Program<Vortex>, machine: &Machine, _: &Init) -> Result<DeviceMemory, JobError> {
+        memory(program, machine)
+    }
 }
 
 /// An executable, or assembly with its source.
@@ -44,26 +91,6 @@ pub fn image(name: &str, bytes: &[u8]) -> Result<(RiscvImage, Option<SourceFile>
     let source = SourceFile::new(name, source);
     let image = assemble(&source).map_err(|e| AsmErrors::new(name, e))?;
     Ok((RiscvImage::from_assembly(&image, name), Some(source)))
-}
-
-pub(crate) fn prepare(
-    name: &str,
-    bytes: &[u8],
-    args: &[ArgSpec],
-    machine: &Machine,
-) -> Result<Prepared, JobError> {
-    let (image, source) = image(name, bytes)?;
-    let mut memory = Arguments { next: USER_DATA, limit: machine.limits.memory, ..Arguments::default() };
-    let init = memory.place(args)?;
-    let isa = Vortex {
-        base: 0,
-        cores: machine.cores,
-        waves: machine.core.waves,
-        args: USER_DATA as u32,
-        local_bytes: machine.core.lds_bytes,
-    };
-    let program = vortex_program(&image, isa, name, source)?;
-    Ok(Prepared { program, buffers: memory.buffers, init })
 }
 
 /// The ranges of addresses that exist.
