@@ -18,6 +18,7 @@ macro_rules! presets {
 
 static PRESETS: &[Preset] = presets![
     "gcn3",
+    "gcn3-fixed",
     "guppy",
     "guppy-fig1",
     "guppy-fig2",

@@ -22,6 +22,10 @@ pub struct Flow {
     pub entry: usize,
     pub blocks: BTreeSet<usize>,
     pub edges: Vec<(usize, Option<usize>)>,
+    /// Where each block goes on.
+    ways: BTreeMap<usize, Vec<usize>>,
+    /// Blocks that end the wave.
+    last: BTreeSet<usize>,
     /// Blocks that end at a barrier.
     pub barriers: BTreeSet<usize>,
     /// Pc of the first instruction, by block.
@@ -92,14 +96,16 @@ impl Flow {
         let first = blocks.iter().map(|&b| (b, cfg.blocks[b].first)).collect();
         let back =
             edges.iter().filter_map(|&(b, s)| Some((b, s?))).filter(|&(b, s)| cfg.dominates(s, b)).collect();
-        Ok(Flow { entry, blocks, edges, barriers, first, back, limits: limits.clone() })
+        let ways = blocks.iter().map(|&b| (b, ways(b).collect())).collect();
+        let last = edges.iter().filter(|e| e.1.is_none()).map(|e| e.0).collect();
+        Ok(Flow { entry, blocks, edges, ways, last, barriers, first, back, limits: limits.clone() })
     }
 
     /// Whether waves of a group that come to another barrier all come to the same one, having gone round loops with barriers equally often.
     /// `alike`: branches that all of them decide in the same way. Waves may leave the others early, by ending.
     pub fn order<I: Isa>(&self, program: &Program<I>, alike: &BTreeSet<Pc>) -> Order {
         let cfg = &program.cfg;
-        let ways = |b: usize| self.edges.iter().filter(move |e| e.0 == b).filter_map(|e| e.1);
+        let ways = |b: usize| self.ways[&b].iter().copied();
         // The barriers that can come next, from the start of each block.
         let mut next: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         loop {
@@ -177,17 +183,16 @@ impl Flow {
             Piece::Ending => behind().into_iter().chain([self.entry]).collect(),
         };
         // Only what lies between the ends of the piece.
-        let ends = |e: &(usize, Option<usize>)| e.1.is_none();
         let goal = |b: usize| match piece {
-            Piece::Whole | Piece::Last | Piece::Ending => self.edges.iter().any(|e| e.0 == b && ends(e)),
+            Piece::Whole | Piece::Last | Piece::Ending => self.last.contains(&b),
             Piece::Middle => self.barriers.contains(&b),
-            Piece::First => self.barriers.contains(&b) || self.edges.iter().any(|e| e.0 == b && ends(e)),
+            Piece::First => self.barriers.contains(&b) || self.last.contains(&b),
         };
         let mut inside: BTreeSet<usize> = BTreeSet::new();
         let mut work: Vec<usize> = starts.iter().copied().collect();
         while let Some(b) = work.pop() {
             if inside.insert(b) && !cut(b) {
-                work.extend(self.edges.iter().filter(|e| e.0 == b).filter_map(|e| e.1));
+                work.extend(&self.ways[&b]);
             }
         }
         if !inside.iter().any(|&b| goal(b)) {
@@ -255,13 +260,16 @@ pub struct Heaviest {
 
 /// The part of a graph that lies on ways from entry to exit.
 fn useful(graph: &Graph) -> Graph {
+    let (out, into) = (graph.outgoing(), graph.incoming());
     let reach = |from: NodeId, forward: bool| {
         let mut seen = vec![false; graph.nodes.len()];
         let mut work = vec![from];
         while let Some(v) = work.pop() {
             if !std::mem::replace(&mut seen[v], true) {
-                let step = |e: &wb_wcet::graph::Edge| if forward { (e.from, e.to) } else { (e.to, e.from) };
-                work.extend(graph.edges.iter().map(step).filter(|e| e.0 == v).map(|e| e.1));
+                match forward {
+                    true => work.extend(out[v].iter().map(|&e| graph.edges[e].to)),
+                    false => work.extend(into[v].iter().map(|&e| graph.edges[e].from)),
+                }
             }
         }
         seen

@@ -166,7 +166,7 @@ pub fn prove<I: Isa>(question: &Question<I>) -> Result<Proved, Refusal> {
     let (all, none) = (attempt(&loads)?, attempt(&BTreeSet::new())?);
     let mut missing = if all.cycles <= none.cycles { loads } else { BTreeSet::new() };
     let mut best = if all.cycles <= none.cycles { all } else { none };
-    let mut tries = TRIES;
+    let mut tries = if flow.blocks.len() > LARGE { 0 } else { TRIES };
     let mut fell = true;
     while std::mem::take(&mut fell) {
         for group in ranges.values() {
@@ -184,8 +184,9 @@ pub fn prove<I: Isa>(question: &Question<I>) -> Result<Proved, Refusal> {
     Ok(best)
 }
 
-/// Choices that are tried.
+/// Choices that are tried, unless a kernel has more blocks than this.
 const TRIES: usize = 40;
+const LARGE: usize = 300;
 
 struct Attempt<'a, I: Isa> {
     question: &'a Question<'a, I>,
