@@ -9,6 +9,7 @@ mod arith;
 mod count;
 mod linear;
 mod masks;
+mod pattern;
 mod start;
 mod state;
 mod step;
@@ -22,6 +23,7 @@ use crate::check::calls_of;
 use crate::infer::state::{Side, State as Ranges};
 use crate::infer::values::Values;
 use crate::infer::{self, Known};
+use linear::Dims;
 use state::{Arrival, EXEC, State, VCC, bit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -95,6 +97,37 @@ pub struct AccessFact {
     pub why: Option<Why>,
 }
 
+impl AccessFact {
+    /// What holds if this or that does.
+    fn or(&mut self, other: AccessFact) {
+        let hull = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.min(c), b.max(d));
+        self.lines = self.lines.max(other.lines);
+        self.passes = self.passes.max(other.passes);
+        self.range = self.range.zip(other.range).map(|(a, b)| hull(a, b));
+        self.why = self.why.or(other.why);
+        if self.local != other.local {
+            self.local = Local::Maybe;
+        }
+    }
+
+    /// What holds if both do.
+    fn and(self, other: AccessFact) -> AccessFact {
+        let meet = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.max(c), b.min(d));
+        let range = match (self.range, other.range) {
+            (Some(a), Some(b)) => Some(meet(a, b)).filter(|r| r.0 <= r.1).or(Some(a)),
+            (a, b) => a.or(b),
+        };
+        AccessFact {
+            lines: self.lines.min(other.lines),
+            passes: self.passes.min(other.passes),
+            local: if self.local == Local::Maybe { other.local } else { self.local },
+            range,
+            why: self.why.and(other.why),
+            ..self
+        }
+    }
+}
+
 /// Facts about all memory instructions that a kernel can reach.
 pub fn accesses(program: &Program<Gcn3>, known: &Known, shape: AccessShape) -> BTreeMap<Pc, AccessFact> {
     accesses_without(program, known, shape, None)
@@ -128,7 +161,17 @@ pub fn accesses_without(
         without,
     };
     let found = infer::with_ranges(program, known, |values, entries| {
-        Analysis { program, known, values, set, before: BTreeMap::new() }.facts(entries, &around)
+        let of = |set: Setting, around: &Around, wave: Option<u32>| {
+            Analysis { program, known, values, set, wave, before: BTreeMap::new() }.facts(entries, around)
+        };
+        let facts = of(set, &around, None)?;
+        let rows = Dims { rows: true, ..set.dims };
+        let each = |wave: u32| {
+            let (existing, full) = start::of_wave(known, shape.lanes, wave);
+            of(Setting { dims: rows, ..set }, &Around { existing, full, ..around }, Some(wave))
+        };
+        let waves = start::waves(known, shape.lanes).unwrap_or(0);
+        Some(of_waves(facts, (0..waves).map(each)))
     });
     let mut facts = found.flatten().unwrap_or_default();
     // Where nothing gets, or nothing is known.
@@ -142,11 +185,35 @@ pub fn accesses_without(
     facts
 }
 
+/// What is known of any wave, and of each wave by itself.
+fn of_waves(
+    facts: BTreeMap<Pc, AccessFact>,
+    waves: impl Iterator<Item = Option<BTreeMap<Pc, AccessFact>>>,
+) -> BTreeMap<Pc, AccessFact> {
+    let mut most: BTreeMap<Pc, AccessFact> = BTreeMap::new();
+    for wave in waves {
+        let Some(wave) = wave else { return facts };
+        for (pc, fact) in wave {
+            match most.get_mut(&pc) {
+                Some(old) => old.or(fact),
+                None => _ = most.insert(pc, fact),
+            }
+        }
+    }
+    let both = |(pc, fact): (Pc, AccessFact)| match most.remove(&pc) {
+        Some(other) => (pc, fact.and(other)),
+        None => (pc, fact),
+    };
+    facts.into_iter().map(both).collect()
+}
+
 struct Analysis<'a> {
     program: &'a Program<Gcn3>,
     known: &'a Known<'a>,
     values: &'a Values<'a>,
     set: Setting,
+    /// Which wave of a group it is.
+    wave: Option<u32>,
     /// By block; none where nothing can get to.
     before: BTreeMap<usize, State>,
 }
@@ -168,8 +235,8 @@ impl Analysis<'_> {
         let mut work = BTreeSet::new();
         for (i, (block, ranges)) in entries.iter().enumerate() {
             let state = match i {
-                0 => start::start(self.program, self.known, ranges, self.set.dims),
-                _ => State::unknown(),
+                0 => start::start(self.program, self.known, ranges, self.set.dims, self.wave),
+                _ => State::unknown(self.set.dims),
             };
             self.arrive(*block, state, false);
             work.insert(*block);
@@ -214,7 +281,7 @@ impl Analysis<'_> {
             let step = Step { pc, inst, set: self.set, before: &before, after: &ranges };
             see(&step, &state);
             match self.program.flow.kind[pc as usize] {
-                FlowKind::Call { .. } => state = State::unknown(),
+                FlowKind::Call { .. } => state = State::unknown(self.set.dims),
                 _ => step.run(&mut state),
             }
         }
@@ -223,7 +290,15 @@ impl Analysis<'_> {
 
     /// States on the ways out of a block that can be taken.
     fn out(&self, block: usize, state: State) -> Vec<(usize, State)> {
-        let state = self.through(block, state, &mut |_, _| {});
+        let mut clean = [false; 2];
+        let state = self.through(block, state, &mut |step, _| {
+            clean = [EXEC, VCC].map(|pair| step.after.is_clean(2 * pair));
+        });
+        // A mask that has a bit of some lane.
+        let some = |pair: u8, clean: bool| {
+            !clean || !state.tracked(pair) || state.lanes.keys().any(|&case| bit(case, pair))
+        };
+        let some = [some(EXEC, clean[0]), some(VCC, clean[1])];
         let last = self.program.cfg.blocks[block].last;
         let target = match self.program.flow.kind[last as usize] {
             FlowKind::Branch(t) | FlowKind::MaskBranch { target: t, .. } => self.program.cfg.block_at(t),
@@ -232,10 +307,20 @@ impl Analysis<'_> {
         let next = self.program.cfg.block_at(self.program.flow.next[last as usize]);
         let op = self.program.ops[last as usize].inst.as_ref().map(|i| i.op);
         let taken: BTreeSet<usize> = self.values.out(block).into_iter().map(|o| o.0).collect();
-        let ways = taken.into_iter().map(|to| {
+        let ways = taken.into_iter().filter_map(|to| {
             let mut state = state.clone();
             if target != next {
                 let jumps = Some(to) == target;
+                let possible = match op {
+                    Some(Op::SCbranchExecz) if !jumps => some[0],
+                    Some(Op::SCbranchExecnz) if jumps => some[0],
+                    Some(Op::SCbranchVccz) if !jumps => some[1],
+                    Some(Op::SCbranchVccnz) if jumps => some[1],
+                    _ => true,
+                };
+                if !possible {
+                    return None;
+                }
                 let zero = match op {
                     Some(Op::SCbranchExecz) if jumps => Some(EXEC),
                     Some(Op::SCbranchExecnz) if !jumps => Some(EXEC),
@@ -247,7 +332,7 @@ impl Analysis<'_> {
                     state.keep(|case| !bit(case, pair));
                 }
             }
-            (to, state)
+            Some((to, state))
         });
         ways.collect()
     }
