@@ -10,6 +10,7 @@ mod count;
 mod linear;
 mod masks;
 mod pattern;
+mod rounds;
 mod start;
 mod state;
 mod step;
@@ -24,6 +25,7 @@ use crate::infer::state::{Side, State as Ranges};
 use crate::infer::values::Values;
 use crate::infer::{self, Known};
 use linear::Dims;
+use rounds::Place;
 use state::{Arrival, EXEC, State, VCC, bit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -33,6 +35,7 @@ use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::gcn3::{Op, Operand};
 use wb_isa::{FlowKind, Pc};
 use wb_program::Program;
+use wb_program::cfg::Loop;
 
 /// Visits of a block before what changes is given up, and before everything is.
 const PATIENCE: u32 = 3;
@@ -162,7 +165,9 @@ pub fn accesses_without(
     };
     let found = infer::with_ranges(program, known, |values, entries| {
         let of = |set: Setting, around: &Around, wave: Option<u32>| {
-            Analysis { program, known, values, set, wave, before: BTreeMap::new() }.facts(entries, around)
+            let before = BTreeMap::new();
+            let rounds = if wave.is_some() { rounds::apart(program) } else { Vec::new() };
+            Analysis { program, known, values, set, wave, rounds, before }.facts(entries, around)
         };
         let facts = of(set, &around, None)?;
         let rows = Dims { rows: true, ..set.dims };
@@ -170,7 +175,10 @@ pub fn accesses_without(
             let (existing, full) = start::of_wave(known, shape.lanes, wave);
             of(Setting { dims: rows, ..set }, &Around { existing, full, ..around }, Some(wave))
         };
-        let waves = start::waves(known, shape.lanes).unwrap_or(0);
+        let waves = match without {
+            Some(AccessRule::EveryWave) => start::waves(known, shape.lanes).unwrap_or(0).min(1),
+            _ => start::waves(known, shape.lanes).unwrap_or(0),
+        };
         Some(of_waves(facts, (0..waves).map(each)))
     });
     let mut facts = found.flatten().unwrap_or_default();
@@ -185,6 +193,14 @@ pub fn accesses_without(
     facts
 }
 
+/// One more way to execute an instruction.
+fn add(facts: &mut BTreeMap<Pc, AccessFact>, fact: AccessFact) {
+    match facts.get_mut(&fact.pc) {
+        Some(old) => old.or(fact),
+        None => _ = facts.insert(fact.pc, fact),
+    }
+}
+
 /// What is known of any wave, and of each wave by itself.
 fn of_waves(
     facts: BTreeMap<Pc, AccessFact>,
@@ -193,12 +209,7 @@ fn of_waves(
     let mut most: BTreeMap<Pc, AccessFact> = BTreeMap::new();
     for wave in waves {
         let Some(wave) = wave else { return facts };
-        for (pc, fact) in wave {
-            match most.get_mut(&pc) {
-                Some(old) => old.or(fact),
-                None => _ = most.insert(pc, fact),
-            }
-        }
+        wave.into_values().for_each(|fact| add(&mut most, fact));
     }
     let both = |(pc, fact): (Pc, AccessFact)| match most.remove(&pc) {
         Some(other) => (pc, fact.and(other)),
@@ -214,8 +225,10 @@ struct Analysis<'a> {
     set: Setting,
     /// Which wave of a group it is.
     wave: Option<u32>,
-    /// By block; none where nothing can get to.
-    before: BTreeMap<usize, State>,
+    /// Loops whose rounds are told apart.
+    rounds: Vec<&'a Loop>,
+    /// None where nothing can get to.
+    before: BTreeMap<Place, State>,
 }
 
 impl Analysis<'_> {
@@ -223,9 +236,11 @@ impl Analysis<'_> {
     fn facts(mut self, entries: &[(usize, Ranges)], around: &Around) -> Option<BTreeMap<Pc, AccessFact>> {
         self.solve(entries)?;
         let mut facts = BTreeMap::new();
-        for (&block, state) in &self.before {
-            self.through(block, state.clone(), &mut |step, state| {
-                facts.extend(touch::fact(step, Some(state), around).map(|f| (step.pc, f)));
+        for (place, state) in &self.before {
+            self.through(place.block, state.clone(), &mut |step, state| {
+                if let Some(fact) = touch::fact(step, Some(state), around) {
+                    add(&mut facts, fact);
+                }
             });
         }
         Some(facts)
@@ -238,15 +253,19 @@ impl Analysis<'_> {
                 0 => start::start(self.program, self.known, ranges, self.set.dims, self.wave),
                 _ => State::unknown(self.set.dims),
             };
-            self.arrive(*block, state, false);
-            work.insert(*block);
+            let place = Place { block: *block, round: 0 };
+            self.arrive(place, state, false);
+            work.insert(place);
         }
-        let mut visits: BTreeMap<usize, u32> = BTreeMap::new();
-        let mut left = VISITS * self.program.cfg.blocks.len().max(1);
-        while let Some(block) = work.pop_first() {
+        let mut visits: BTreeMap<Place, u32> = BTreeMap::new();
+        let places = self.program.cfg.blocks.len().max(1)
+            + self.rounds.iter().map(|l| l.blocks.len() * rounds::MOST as usize).sum::<usize>();
+        let mut left = VISITS * places;
+        while let Some(place) = work.pop_first() {
             left = left.checked_sub(1)?;
-            let state = self.before.get(&block)?.clone();
-            for (to, state) in self.out(block, state) {
+            let state = self.before.get(&place)?.clone();
+            for (to, state) in self.out(place.block, state) {
+                let to = place.next(to, &self.rounds);
                 let seen = visits.entry(to).or_default();
                 if self.arrive(to, state, *seen > PATIENCE) {
                     *seen += 1;
@@ -258,14 +277,16 @@ impl Analysis<'_> {
     }
 
     /// A state arrives at a block; whether more is possible there than before.
-    fn arrive(&mut self, block: usize, mut state: State, hard: bool) -> bool {
+    fn arrive(&mut self, place: Place, mut state: State, hard: bool) -> bool {
         let apart = self.set.apart;
-        let needed = self.program.needed(self.program.cfg.blocks[block].first);
+        let needed = self.program.needed(self.program.cfg.blocks[place.block].first);
         let live = |pair: u8| (0..2).any(|i| needed.is_live(usize::from(2 * pair + i)));
         (0..EXEC).filter(|&pair| !live(pair)).for_each(|pair| state.merge(pair));
-        match self.before.get_mut(&block) {
+        // Rounds give names of their own.
+        let block = place.block + self.program.cfg.blocks.len() * place.round as usize;
+        match self.before.get_mut(&place) {
             Some(old) => old.join(state, Arrival { block, hard, apart }),
-            None => self.before.insert(block, state).is_none(),
+            None => self.before.insert(place, state).is_none(),
         }
     }
 

@@ -69,6 +69,11 @@ impl Pattern {
         Some(self.row.map(|v| low(base.wrapping_add(v as u64), width)))
     }
 
+    /// As if the base were known, for the tests of the search.
+    pub fn settled(&self) -> Pattern {
+        Pattern { row: self.row.clone(), base: Lin::exact(self.base.residue) }
+    }
+
     /// As a register holds it.
     pub fn register(&self) -> Pattern {
         let row = self.row.map(|v| i64::from(v as i32));
@@ -146,6 +151,7 @@ impl Pattern {
 }
 
 /// What an instruction leaves in registers of lanes, and in a mask.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executed {
     pub result: Option<Pattern>,
     pub mask: Option<Mask>,
@@ -153,23 +159,33 @@ pub struct Executed {
 
 /// Executes an operation on numbers that are all known, in all lanes. None if an operand is not, or if the operation looks
 /// at more than its operands (rounding modes, other lanes, what it writes to). `bit`: what lanes have in the mask it reads.
-pub fn execute(inst: &Inst, operands: [Option<Pattern>; 3], bit: Option<bool>) -> Option<Executed> {
+pub fn execute(inst: &Inst, operands: &[Option<Pattern>; 3], bit: Option<bool>) -> Option<Executed> {
     if !executable(inst) {
         return None;
     }
+    let executed = over(inst, operands, bit, 0)?;
+    // Nothing of what was there stays.
+    let part = inst.format == Format::Sdwa && over(inst, operands, bit, u32::MAX)? != executed;
+    (!part).then_some(executed)
+}
+
+/// The same, over a destination that has a number already.
+fn over(inst: &Inst, operands: &[Option<Pattern>; 3], bit: Option<bool>, old: u32) -> Option<Executed> {
     let entry = inst.entry();
     let compares = entry.compare().is_some();
     let mut regs = Regs::new(4, LANES as u32);
+    regs.v.row_mut(3).fill(old);
     let mut alike = *inst;
-    for (i, operand) in operands.into_iter().enumerate() {
+    for (i, operand) in operands.iter().enumerate() {
         match entry.src[i] {
             Ty::None => {}
             Ty::Mask => {
                 regs.set_pair(0, if bit? { Mask::MAX } else { 0 });
                 alike.src[i] = Operand::Sgpr(0);
             }
+            _ if !matches!(inst.src[i], Operand::Vgpr(_) | Operand::Sgpr(_)) => {}
             _ => {
-                let values = operand?.values(REGISTER)?;
+                let values = operand.as_ref()?.values(REGISTER)?;
                 regs.v.row_mut(i).iter_mut().zip(values).for_each(|(v, new)| *v = new as u32);
                 alike.src[i] = Operand::Vgpr(i as u8);
             }
@@ -185,11 +201,13 @@ pub fn execute(inst: &Inst, operands: [Option<Pattern>; 3], bit: Option<bool>) -
     Some(Executed { result, mask })
 }
 
-/// Whether the result follows from 32-bit operands, all of which are named.
+/// Whether the result follows from integers of 16 or 32 bits, all of which are named.
 fn executable(inst: &Inst) -> bool {
     let entry = inst.entry();
-    let word = |ty: Ty| matches!(ty, Ty::B32 | Ty::I32 | Ty::U32);
-    let formats = matches!(inst.format, Format::Vop1 | Format::Vop2 | Format::Vop3 | Format::Vopc);
+    let word = |ty: Ty| matches!(ty, Ty::B32 | Ty::I32 | Ty::U32 | Ty::B16 | Ty::I16 | Ty::U16);
+    let formats =
+        matches!(inst.format, Format::Vop1 | Format::Vop2 | Format::Vop3 | Format::Vopc | Format::Sdwa);
+    let changed = inst.clamp() || inst.omod != 0 || inst.abs | inst.neg != 0;
     let compare = entry.compare();
     let own = matches!(
         inst.op,
@@ -205,7 +223,7 @@ fn executable(inst: &Inst) -> bool {
     formats
         && !own
         && !entry.dst_read
-        && !super::arith::changed(inst)
+        && !changed
         && (word(entry.dst) || compare.is_some_and(|c| !c.class))
         && entry.src.iter().all(|&ty| word(ty) || matches!(ty, Ty::None | Ty::Mask))
         && entry.src.iter().any(|&ty| word(ty))
@@ -249,4 +267,68 @@ pub fn pair(lo: &Pattern, hi: &Pattern) -> Option<Pattern> {
     let (mut values, high) = (lo.values(REGISTER)?, hi.values(REGISTER)?);
     values.iter_mut().zip(high).for_each(|(v, h)| *v |= h << 32);
     Some(Pattern::pure(values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wb_isa::gcn3::parse_line;
+
+    const DIMS: Dims = Dims { lanes: 64, x: 64, y: 1, rows: true };
+
+    fn row(f: impl Fn(u64) -> u64) -> Option<Pattern> {
+        Some(Pattern::pure(std::array::from_fn(|l| f(l as u64))).register())
+    }
+
+    fn run(line: &str, operands: [Option<Pattern>; 3], bit: Option<bool>) -> Option<Executed> {
+        execute(&parse_line(line).expect("an instruction"), &operands, bit)
+    }
+
+    #[test]
+    fn operations_are_executed() {
+        let (a, b) = (row(|l| 7 * l + 100), row(|l| 3 * l));
+        for (line, f) in [
+            ("v_add_u32 v1, vcc, v2, v3", (|x, y| x + y) as fn(u64, u64) -> u64),
+            ("v_mul_hi_u32 v1, v2, v3", |x, y| x * y >> 32),
+            ("v_mul_lo_u32 v1, v2, v3", |x, y| x * y),
+            ("v_xor_b32 v1, v2, v3", |x, y| x ^ y),
+            ("v_max_u32 v1, v2, v3", u64::max),
+            ("v_mul_lo_u16 v1, v2, v3", |x, y| x * y & 0xffff),
+        ] {
+            let found = run(line, [a.clone(), b.clone(), None], None).and_then(|e| e.result);
+            assert_eq!(found, row(|l| f(7 * l + 100, 3 * l)), "{line}");
+        }
+        let half = run("v_lshrrev_b32 v1, 1, v2", [None, a.clone(), None], None).and_then(|e| e.result);
+        assert_eq!(half, row(|l| (7 * l + 100) >> 1), "constants are what they are");
+        let less = run("v_cmp_gt_u32 vcc, v2, v3", [row(|_| 30), b.clone(), None], None);
+        assert_eq!(less.and_then(|e| e.mask), Some((1 << 10) - 1));
+        // What is not known, floats, and what stays of the destination.
+        assert!(run("v_add_u32 v1, vcc, v2, v3", [a.clone(), None, None], None).is_none());
+        assert!(run("v_add_f32 v1, v2, v3", [a.clone(), b.clone(), None], None).is_none());
+        let part = "v_add_u16_sdwa v1, v2, v3 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD src1_sel:DWORD";
+        assert!(run(part, [a.clone(), b.clone(), None], None).is_none());
+        let padded = part.replace("PRESERVE", "PAD");
+        assert_eq!(run(&padded, [a, b, None], None).and_then(|e| e.result), row(|l| (10 * l + 100) << 16));
+    }
+
+    #[test]
+    fn rows_of_lanes_and_of_ways() {
+        let (Some(a), Some(b)) = (row(|l| l % 13), row(|l| l % 13 + 128)) else { panic!("rows") };
+        // Another base on either way: the row stays, and what the bases share.
+        let both = a.of_ways(&b, [Mask::MAX; 2], REGISTER).expect("a row");
+        assert_eq!((both.base().known, both.values(REGISTER)), (7, None));
+        assert_eq!(both.of_ways(&b, [Mask::MAX; 2], REGISTER), Some(both.clone()), "no more changes");
+        // Some lanes have this, others that.
+        let parts = a.of_lanes(&b, [0xf, !0xf], REGISTER, false).expect("a row");
+        assert_eq!(Some(parts), row(|l| if l < 4 { l } else { l % 13 + 128 }));
+        assert_eq!(a.of_lanes(&b, [0x1f, !0xf], REGISTER, false), None, "a lane that may have either");
+        assert_eq!(both.of_lanes(&a, [0xf, !0xf], REGISTER, false), None, "bases that may differ");
+        assert_eq!(a.range(0xf0).map(|r| (r.ulo, r.uhi)), Some((4, 7)));
+        // A base that is not known leaves lanes together if none can wrap around.
+        assert!(both.extended(false, Range::unsigned(0, 1000), DIMS).is_some());
+        assert!(both.extended(false, Range::FULL, DIMS).is_none());
+        let minus = a.add(&Pattern::same(Lin::exact(5)).expect("one").neg()).register();
+        let wide = minus.extended(true, Range::FULL, DIMS).and_then(|p| p.values(ALL));
+        assert_eq!(wide.map(|v| (v[0], v[6])), Some((-5i64 as u64, 1)));
+    }
 }

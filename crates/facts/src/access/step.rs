@@ -4,7 +4,7 @@ use super::Why;
 use super::arith::{arithmetic, changed, counts_low};
 use super::linear::{Dims, Lin};
 use super::masks::{Masks, mask_bits};
-use super::pattern::{self, Executed};
+use super::pattern::{self, Executed, Pattern};
 use super::state::{Class, EXEC, Pending, State, bit};
 use super::value::{Id, Tag, Value, Wide};
 use crate::infer::range::Range;
@@ -25,11 +25,20 @@ pub enum AccessRule {
     Carry,
     /// What an instruction made in an earlier round is not what it makes now.
     OlderRounds,
+    /// A comparison is decided lane by lane only if all its numbers are known, their base included.
+    KnownNumbers,
+    /// What one wave of a group touches says nothing about the others.
+    EveryWave,
 }
 
 impl AccessRule {
-    pub const ALL: [AccessRule; 3] =
-        [AccessRule::LanesThatAreOff, AccessRule::Carry, AccessRule::OlderRounds];
+    pub const ALL: [AccessRule; 5] = [
+        AccessRule::LanesThatAreOff,
+        AccessRule::Carry,
+        AccessRule::OlderRounds,
+        AccessRule::KnownNumbers,
+        AccessRule::EveryWave,
+    ];
 }
 
 /// What is the same for all instructions of a kernel.
@@ -301,7 +310,7 @@ impl Step<'_> {
         let rows = [&a, &b, &c].map(|v| v.row(dims));
         let moved = || pattern::moved(inst, rows.each_ref().map(Option::as_ref), [a.range, b.range, c.range]);
         let row = if dims.rows && matches!(inst.dst, Operand::Vgpr(_)) {
-            pattern::execute(inst, rows.clone(), bit).and_then(|e| e.result).or_else(moved)
+            pattern::execute(inst, &rows, bit).and_then(|e| e.result).or_else(moved)
         } else {
             None
         };
@@ -464,8 +473,10 @@ impl Step<'_> {
             return BTreeMap::new();
         }
         let of = |(case, class): (u64, &Class)| {
-            let rows = self.inst.src.map(|o| self.value(state, class, o).row(dims));
-            let Executed { mask, .. } = pattern::execute(self.inst, rows, self.bit_read(state, case))?;
+            let known = self.set.without != Some(AccessRule::KnownNumbers);
+            let taken = |row: Pattern| if known { row } else { row.settled() };
+            let rows = self.inst.src.map(|o| self.value(state, class, o).row(dims).map(taken));
+            let Executed { mask, .. } = pattern::execute(self.inst, &rows, self.bit_read(state, case))?;
             Some((case, mask?))
         };
         state.on().filter_map(of).collect()
