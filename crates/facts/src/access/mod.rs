@@ -9,6 +9,7 @@ mod arith;
 mod count;
 mod linear;
 mod masks;
+mod moves;
 mod pattern;
 mod rounds;
 mod start;
@@ -23,8 +24,9 @@ use crate::calls::code_blocks;
 use crate::check::calls_of;
 use crate::infer::state::{Side, State as Ranges};
 use crate::infer::values::Values;
-use crate::infer::{self, Known};
+use crate::infer::{self, Known, Limits};
 use linear::Dims;
+use moves::Moves;
 use rounds::Place;
 use state::{Arrival, EXEC, State, VCC, bit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -163,11 +165,17 @@ pub fn accesses_without(
         private: setup.scratch_per_lane > 0 || known.kernarg.is_none(),
         without,
     };
-    let found = infer::with_ranges(program, known, |values, entries| {
+    let found = infer::with_ranges(program, known, |values, entries, limits| {
         let of = |set: Setting, around: &Around, wave: Option<u32>| {
             let before = BTreeMap::new();
             let rounds = if wave.is_some() { rounds::apart(program) } else { Vec::new() };
-            Analysis { program, known, values, set, wave, rounds, before }.facts(entries, around)
+            let mut analysis =
+                Analysis { program, known, values, set, wave, rounds, moves: Moves::new(), before };
+            analysis.solve(entries)?;
+            if wave.is_none() && !set.apart {
+                analysis.move_on(entries, limits)?;
+            }
+            Some(analysis.facts(around))
         };
         let facts = of(set, &around, None)?;
         let rows = Dims { rows: true, ..set.dims };
@@ -227,14 +235,14 @@ struct Analysis<'a> {
     wave: Option<u32>,
     /// Loops whose rounds are told apart.
     rounds: Vec<&'a Loop>,
+    /// Where pointers lie that loops move on.
+    moves: Moves,
     /// None where nothing can get to.
     before: BTreeMap<Place, State>,
 }
 
 impl Analysis<'_> {
-    /// None if it takes too long.
-    fn facts(mut self, entries: &[(usize, Ranges)], around: &Around) -> Option<BTreeMap<Pc, AccessFact>> {
-        self.solve(entries)?;
+    fn facts(&self, around: &Around) -> BTreeMap<Pc, AccessFact> {
         let mut facts = BTreeMap::new();
         for (place, state) in &self.before {
             self.through(place.block, state.clone(), &mut |step, state| {
@@ -243,9 +251,38 @@ impl Analysis<'_> {
                 }
             });
         }
-        Some(facts)
+        facts
     }
 
+    /// Once more, with where pointers can be in loops that go round so often.
+    fn move_on(&mut self, entries: &[(usize, Ranges)], limits: &Limits) -> Option<()> {
+        let cfg = &self.program.cfg;
+        for l in &cfg.loops {
+            let place = Place { block: l.header, round: 0 };
+            let (Some(at), Some(&limit)) = (self.before.get(&place), limits.get(&l.header)) else { continue };
+            // States that enter, and states that go back.
+            let mut ways = [Vec::new(), Vec::new()];
+            for (from, state) in &self.before {
+                if !cfg.blocks[from.block].succs.contains(&l.header) {
+                    continue;
+                }
+                let there = self.out(from.block, state.clone()).into_iter().filter(|o| o.0 == l.header);
+                ways[usize::from(l.blocks.contains(&from.block))].extend(there.map(|o| o.1));
+            }
+            if entries.iter().any(|e| e.0 == l.header) {
+                continue;
+            }
+            let limit = if self.set.without == Some(AccessRule::EveryRound) { 0 } else { limit };
+            self.moves.extend(moves::found(l.header, at, &ways[0], &ways[1], limit));
+        }
+        if !self.moves.is_empty() {
+            self.before.clear();
+            self.solve(entries)?;
+        }
+        Some(())
+    }
+
+    /// None if it takes too long.
     fn solve(&mut self, entries: &[(usize, Ranges)]) -> Option<()> {
         let mut work = BTreeSet::new();
         for (i, (block, ranges)) in entries.iter().enumerate() {
@@ -284,8 +321,15 @@ impl Analysis<'_> {
         (0..EXEC).filter(|&pair| !live(pair)).for_each(|pair| state.merge(pair));
         // Rounds give names of their own.
         let block = place.block + self.program.cfg.blocks.len() * place.round as usize;
+        state.unlink(block);
         match self.before.get_mut(&place) {
-            Some(old) => old.join(state, Arrival { block, hard, apart }),
+            Some(old) => {
+                let before = old.clone();
+                old.join(state, Arrival { block, hard, apart }) && {
+                    moves::cut(&self.moves, block, old);
+                    *old != before
+                }
+            }
             None => self.before.insert(place, state).is_none(),
         }
     }

@@ -136,7 +136,12 @@ pub fn start(
         } else {
             let wide = Rc::new(Wide::of(vec![Lin::uniform(true)]));
             for (i, high) in [false, true].into_iter().enumerate() {
-                state.scalars[n + i].tag(Tag { id: Id::Start(256 + n as u16), high, wide: wide.clone() });
+                state.scalars[n + i].tag(Tag {
+                    id: Id::Start(256 + n as u16),
+                    high,
+                    wide: wide.clone(),
+                    from: None,
+                });
             }
         }
     }

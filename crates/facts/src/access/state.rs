@@ -145,6 +145,17 @@ impl State {
         }
     }
 
+    /// Numbers are no longer told from those that a block gave names to.
+    pub fn unlink(&mut self, block: usize) {
+        let here = |id: Id| matches!(id, Id::Met(b, _) if b == block);
+        self.scalars.iter_mut().for_each(|v| v.unlink(here));
+        self.lanes.values_mut().for_each(|class| class.each(|v| v.unlink(here)));
+        if let Some(p) = &mut self.carry {
+            p.a.unlink(here);
+            p.b.unlink(here);
+        }
+    }
+
     pub fn put_scalar(&mut self, n: u8, value: Value) {
         self.scalars[usize::from(n & 127)] = value;
         let pair = (n & 127) >> 1;
@@ -353,14 +364,17 @@ fn meet(
                 } else {
                     Rc::new(t.wide.of_ways(&same.wide, at.hard, *lanes))
                 };
-                new.tag(Tag { wide, ..t.clone() });
+                let from = t.from.filter(|_| t.from == same.from);
+                new.tag(Tag { wide, from, ..t.clone() });
             }
         }
         let fresh = x.tags.iter().flat_map(|t| y.tags.iter().map(move |o| (t, o)));
         for (t, o) in fresh.filter(|(t, o)| *on && t.high == o.high && t.id != o.id) {
             let id = low_half((t.id, o.id)).map(|n| Id::Met(at.block, n));
             if let Some(id) = id.filter(|id| new.tags.iter().all(|t| t.id != *id)) {
-                new.tag(Tag { id, high: t.high, wide: Rc::new(t.wide.of_ways(&o.wide, at.hard, *lanes)) });
+                let from = t.from.filter(|_| t.from == o.from);
+                let wide = Rc::new(t.wide.of_ways(&o.wide, at.hard, *lanes));
+                new.tag(Tag { id, high: t.high, wide, from });
             }
         }
         new

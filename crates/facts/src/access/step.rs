@@ -29,15 +29,18 @@ pub enum AccessRule {
     KnownNumbers,
     /// What one wave of a group touches says nothing about the others.
     EveryWave,
+    /// A pointer moves once for each time that a loop goes round.
+    EveryRound,
 }
 
 impl AccessRule {
-    pub const ALL: [AccessRule; 5] = [
+    pub const ALL: [AccessRule; 6] = [
         AccessRule::LanesThatAreOff,
         AccessRule::Carry,
         AccessRule::OlderRounds,
         AccessRule::KnownNumbers,
         AccessRule::EveryWave,
+        AccessRule::EveryRound,
     ];
 }
 
@@ -193,7 +196,8 @@ impl Step<'_> {
             let fixed = two.iter().all(|v| v.alts.iter().all(|l| l.fixed));
             let wide = Rc::new(Wide::of(vec![Lin::uniform(fixed)]));
             for (value, high) in two.iter_mut().zip([false, true]) {
-                value.tag(Tag { id: Id::Made(self.pc, 2 * i as u16), high, wide: wide.clone() });
+                let id = Id::Made(self.pc, 2 * i as u16);
+                value.tag(Tag { id, high, wide: wide.clone(), from: None });
             }
         }
         values
@@ -253,7 +257,7 @@ impl Step<'_> {
             let high = put(high_half(&wide), 1);
             let high = high.with_row(wide.pattern.as_ref().and_then(pattern::high_half));
             let tagged = |mut v: Value, high: bool| {
-                v.tag(Tag { id, high, wide: wide.clone() });
+                v.tag(Tag { id, high, wide: wide.clone(), from: None });
                 v
             };
             Result::new(vec![tagged(low, false), tagged(high, true)])
@@ -337,8 +341,8 @@ impl Step<'_> {
                 };
                 if by.range.constant().is_some_and(|n| n & 31 == 31) && from != inst.dst {
                     let wide = Rc::new(x.extended(true, dims));
-                    result.values[0].tag(Tag { id, high: true, wide: wide.clone() });
-                    result.low = Some((from, Tag { id, high: false, wide }));
+                    result.values[0].tag(Tag { id, high: true, wide: wide.clone(), from: None });
+                    result.low = Some((from, Tag { id, high: false, wide, from: None }));
                 }
             }
             _ => {}
@@ -381,14 +385,35 @@ impl Step<'_> {
         let wide = Rc::new(wide);
         let mut high = put(high_half(&wide), 0);
         high = high.with_row(wide.pattern.as_ref().and_then(pattern::high_half));
-        high.tag(Tag { id, high: true, wide: wide.clone() });
+        let from = self.moved(carry, x, y);
+        high.tag(Tag { id, high: true, wide: wide.clone(), from });
         let low = match self.inst.dst {
             Operand::Vgpr(n) if n != carry.to => Some(Operand::Vgpr(carry.to)),
             Operand::Sgpr(n) if n != carry.to => Some(Operand::Sgpr(carry.to)),
             _ => None,
         };
-        let low = low.map(|o| (o, Tag { id, high: false, wide }));
+        let low = low.map(|o| (o, Tag { id, high: false, wide, from }));
         Some(Result { values: vec![high], low, pending: None })
+    }
+
+    /// A sum of a number and a constant is told from what the number was.
+    fn moved(&self, carry: &Pending, x: &Value, y: &Value) -> Option<(Id, i64)> {
+        let constant = |lo: &Value, hi: &Value| {
+            let (lo, hi) = (lo.range.constant()?, hi.range.constant()?);
+            Some((u64::from(lo) | u64::from(hi) << 32) as i64)
+        };
+        let sum = |(a, x): (&Value, &Value), (b, y): (&Value, &Value)| {
+            let (id, more) = Value::origin(a, x)?;
+            Some((id, more.checked_add(constant(b, y)?)?))
+        };
+        let (a, b) = (&carry.a, &carry.b);
+        match self.inst.op {
+            Op::SAddcU32 => {
+                let straight = sum((a, x), (b, y)).or_else(|| sum((b, y), (a, x)));
+                straight.or_else(|| sum((a, y), (b, x))).or_else(|| sum((b, x), (a, y)))
+            }
+            _ => None,
+        }
     }
 
     /// `x << 32 >> by` with the sign, as compilers extend an index.

@@ -41,6 +41,8 @@ pub struct Tag {
     pub id: Id,
     pub high: bool,
     pub wide: Rc<Wide>,
+    /// It is the number of that name, and as much more.
+    pub from: Option<(Id, i64)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,6 +178,20 @@ impl Value {
             self.id = None;
         }
         self.tags.retain(|t| !id(t.id));
+        self.unlink(id);
+    }
+
+    /// Numbers are no longer told from those.
+    pub fn unlink(&mut self, id: impl Fn(Id) -> bool) {
+        self.tags.iter_mut().for_each(|t| t.from = t.from.filter(|f| !id(f.0)));
+    }
+
+    /// The number at a block's beginning that two halves come from, and how much more they are.
+    pub fn origin(lo: &Value, hi: &Value) -> Option<(Id, i64)> {
+        let halves =
+            |t: &&Tag| !t.high && hi.tags.iter().any(|h| h.high && Tag { high: false, ..h.clone() } == **t);
+        let from = |t: &Tag| if matches!(t.id, Id::Met(..)) { Some((t.id, 0)) } else { t.from };
+        lo.tags.iter().rev().filter(halves).find_map(from)
     }
 
     pub fn tag(&mut self, tag: Tag) {

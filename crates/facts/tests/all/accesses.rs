@@ -274,6 +274,28 @@ fn rounds_told_apart() {
     assert_eq!((fact.passes, fact.why), (26, None), "{fact:?}");
 }
 
+/// A pointer moves on in a counted loop: it lies between where it was and as many steps further.
+#[test]
+fn pointers_that_loops_move_on() {
+    let rounds = |step: &str, back: &str| {
+        last(&format!(
+            "s_mov_b64 s[10:11], s[4:5]\n s_mov_b32 s12, 0\nl:\n s_load_dword s13, s[10:11], 0x4\n s_waitcnt lgkmcnt(0)\n\
+             {step} s_add_u32 s12, s12, 1\n s_cmp_lt_u32 s12, 9\n {back}\n"
+        ))
+        .range
+    };
+    let on = "s_add_u32 s10, s10, 16\n s_addc_u32 s11, s11, 0\n";
+    let again = "s_cbranch_scc1 l";
+    assert_eq!(rounds(on, again), Some((DATA + 4, DATA + 4 + 8 * 16 + 3)));
+    // Twice in a round, or back.
+    assert_eq!(rounds(&format!("{on}{on}"), again), Some((DATA + 4, DATA + 4 + 8 * 32 + 3)));
+    let down = "s_add_u32 s10, s10, -4\n s_addc_u32 s11, s11, -1\n";
+    assert_eq!(rounds(down, again), Some((DATA + 4 - 32, DATA + 4 + 3)));
+    // By a number that is not known, or as often as memory says.
+    assert_eq!(rounds("s_add_u32 s10, s10, s8\n s_addc_u32 s11, s11, 0\n", again), None);
+    assert_eq!(rounds(on, "s_cmp_lg_u32 s12, s13\n s_cbranch_scc1 l"), None);
+}
+
 #[test]
 fn scalar_loads_and_paths_apart() {
     let scalar = |body: &str| last(body).lines;

@@ -66,7 +66,7 @@ impl Generator {
 
     fn statements(&mut self, count: u64, depth: u32) {
         for _ in 0..count {
-            match self.noise.below(if depth < 3 { 16 } else { 10 }) {
+            match self.noise.below(if depth < 3 { 17 } else { 10 }) {
                 0..=4 => self.assign(),
                 5..=7 => self.access(),
                 8 => self.moved(),
@@ -261,7 +261,7 @@ impl Generator {
     fn pointer(&mut self, depth: u32) {
         let n = self.name();
         let (counter, at, limit) = (56 + depth, 60 + 2 * depth, 1 + self.noise.below(4));
-        let step = self.noise.pick(&[4, 8, 16]);
+        let step = self.noise.pick(&[4, 16, 64]);
         let s = self.scalar();
         self.line(&format!("s_mov_b32 s{counter}, 0\n  s_mov_b64 s[{at}:{}], s[6:7]", at + 1));
         let _ = writeln!(self.text, "P{n}:");
