@@ -289,11 +289,11 @@ mod tests {
         let (a, b) = (row(|l| 7 * l + 100), row(|l| 3 * l));
         for (line, f) in [
             ("v_add_u32 v1, vcc, v2, v3", (|x, y| x + y) as fn(u64, u64) -> u64),
-            ("v_mul_hi_u32 v1, v2, v3", |x, y| x * y >> 32),
+            ("v_mul_hi_u32 v1, v2, v3", |x, y| (x * y) >> 32),
             ("v_mul_lo_u32 v1, v2, v3", |x, y| x * y),
             ("v_xor_b32 v1, v2, v3", |x, y| x ^ y),
             ("v_max_u32 v1, v2, v3", u64::max),
-            ("v_mul_lo_u16 v1, v2, v3", |x, y| x * y & 0xffff),
+            ("v_mul_lo_u16 v1, v2, v3", |x, y| (x * y) & 0xffff),
         ] {
             let found = run(line, [a.clone(), b.clone(), None], None).and_then(|e| e.result);
             assert_eq!(found, row(|l| f(7 * l + 100, 3 * l)), "{line}");
