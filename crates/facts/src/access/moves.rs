@@ -1,10 +1,12 @@
 //! Pointers that loops move on: in every round by a constant, and rounds are limited, so the pointer lies between where it
 //! was when the loop was entered and as many steps further.
 
-use super::state::State;
+use super::state::{Pending, State};
+use super::step::Step;
 use super::value::{Id, Tag, Value, Wide};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use wb_isa::gcn3::Op;
 
 /// Where pointers lie at the beginning of a block, by the block and the lower half's register.
 pub type Moves = BTreeMap<(usize, u8), (i128, i128)>;
@@ -57,6 +59,28 @@ pub fn cut(moves: &Moves, block: usize, state: &mut State) {
                 let wide = Rc::new(Wide { range: Some(range), ..(*tag.wide).clone() });
                 *tag = Tag { wide, ..tag.clone() };
             }
+        }
+    }
+}
+
+impl Step<'_> {
+    /// A sum of a number and a constant is told from what the number was.
+    pub fn moved(&self, carry: &Pending, x: &Value, y: &Value) -> Option<(Id, i64)> {
+        let constant = |lo: &Value, hi: &Value| {
+            let (lo, hi) = (lo.range.constant()?, hi.range.constant()?);
+            Some((u64::from(lo) | u64::from(hi) << 32) as i64)
+        };
+        let sum = |(a, x): (&Value, &Value), (b, y): (&Value, &Value)| {
+            let (id, more) = Value::origin(a, x)?;
+            Some((id, more.checked_add(constant(b, y)?)?))
+        };
+        let (a, b) = (&carry.a, &carry.b);
+        match self.inst.op {
+            Op::SAddcU32 => {
+                let straight = sum((a, x), (b, y)).or_else(|| sum((b, y), (a, x)));
+                straight.or_else(|| sum((a, y), (b, x))).or_else(|| sum((b, x), (a, y)))
+            }
+            _ => None,
         }
     }
 }

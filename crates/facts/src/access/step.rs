@@ -3,14 +3,11 @@
 use super::Why;
 use super::arith::{arithmetic, changed, counts_low};
 use super::linear::{Dims, Lin};
-use super::masks::{Masks, mask_bits};
-use super::pattern::{self, Executed, Pattern};
+use super::pattern;
 use super::state::{Class, EXEC, Pending, State, bit};
 use super::value::{Id, Tag, Value, Wide};
 use crate::infer::range::Range;
 use crate::infer::state::State as Ranges;
-use crate::plain::{mask_operation, mask_written};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use wb_isa::gcn3::table::implicit;
 use wb_isa::gcn3::{Format, Inst, Op, Operand, Ty, sreg};
@@ -203,33 +200,6 @@ impl Step<'_> {
         values
     }
 
-    /// The pairs that get new bits for every lane, and which ones a class of lanes can have then.
-    fn mask_result(&self, state: &State) -> Option<Masks> {
-        let inst = self.inst;
-        let pair = match inst.dst {
-            Operand::Sgpr(n) if n & 1 == 0 => n >> 1,
-            _ => return None,
-        };
-        let [x, y, _] = inst.src;
-        if inst.op == Op::SCselectB64 {
-            let cases = state.lanes.keys().map(|&case| {
-                let both = [x, y].into_iter().flat_map(|o| mask_bits(state, case, o));
-                (case, both.map(|b| (b, b)).collect())
-            });
-            return Some(Masks { to: [pair, pair], cases: cases.collect() });
-        }
-        let (op, saves) = mask_operation(inst.op)?;
-        let second = if saves { Operand::EXEC } else { y };
-        let cases = state.lanes.keys().map(|&case| {
-            let (a, b) = (mask_bits(state, case, x), mask_bits(state, case, second));
-            let results = a.iter().flat_map(|&p| b.iter().map(move |&q| op(p, q)));
-            let saved = |r: bool| if saves && pair != EXEC { (bit(case, EXEC), r) } else { (r, r) };
-            (case, results.map(saved).collect())
-        });
-        let to = if saves { [pair, EXEC] } else { [pair, pair] };
-        Some(Masks { to, cases: cases.collect() })
-    }
-
     /// The result for a class of lanes, or for a scalar. `slot` names it; `row`: what it is lane by lane.
     fn result(
         &self,
@@ -396,26 +366,6 @@ impl Step<'_> {
         Some(Result { values: vec![high], low, pending: None })
     }
 
-    /// A sum of a number and a constant is told from what the number was.
-    fn moved(&self, carry: &Pending, x: &Value, y: &Value) -> Option<(Id, i64)> {
-        let constant = |lo: &Value, hi: &Value| {
-            let (lo, hi) = (lo.range.constant()?, hi.range.constant()?);
-            Some((u64::from(lo) | u64::from(hi) << 32) as i64)
-        };
-        let sum = |(a, x): (&Value, &Value), (b, y): (&Value, &Value)| {
-            let (id, more) = Value::origin(a, x)?;
-            Some((id, more.checked_add(constant(b, y)?)?))
-        };
-        let (a, b) = (&carry.a, &carry.b);
-        match self.inst.op {
-            Op::SAddcU32 => {
-                let straight = sum((a, x), (b, y)).or_else(|| sum((b, y), (a, x)));
-                straight.or_else(|| sum((a, y), (b, x))).or_else(|| sum((b, x), (a, y)))
-            }
-            _ => None,
-        }
-    }
-
     /// `x << 32 >> by` with the sign, as compilers extend an index.
     fn spread_high(&self, get: &dyn Fn(Operand) -> Value, from: Operand, by: &Value) -> Option<Wide> {
         let by = by.range.constant().filter(|&n| n <= 32)?;
@@ -482,31 +432,6 @@ impl Step<'_> {
         self.write_masks(state, &told);
     }
 
-    /// The bit that all lanes of a class have in the mask that the instruction reads.
-    fn bit_read(&self, state: &State, case: u64) -> Option<bool> {
-        let at = (0..3).find(|&i| self.inst.src_ty(i) == Ty::Mask)?;
-        match mask_bits(state, case, self.inst.src[at]).as_slice() {
-            [one] => Some(*one),
-            _ => None,
-        }
-    }
-
-    /// Lanes for which a comparison or carry leaves a one, by the class they are in, where all numbers are known.
-    fn told(&self, state: &State) -> BTreeMap<u64, Mask> {
-        let dims = self.set.dims;
-        if !dims.rows || mask_written(self.inst).is_none() {
-            return BTreeMap::new();
-        }
-        let of = |(case, class): (u64, &Class)| {
-            let known = self.set.without != Some(AccessRule::KnownNumbers);
-            let taken = |row: Pattern| if known { row } else { row.settled() };
-            let rows = self.inst.src.map(|o| self.value(state, class, o).row(dims).map(taken));
-            let Executed { mask, .. } = pattern::execute(self.inst, &rows, self.bit_read(state, case))?;
-            Some((case, mask?))
-        };
-        state.on().filter_map(of).collect()
-    }
-
     /// Puts the result of a class.
     fn put(&self, state: &mut State, case: u64, writes: &[(u8, u8)], result: Option<Result>, slot: u16) {
         let inst = self.inst;
@@ -559,26 +484,6 @@ impl Step<'_> {
                 state.drop_mask(n >> 1);
                 state.drop_mask(n.wrapping_add(1) >> 1 & 63);
             }
-        }
-    }
-
-    /// A comparison or carry leaves bits of the lanes that are on; those of others are zero.
-    fn write_masks(&self, state: &mut State, told: &BTreeMap<u64, Mask>) {
-        let inst = self.inst;
-        let Some(n) = mask_written(inst) else { return };
-        let exec = inst.entry().compare().is_some_and(|c| c.exec);
-        let options = |case: u64| match (bit(case, EXEC), told.get(&case)) {
-            (false, _) => vec![(false, Mask::MAX)],
-            (true, None) => vec![(false, Mask::MAX), (true, Mask::MAX)],
-            (true, Some(&set)) => vec![(false, !set), (true, set)],
-        };
-        let one = |case: u64| options(case).into_iter().map(|(b, lanes)| ([b], lanes)).collect();
-        let two = |case: u64| options(case).into_iter().map(|(b, lanes)| ([b, b], lanes)).collect();
-        match (n & 1, exec) {
-            (1, false) => {}
-            (1, true) => state.assign_lanes(&[EXEC], one),
-            (_, true) => state.assign_lanes(&[n >> 1, EXEC], two),
-            (_, false) => state.assign_lanes(&[n >> 1], one),
         }
     }
 
