@@ -58,7 +58,7 @@ pub fn group_branches(program: &Program<Gcn3>, known: &Known) -> BTreeSet<Pc> {
 /// Scalar loads whose values are the same for all waves: of the arguments and the dispatch packet, which nobody writes.
 fn constant_loads(program: &Program<Gcn3>, known: &Known) -> BTreeSet<Pc> {
     let cfg = &program.cfg;
-    let found = infer::with_ranges(program, known, |values, _| {
+    let found = infer::with_ranges(program, known, |values, _, _| {
         let mut found = BTreeSet::new();
         for b in cfg.reachable(cfg.block_at(program.entry)) {
             let Some(mut state) = values.at(b).cloned() else { continue };

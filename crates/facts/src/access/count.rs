@@ -3,7 +3,9 @@
 //! can meet others than they did; which lanes are on then matters.
 
 use super::linear::{Dims, Lin, low};
+use super::pattern::{Pattern, lanes_of};
 use super::value::{Wide, any};
+use wb_isa::Mask;
 
 /// Bytes of a lane's access from its address: where they begin, and how many.
 pub type Piece = (u64, u32);
@@ -24,18 +26,29 @@ fn of_lane(lin: &Lin, pieces: &[Piece], line: u64) -> u64 {
 }
 
 /// Lines of all lanes together, for the worst base there can be.
-fn together(lin: &Lin, pieces: &[Piece], line: u64, dims: Dims) -> Option<u64> {
+fn together(lin: &Lin, pieces: &[Piece], line: u64, dims: Dims, on: Mask) -> Option<u64> {
     let own = match lin.spread? {
         0 => 0,
         w => i128::from(w).checked_mul(1i128.checked_shl(lin.grain)?)?,
     };
-    let offsets: Vec<i128> = (0..dims.lanes).map(|l| dims.offset(lin.steps, l)).collect();
-    let bits = lin.known.min(line.trailing_zeros());
-    let bases = (0..line >> bits).map(|j| low(lin.residue, bits) + (j << bits));
+    let offsets: Vec<i128> = lanes_of(on).map(|l| dims.offset(lin.steps, l)).collect();
+    worst(&offsets, own, lin, pieces, line)
+}
+
+/// Lines of numbers known lane by lane.
+fn by_lane(pattern: &Pattern, pieces: &[Piece], line: u64, on: Mask) -> u64 {
+    let offsets: Vec<i128> = lanes_of(on).map(|l| pattern.offset(l).into()).collect();
+    worst(&offsets, 0, pattern.base(), pieces, line).unwrap_or(u64::MAX)
+}
+
+/// Lines of bytes at offsets from a base, with `own` bytes more.
+fn worst(offsets: &[i128], own: i128, base: &Lin, pieces: &[Piece], line: u64) -> Option<u64> {
+    let bits = base.known.min(line.trailing_zeros());
+    let bases = (0..line >> bits).map(|j| low(base.residue, bits) + (j << bits));
     let line = i128::from(line);
     let lines = |base: u64| {
         let mut spans: Vec<(i128, i128)> = Vec::new();
-        for offset in &offsets {
+        for offset in offsets {
             for &(at, bytes) in pieces {
                 let first = i128::from(base) + offset + i128::from(at);
                 let last = first + own + i128::from(bytes.max(1)) - 1;
@@ -53,39 +66,42 @@ fn together(lin: &Lin, pieces: &[Piece], line: u64, dims: Dims) -> Option<u64> {
     bases.map(lines).max()
 }
 
-/// Lines at most. `line` is a power of two.
-pub fn lines(wide: &Wide, pieces: &[Piece], line: u32, dims: Dims) -> u32 {
+/// Lines at most, of lanes that can be `on`. `line` is a power of two.
+pub fn lines(wide: &Wide, pieces: &[Piece], line: u32, dims: Dims, on: Mask) -> u32 {
     let line = u64::from(line.max(1));
-    let lanes = u64::from(dims.lanes);
+    let lanes = u64::from(on.count_ones());
     let apart = wide.alts.iter().map(|l| of_lane(l, pieces, line)).max().unwrap_or(0).saturating_mul(lanes);
-    let each = wide.alts.iter().map(|l| together(l, pieces, line, dims));
+    let each = wide.alts.iter().map(|l| together(l, pieces, line, dims, on));
     let sum = each.reduce(|a, b| Some(a?.saturating_add(b?))).flatten().unwrap_or(u64::MAX);
     let within = wide.bounds(dims).map_or(u64::MAX, |(lo, hi)| {
         let reach = pieces.iter().map(|&(at, bytes)| at + u64::from(bytes.max(1)) - 1).max().unwrap_or(0);
         let least = pieces.iter().map(|p| p.0).min().unwrap_or(0);
         (hi.saturating_add(reach) / line).saturating_sub(lo.saturating_add(least) / line).saturating_add(1)
     });
-    u32::try_from(apart.min(sum).min(within)).unwrap_or(u32::MAX)
+    let known = wide.pattern.as_ref().map_or(u64::MAX, |p| by_lane(p, pieces, line, on));
+    u32::try_from(apart.min(sum).min(within).min(known)).unwrap_or(u32::MAX)
 }
 
-/// Which lanes can take part.
+/// Which of the lanes that can be on take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lanes {
     /// Any of them.
     Some,
-    /// All that the wave has; `.0`: which are all lanes there can be.
-    All(bool),
+    /// The first of them, however many.
+    First,
+    /// All.
+    All,
 }
 
 /// Bank passes at most. Offsets in local memory; `pieces` once for every time that a lane's dwords are used.
-pub fn passes(wide: &Wide, pieces: &[Piece], banks: u32, dims: Dims, lanes: Lanes) -> u32 {
+pub fn passes(wide: &Wide, pieces: &[Piece], banks: u32, dims: Dims, (lanes, on): (Lanes, Mask)) -> u32 {
     let touched = |residue: u64, bits: u32| -> u64 {
         pieces.iter().map(|&(at, bytes)| straddled(residue.wrapping_add(at), bits, bytes, 4)).sum()
     };
     let (residue, bits) = any(&wide.alts).alignment();
-    let dwords = u64::from(dims.lanes).saturating_mul(touched(residue, bits));
+    let dwords = u64::from(on.count_ones()).saturating_mul(touched(residue, bits));
     let banks = u64::from(banks);
-    if banks == 0 {
+    if banks == 0 || on == 0 {
         return 1;
     }
     let rows = dwords.div_ceil(banks);
@@ -109,7 +125,11 @@ pub fn passes(wide: &Wide, pieces: &[Piece], banks: u32, dims: Dims, lanes: Lane
         }
     }
     if wide.alts.iter().all(|l| l.spread == Some(0)) {
-        least = least.min(exact(&wide.alts, pieces, banks, dims, lanes));
+        least = least.min(exact(&wide.alts, pieces, banks, dims, (lanes, on)));
+    }
+    if let Some(pattern) = &wide.pattern {
+        let offsets: Vec<i128> = lanes_of(on).map(|l| pattern.offset(l).into()).collect();
+        least = least.min(placed(&offsets, pattern.base(), pieces, banks, lanes));
     }
     u32::try_from(least.max(1)).unwrap_or(u32::MAX)
 }
@@ -117,42 +137,43 @@ pub fn passes(wide: &Wide, pieces: &[Piece], banks: u32, dims: Dims, lanes: Lane
 /// Dwords of every lane.
 type Rows = Vec<Vec<i128>>;
 
-/// Passes of addresses that are known but for a multiple of four: which banks they are in does not matter.
-fn exact(alts: &[Lin], pieces: &[Piece], banks: u64, dims: Dims, lanes: Lanes) -> u64 {
-    let rows = |lin: &Lin, base: u64| -> Rows {
-        let of = |lane: u32| {
-            let start = i128::from(base) + dims.offset(lin.steps, lane);
-            let dwords = |&(at, bytes): &Piece| {
-                let first = start + i128::from(at);
-                (first.div_euclid(4))..=((first + i128::from(bytes.max(1)) - 1).div_euclid(4))
-            };
-            pieces.iter().flat_map(dwords).collect()
+/// Dwords of lanes at offsets from a base.
+fn rows(offsets: &[i128], base: u64, pieces: &[Piece]) -> Rows {
+    let of = |offset: &i128| {
+        let start = i128::from(base) + offset;
+        let dwords = |&(at, bytes): &Piece| {
+            let first = start + i128::from(at);
+            (first.div_euclid(4))..=((first + i128::from(bytes.max(1)) - 1).div_euclid(4))
         };
-        (0..dims.lanes).map(of).collect()
+        pieces.iter().flat_map(dwords).collect()
     };
-    let bases = |lin: &Lin| {
-        let bits = lin.known.min(2);
-        let residue = low(lin.residue, bits);
-        (0..4u64 >> bits).map(move |j| residue + (j << bits))
-    };
-    match alts {
-        [one] => {
-            let of = |base: u64| {
-                let all = rows(one, base);
-                match lanes {
-                    Lanes::All(true) => in_order(&all, banks),
-                    // Waves at the end of a group have the first lanes only.
-                    Lanes::All(false) => {
-                        (1..=all.len()).map(|n| in_order(&all[..n], banks)).max().unwrap_or(1)
-                    }
-                    Lanes::Some => any_lanes(&[all], banks),
-                }
-            };
-            bases(one).map(of).max().unwrap_or(u64::MAX)
+    offsets.iter().map(of).collect()
+}
+
+/// Passes of lanes at offsets from a base that is known but for a multiple of four: which banks they are in does not matter.
+fn placed(offsets: &[i128], base: &Lin, pieces: &[Piece], banks: u64, lanes: Lanes) -> u64 {
+    let bits = base.known.min(2);
+    let residue = low(base.residue, bits);
+    let of = |base: u64| {
+        let all = rows(offsets, base, pieces);
+        match lanes {
+            Lanes::All => in_order(&all, banks),
+            // Waves at the end of a group have the first lanes only.
+            Lanes::First => (1..=all.len()).map(|n| in_order(&all[..n], banks)).max().unwrap_or(1),
+            Lanes::Some => any_lanes(&[all], banks),
         }
+    };
+    (0..4u64 >> bits).map(|j| of(residue + (j << bits))).max().unwrap_or(u64::MAX)
+}
+
+/// The same of linear functions of the lane.
+fn exact(alts: &[Lin], pieces: &[Piece], banks: u64, dims: Dims, (lanes, on): (Lanes, Mask)) -> u64 {
+    let offsets = |lin: &Lin| -> Vec<i128> { lanes_of(on).map(|l| dims.offset(lin.steps, l)).collect() };
+    match alts {
+        [one] => placed(&offsets(one), one, pieces, banks, lanes),
         // Lanes have one or the other: banks have no more than of all.
         _ if alts.iter().all(|l| l.alignment().1 >= 2) => {
-            let all: Vec<Rows> = alts.iter().map(|l| rows(l, low(l.residue, 2))).collect();
+            let all: Vec<Rows> = alts.iter().map(|l| rows(&offsets(l), low(l.residue, 2), pieces)).collect();
             let same = all.iter().all(|r| r.iter().map(Vec::len).eq(all[0].iter().map(Vec::len)));
             if same { any_lanes(&all, banks) } else { u64::MAX }
         }

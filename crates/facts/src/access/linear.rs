@@ -10,6 +10,8 @@ pub struct Dims {
     /// Values of the first and of the second digit.
     pub x: u32,
     pub y: u32,
+    /// Numbers are followed lane by lane, too (`pattern`).
+    pub rows: bool,
 }
 
 impl Dims {
@@ -243,7 +245,7 @@ impl Lin {
 mod tests {
     use super::*;
 
-    const DIMS: Dims = Dims { lanes: 64, x: 16, y: 4 };
+    const DIMS: Dims = Dims { lanes: 64, x: 16, y: 4, rows: false };
 
     /// Whether a row of numbers can be what is said.
     fn holds(lin: &Lin, row: &[u64]) -> bool {

@@ -9,6 +9,9 @@ mod arith;
 mod count;
 mod linear;
 mod masks;
+mod moves;
+mod pattern;
+mod rounds;
 mod start;
 mod state;
 mod step;
@@ -21,7 +24,10 @@ use crate::calls::code_blocks;
 use crate::check::calls_of;
 use crate::infer::state::{Side, State as Ranges};
 use crate::infer::values::Values;
-use crate::infer::{self, Known};
+use crate::infer::{self, Known, Limits};
+use linear::Dims;
+use moves::Moves;
+use rounds::Place;
 use state::{Arrival, EXEC, State, VCC, bit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -31,6 +37,7 @@ use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::gcn3::{Op, Operand};
 use wb_isa::{FlowKind, Pc};
 use wb_program::Program;
+use wb_program::cfg::Loop;
 
 /// Visits of a block before what changes is given up, and before everything is.
 const PATIENCE: u32 = 3;
@@ -95,6 +102,37 @@ pub struct AccessFact {
     pub why: Option<Why>,
 }
 
+impl AccessFact {
+    /// What holds if this or that does.
+    fn or(&mut self, other: AccessFact) {
+        let hull = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.min(c), b.max(d));
+        self.lines = self.lines.max(other.lines);
+        self.passes = self.passes.max(other.passes);
+        self.range = self.range.zip(other.range).map(|(a, b)| hull(a, b));
+        self.why = self.why.or(other.why);
+        if self.local != other.local {
+            self.local = Local::Maybe;
+        }
+    }
+
+    /// What holds if both do.
+    fn and(self, other: AccessFact) -> AccessFact {
+        let meet = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.max(c), b.min(d));
+        let range = match (self.range, other.range) {
+            (Some(a), Some(b)) => Some(meet(a, b)).filter(|r| r.0 <= r.1).or(Some(a)),
+            (a, b) => a.or(b),
+        };
+        AccessFact {
+            lines: self.lines.min(other.lines),
+            passes: self.passes.min(other.passes),
+            local: if self.local == Local::Maybe { other.local } else { self.local },
+            range,
+            why: self.why.and(other.why),
+            ..self
+        }
+    }
+}
+
 /// Facts about all memory instructions that a kernel can reach.
 pub fn accesses(program: &Program<Gcn3>, known: &Known, shape: AccessShape) -> BTreeMap<Pc, AccessFact> {
     accesses_without(program, known, shape, None)
@@ -127,8 +165,29 @@ pub fn accesses_without(
         private: setup.scratch_per_lane > 0 || known.kernarg.is_none(),
         without,
     };
-    let found = infer::with_ranges(program, known, |values, entries| {
-        Analysis { program, known, values, set, before: BTreeMap::new() }.facts(entries, &around)
+    let found = infer::with_ranges(program, known, |values, entries, limits| {
+        let of = |set: Setting, around: &Around, wave: Option<u32>| {
+            let before = BTreeMap::new();
+            let rounds = if wave.is_some() { rounds::apart(program) } else { Vec::new() };
+            let mut analysis =
+                Analysis { program, known, values, set, wave, rounds, moves: Moves::new(), before };
+            analysis.solve(entries)?;
+            if wave.is_none() && !set.apart {
+                analysis.move_on(entries, limits)?;
+            }
+            Some(analysis.facts(around))
+        };
+        let facts = of(set, &around, None)?;
+        let rows = Dims { rows: true, ..set.dims };
+        let each = |wave: u32| {
+            let (existing, full) = start::of_wave(known, shape.lanes, wave);
+            of(Setting { dims: rows, ..set }, &Around { existing, full, ..around }, Some(wave))
+        };
+        let waves = match without {
+            Some(AccessRule::EveryWave) => start::waves(known, shape.lanes).unwrap_or(0).min(1),
+            _ => start::waves(known, shape.lanes).unwrap_or(0),
+        };
+        Some(of_waves(facts, (0..waves).map(each)))
     });
     let mut facts = found.flatten().unwrap_or_default();
     // Where nothing gets, or nothing is known.
@@ -142,44 +201,108 @@ pub fn accesses_without(
     facts
 }
 
+/// One more way to execute an instruction.
+fn add(facts: &mut BTreeMap<Pc, AccessFact>, fact: AccessFact) {
+    match facts.get_mut(&fact.pc) {
+        Some(old) => old.or(fact),
+        None => _ = facts.insert(fact.pc, fact),
+    }
+}
+
+/// What is known of any wave, and of each wave by itself.
+fn of_waves(
+    facts: BTreeMap<Pc, AccessFact>,
+    waves: impl Iterator<Item = Option<BTreeMap<Pc, AccessFact>>>,
+) -> BTreeMap<Pc, AccessFact> {
+    let mut most: BTreeMap<Pc, AccessFact> = BTreeMap::new();
+    for wave in waves {
+        let Some(wave) = wave else { return facts };
+        wave.into_values().for_each(|fact| add(&mut most, fact));
+    }
+    let both = |(pc, fact): (Pc, AccessFact)| match most.remove(&pc) {
+        Some(other) => (pc, fact.and(other)),
+        None => (pc, fact),
+    };
+    facts.into_iter().map(both).collect()
+}
+
 struct Analysis<'a> {
     program: &'a Program<Gcn3>,
     known: &'a Known<'a>,
     values: &'a Values<'a>,
     set: Setting,
-    /// By block; none where nothing can get to.
-    before: BTreeMap<usize, State>,
+    /// Which wave of a group it is.
+    wave: Option<u32>,
+    /// Loops whose rounds are told apart.
+    rounds: Vec<&'a Loop>,
+    /// Where pointers lie that loops move on.
+    moves: Moves,
+    /// None where nothing can get to.
+    before: BTreeMap<Place, State>,
 }
 
 impl Analysis<'_> {
-    /// None if it takes too long.
-    fn facts(mut self, entries: &[(usize, Ranges)], around: &Around) -> Option<BTreeMap<Pc, AccessFact>> {
-        self.solve(entries)?;
+    fn facts(&self, around: &Around) -> BTreeMap<Pc, AccessFact> {
         let mut facts = BTreeMap::new();
-        for (&block, state) in &self.before {
-            self.through(block, state.clone(), &mut |step, state| {
-                facts.extend(touch::fact(step, Some(state), around).map(|f| (step.pc, f)));
+        for (place, state) in &self.before {
+            self.through(place.block, state.clone(), &mut |step, state| {
+                if let Some(fact) = touch::fact(step, Some(state), around) {
+                    add(&mut facts, fact);
+                }
             });
         }
-        Some(facts)
+        facts
     }
 
+    /// Once more, with where pointers can be in loops that go round so often.
+    fn move_on(&mut self, entries: &[(usize, Ranges)], limits: &Limits) -> Option<()> {
+        let cfg = &self.program.cfg;
+        for l in &cfg.loops {
+            let place = Place { block: l.header, round: 0 };
+            let (Some(at), Some(&limit)) = (self.before.get(&place), limits.get(&l.header)) else { continue };
+            // States that enter, and states that go back.
+            let mut ways = [Vec::new(), Vec::new()];
+            for (from, state) in &self.before {
+                if !cfg.blocks[from.block].succs.contains(&l.header) {
+                    continue;
+                }
+                let there = self.out(from.block, state.clone()).into_iter().filter(|o| o.0 == l.header);
+                ways[usize::from(l.blocks.contains(&from.block))].extend(there.map(|o| o.1));
+            }
+            if entries.iter().any(|e| e.0 == l.header) {
+                continue;
+            }
+            let limit = if self.set.without == Some(AccessRule::EveryRound) { 0 } else { limit };
+            self.moves.extend(moves::found(l.header, at, &ways[0], &ways[1], limit));
+        }
+        if !self.moves.is_empty() {
+            self.before.clear();
+            self.solve(entries)?;
+        }
+        Some(())
+    }
+
+    /// None if it takes too long.
     fn solve(&mut self, entries: &[(usize, Ranges)]) -> Option<()> {
         let mut work = BTreeSet::new();
         for (i, (block, ranges)) in entries.iter().enumerate() {
             let state = match i {
-                0 => start::start(self.program, self.known, ranges, self.set.dims),
-                _ => State::unknown(),
+                0 => start::start(self.program, self.known, ranges, self.set.dims, self.wave),
+                _ => State::unknown(self.set.dims),
             };
-            self.arrive(*block, state, false);
-            work.insert(*block);
+            let place = Place { block: *block, round: 0 };
+            self.arrive(place, state, false);
+            work.insert(place);
         }
-        let mut visits: BTreeMap<usize, u32> = BTreeMap::new();
-        let mut left = VISITS * self.program.cfg.blocks.len().max(1);
-        while let Some(block) = work.pop_first() {
+        let mut visits: BTreeMap<Place, u32> = BTreeMap::new();
+        let places = self.program.cfg.blocks.len().max(1)
+            + self.rounds.iter().map(|l| l.blocks.len() * rounds::MOST as usize).sum::<usize>();
+        let mut left = VISITS * places;
+        while let Some(place) = work.pop_first() {
             left = left.checked_sub(1)?;
-            let state = self.before.get(&block)?.clone();
-            for (to, state) in self.out(block, state) {
+            let state = self.before.get(&place)?.clone();
+            for (to, state) in self.out(place.block, state) {
+                let to = place.next(to, &self.rounds);
                 let seen = visits.entry(to).or_default();
                 if self.arrive(to, state, *seen > PATIENCE) {
                     *seen += 1;
@@ -191,14 +314,23 @@ impl Analysis<'_> {
     }
 
     /// A state arrives at a block; whether more is possible there than before.
-    fn arrive(&mut self, block: usize, mut state: State, hard: bool) -> bool {
+    fn arrive(&mut self, place: Place, mut state: State, hard: bool) -> bool {
         let apart = self.set.apart;
-        let needed = self.program.needed(self.program.cfg.blocks[block].first);
+        let needed = self.program.needed(self.program.cfg.blocks[place.block].first);
         let live = |pair: u8| (0..2).any(|i| needed.is_live(usize::from(2 * pair + i)));
         (0..EXEC).filter(|&pair| !live(pair)).for_each(|pair| state.merge(pair));
-        match self.before.get_mut(&block) {
-            Some(old) => old.join(state, Arrival { block, hard, apart }),
-            None => self.before.insert(block, state).is_none(),
+        // Rounds give names of their own.
+        let block = place.block + self.program.cfg.blocks.len() * place.round as usize;
+        state.unlink(block);
+        match self.before.get_mut(&place) {
+            Some(old) => {
+                let before = old.clone();
+                old.join(state, Arrival { block, hard, apart }) && {
+                    moves::cut(&self.moves, block, old);
+                    *old != before
+                }
+            }
+            None => self.before.insert(place, state).is_none(),
         }
     }
 
@@ -214,7 +346,7 @@ impl Analysis<'_> {
             let step = Step { pc, inst, set: self.set, before: &before, after: &ranges };
             see(&step, &state);
             match self.program.flow.kind[pc as usize] {
-                FlowKind::Call { .. } => state = State::unknown(),
+                FlowKind::Call { .. } => state = State::unknown(self.set.dims),
                 _ => step.run(&mut state),
             }
         }
@@ -223,7 +355,15 @@ impl Analysis<'_> {
 
     /// States on the ways out of a block that can be taken.
     fn out(&self, block: usize, state: State) -> Vec<(usize, State)> {
-        let state = self.through(block, state, &mut |_, _| {});
+        let mut clean = [false; 2];
+        let state = self.through(block, state, &mut |step, _| {
+            clean = [EXEC, VCC].map(|pair| step.after.is_clean(2 * pair));
+        });
+        // A mask that has a bit of some lane.
+        let some = |pair: u8, clean: bool| {
+            !clean || !state.tracked(pair) || state.lanes.keys().any(|&case| bit(case, pair))
+        };
+        let some = [some(EXEC, clean[0]), some(VCC, clean[1])];
         let last = self.program.cfg.blocks[block].last;
         let target = match self.program.flow.kind[last as usize] {
             FlowKind::Branch(t) | FlowKind::MaskBranch { target: t, .. } => self.program.cfg.block_at(t),
@@ -232,10 +372,20 @@ impl Analysis<'_> {
         let next = self.program.cfg.block_at(self.program.flow.next[last as usize]);
         let op = self.program.ops[last as usize].inst.as_ref().map(|i| i.op);
         let taken: BTreeSet<usize> = self.values.out(block).into_iter().map(|o| o.0).collect();
-        let ways = taken.into_iter().map(|to| {
+        let ways = taken.into_iter().filter_map(|to| {
             let mut state = state.clone();
             if target != next {
                 let jumps = Some(to) == target;
+                let possible = match op {
+                    Some(Op::SCbranchExecz) if !jumps => some[0],
+                    Some(Op::SCbranchExecnz) if jumps => some[0],
+                    Some(Op::SCbranchVccz) if !jumps => some[1],
+                    Some(Op::SCbranchVccnz) if jumps => some[1],
+                    _ => true,
+                };
+                if !possible {
+                    return None;
+                }
                 let zero = match op {
                     Some(Op::SCbranchExecz) if jumps => Some(EXEC),
                     Some(Op::SCbranchExecnz) if !jumps => Some(EXEC),
@@ -247,7 +397,7 @@ impl Analysis<'_> {
                     state.keep(|case| !bit(case, pair));
                 }
             }
-            (to, state)
+            Some((to, state))
         });
         ways.collect()
     }

@@ -1,17 +1,22 @@
 //! Registers as the launch leaves them: work-item ids as functions of the lane, pointers and sizes that the launch fixes.
 
 use super::linear::{Dims, Lin};
+use super::pattern::Pattern;
 use super::state::{EXEC, State};
 use super::value::{Id, Tag, Value, Wide};
 use crate::infer::Known;
 use crate::infer::range::Range;
 use crate::infer::state::{Space, State as Ranges};
 use std::rc::Rc;
+use wb_isa::first_lanes;
 use wb_isa::gcn3::isa::{Gcn3, Setup};
 use wb_program::Program;
 
 /// Last dword of the descriptor of private memory: elements of 4 bytes, 64 lanes interleaved, lane added to the index.
 pub const PRIVATE_WORD: u32 = 1 << 19 | 3 << 21 | 1 << 23;
+
+/// More waves than this are not looked at one by one.
+const MOST_WAVES: u32 = 16;
 
 /// Whether all groups of a launch have the same size.
 fn whole(known: &Known) -> bool {
@@ -26,15 +31,15 @@ pub fn full_waves(known: &Known, lanes: u32) -> bool {
 
 /// Digits of the lane's number, as ids of work-items change within a wave.
 pub fn dims(known: &Known, lanes: u32) -> Dims {
-    let line = Dims { lanes, x: lanes, y: 1 };
+    let line = Dims { lanes, x: lanes, y: 1, rows: false };
     let [x, y, _] = known.group;
     if !whole(known) || x == 0 || x >= lanes || !lanes.is_multiple_of(x) {
         return line;
     }
     let rows = lanes / x;
     match () {
-        () if y >= rows && y.is_multiple_of(rows) => Dims { lanes, x, y: rows },
-        () if rows.is_multiple_of(y) => Dims { lanes, x, y },
+        () if y >= rows && y.is_multiple_of(rows) => Dims { x, y: rows, ..line },
+        () if rows.is_multiple_of(y) => Dims { x, y, ..line },
         () => line,
     }
 }
@@ -77,9 +82,40 @@ fn ids(known: &Known, dims: Dims) -> [Option<Lin>; 3] {
     }
 }
 
-/// Before the first instruction.
-pub fn start(program: &Program<Gcn3>, known: &Known, ranges: &Ranges, dims: Dims) -> State {
-    let mut state = State::start();
+/// Waves of a group, if those have known ids: all groups are alike, or they have one dimension.
+pub fn waves(known: &Known, lanes: u32) -> Option<u32> {
+    let items = known.group.iter().try_fold(1u32, |n, &d| n.checked_mul(d)).filter(|&n| n > 0)?;
+    let line = known.group[1] == 1 && known.group[2] == 1;
+    (whole(known) || line).then(|| items.div_ceil(lanes.max(1))).filter(|&n| n <= MOST_WAVES)
+}
+
+/// Lanes of one wave of a group, and whether it has all of them for certain.
+pub fn of_wave(known: &Known, lanes: u32, wave: u32) -> (u32, bool) {
+    let items = known.group.iter().fold(1u32, |n, &d| n.saturating_mul(d));
+    (items.saturating_sub(wave * lanes).min(lanes), whole(known))
+}
+
+/// The ids of work-items of one wave.
+fn ids_of_wave(known: &Known, lanes: u32, wave: u32) -> [Pattern; 3] {
+    let [x, y, _] = known.group.map(|n| u64::from(n.max(1)));
+    let item = |lane: usize| u64::from(wave * lanes) + lane as u64;
+    let row = |f: &dyn Fn(u64) -> u64| Pattern::pure(std::array::from_fn(|lane| f(item(lane)))).register();
+    match y == 1 && known.group[2] <= 1 {
+        // Groups at the end of the grid have fewer.
+        true => [row(&|i| i), row(&|_| 0), row(&|_| 0)],
+        false => [row(&|i| i % x), row(&|i| i / x % y), row(&|i| i / x / y)],
+    }
+}
+
+/// Before the first instruction; of one wave of a group, or of any.
+pub fn start(
+    program: &Program<Gcn3>,
+    known: &Known,
+    ranges: &Ranges,
+    dims: Dims,
+    wave: Option<u32>,
+) -> State {
+    let mut state = State::start(dims);
     let setup = &program.isa.setup;
     let launched = known.kernarg.is_some();
     for (n, scalar) in state.scalars.iter_mut().enumerate() {
@@ -98,9 +134,14 @@ pub fn start(program: &Program<Gcn3>, known: &Known, ranges: &Ranges, dims: Dims
         if launched {
             constants(&mut state, n, &[address as u32, (address >> 32) as u32]);
         } else {
-            let wide = Rc::new(Wide { alts: vec![Lin::uniform(true)], range: None });
+            let wide = Rc::new(Wide::of(vec![Lin::uniform(true)]));
             for (i, high) in [false, true].into_iter().enumerate() {
-                state.scalars[n + i].tag(Tag { id: Id::Start(256 + n as u16), high, wide: wide.clone() });
+                state.scalars[n + i].tag(Tag {
+                    id: Id::Start(256 + n as u16),
+                    high,
+                    wide: wide.clone(),
+                    from: None,
+                });
             }
         }
     }
@@ -109,9 +150,14 @@ pub fn start(program: &Program<Gcn3>, known: &Known, ranges: &Ranges, dims: Dims
     }
     let dimensions = setup.work_item_dimensions.clamp(1, 3) as usize;
     if let Some(class) = state.lanes.get_mut(&(1 << EXEC)) {
+        let rows = wave.map(|w| ids_of_wave(known, dims.lanes, w));
+        if let Some(w) = wave {
+            class.lanes = first_lanes(of_wave(known, dims.lanes, w).0);
+        }
         for (d, lin) in ids(known, dims).into_iter().enumerate().take(dimensions) {
             let alts = lin.into_iter().collect();
-            let mut value = Value::new(alts, ranges.on[d]);
+            let row = rows.as_ref().map(|r| r[d].clone());
+            let mut value = Value::new(alts, ranges.on[d]).with_row(row).narrowed(class.lanes, dims);
             value.id = Some(Id::Start(d as u16));
             class.put(d as u8, value);
         }

@@ -3,11 +3,12 @@
 //! those hold. Within a class one base holds for all lanes; across classes only what has the same origin.
 
 use super::Why;
+use super::linear::Dims;
 use super::value::{Id, Tag, Value};
 use crate::infer::range::Range;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use wb_isa::Pc;
+use wb_isa::{Mask, Pc};
 
 /// EXEC and VCC as pairs.
 pub const EXEC: u8 = 63;
@@ -28,11 +29,19 @@ pub struct Pending {
 }
 
 /// Vector registers of a class of lanes; what is not there is unknown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
+    /// Lanes that can be in it. Every lane that exists is in one of the classes that could have it.
+    pub lanes: Mask,
     pub regs: BTreeMap<u8, Value>,
     /// By the pair with the carry.
     pub carries: BTreeMap<u8, Pending>,
+}
+
+impl Default for Class {
+    fn default() -> Class {
+        Class { lanes: Mask::MAX, regs: BTreeMap::new(), carries: BTreeMap::new() }
+    }
 }
 
 impl Class {
@@ -54,11 +63,12 @@ impl Class {
     }
 
     /// The lanes of two classes as one.
-    fn of_lanes(&self, other: &Class) -> Class {
-        let both = |(n, v): (&u8, &Value)| Some((*n, v.of_lanes(other.regs.get(n)?)));
+    fn of_lanes(&self, other: &Class, dims: Dims) -> Class {
+        let lanes = [self.lanes, other.lanes];
+        let both = |(n, v): (&u8, &Value)| Some((*n, v.of_lanes(other.regs.get(n)?, lanes, dims)));
         let carries = self.carries.iter().filter(|(n, p)| other.carries.get(n) == Some(p) && settled(p));
         let carries = carries.map(|(n, p)| (*n, p.clone())).collect();
-        Class { regs: self.regs.iter().filter_map(both).collect(), carries }
+        Class { lanes: self.lanes | other.lanes, regs: self.regs.iter().filter_map(both).collect(), carries }
     }
 }
 
@@ -69,6 +79,7 @@ fn settled(p: &Pending) -> bool {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
+    pub dims: Dims,
     pub scalars: Vec<Value>,
     /// Pairs that are followed lane by lane.
     pub masks: u64,
@@ -90,16 +101,16 @@ pub struct Arrival {
 
 impl State {
     /// Before the first instruction: all lanes there are are on.
-    pub fn start() -> State {
+    pub fn start(dims: Dims) -> State {
         let lanes = BTreeMap::from([(1 << EXEC, Class::default())]);
-        State { lanes, ..State::unknown() }
+        State { lanes, ..State::unknown(dims) }
     }
 
     /// Nothing is known.
-    pub fn unknown() -> State {
+    pub fn unknown(dims: Dims) -> State {
         let lanes = [0, 1 << EXEC].map(|case| (case, Class::default())).into_iter().collect();
         let scalars = vec![Value::uniform(Range::FULL, false); 128];
-        State { scalars, masks: 1 << EXEC, lanes, carry: None }
+        State { dims, scalars, masks: 1 << EXEC, lanes, carry: None }
     }
 
     pub fn tracked(&self, pair: u8) -> bool {
@@ -110,9 +121,13 @@ impl State {
         self.lanes.iter().filter(|l| bit(*l.0, EXEC)).map(|l| (*l.0, l.1))
     }
 
-    /// No lane that exists is off.
-    pub fn all_on(&self) -> bool {
-        self.lanes.keys().all(|&case| bit(case, EXEC))
+    /// Lanes that can be on, and lanes that can be off.
+    pub fn sides(&self) -> (Mask, Mask) {
+        let all = |on: bool| {
+            let classes = self.lanes.iter().filter(|l| bit(*l.0, EXEC) == on);
+            classes.fold(0, |all, l| all | l.1.lanes)
+        };
+        (all(true), all(false))
     }
 
     /// Every vector register is unknown: lanes that do not exist may be on.
@@ -127,6 +142,17 @@ impl State {
         if let Some(p) = &mut self.carry {
             p.a.forget(id);
             p.b.forget(id);
+        }
+    }
+
+    /// Numbers are no longer told from those that a block gave names to.
+    pub fn unlink(&mut self, block: usize) {
+        let here = |id: Id| matches!(id, Id::Met(b, _) if b == block);
+        self.scalars.iter_mut().for_each(|v| v.unlink(here));
+        self.lanes.values_mut().for_each(|class| class.each(|v| v.unlink(here)));
+        if let Some(p) = &mut self.carry {
+            p.a.unlink(here);
+            p.b.unlink(here);
         }
     }
 
@@ -158,16 +184,25 @@ impl State {
     pub fn merge(&mut self, pair: u8) {
         if self.tracked(pair) && pair != EXEC {
             self.masks &= !(1 << pair);
-            self.change(|case| vec![case & !(1 << pair)]);
+            self.change(|case| vec![(case & !(1 << pair), Mask::MAX)]);
         }
     }
 
-    fn change(&mut self, f: impl Fn(u64) -> Vec<u64>) {
+    /// `f` says what lanes of a class become, and which lanes can.
+    fn change(&mut self, f: impl Fn(u64) -> Vec<(u64, Mask)>) {
         let mut lanes: BTreeMap<u64, Class> = BTreeMap::new();
         for (&case, class) in &self.lanes {
-            let to: BTreeSet<u64> = f(case).into_iter().collect();
-            for case in to {
-                let new = lanes.get(&case).map_or_else(|| class.clone(), |old| old.of_lanes(class));
+            let mut to: BTreeMap<u64, Mask> = BTreeMap::new();
+            f(case).into_iter().for_each(|(case, mask)| *to.entry(case).or_default() |= mask);
+            for (case, mask) in to {
+                let part = Class { lanes: class.lanes & mask, ..class.clone() };
+                if part.lanes == 0 {
+                    continue;
+                }
+                let new = match lanes.get(&case) {
+                    Some(old) => old.of_lanes(&part, self.dims),
+                    None => part,
+                };
                 lanes.insert(case, new);
             }
         }
@@ -179,12 +214,21 @@ impl State {
 
     /// Pairs get new bits: `f` says which ones lanes of a class can have then.
     pub fn assign<const N: usize>(&mut self, pairs: &[u8; N], f: impl Fn(u64) -> Vec<[bool; N]>) {
+        self.assign_lanes(pairs, |case| f(case).into_iter().map(|new| (new, Mask::MAX)).collect());
+    }
+
+    /// The same, with the lanes that can have them.
+    pub fn assign_lanes<const N: usize>(
+        &mut self,
+        pairs: &[u8; N],
+        f: impl Fn(u64) -> Vec<([bool; N], Mask)>,
+    ) {
         let all = pairs.iter().fold(0u64, |all, pair| all | 1 << pair);
         self.masks |= all;
         let put = |case: u64, new: [bool; N]| {
             pairs.iter().zip(new).fold(case & !all, |case, (pair, b)| case | u64::from(b) << pair)
         };
-        self.change(|case| f(case).into_iter().map(|new| put(case, new)).collect());
+        self.change(|case| f(case).into_iter().map(|(new, mask)| (put(case, new), mask)).collect());
     }
 
     /// Only classes with these bits are left.
@@ -204,18 +248,21 @@ impl State {
         self.rename(&mut other, at.block);
         let before = self.clone();
         for n in 0..128 {
-            let both = [(true, before.scalars[n].clone(), other.scalars[n].clone())];
-            let new = meet(&both, (256 + n) as u16, at, &|id| before.low_half(&other, id));
+            let both = [(true, before.scalars[n].clone(), other.scalars[n].clone(), [Mask::MAX; 2])];
+            let new = meet(&both, (256 + n) as u16, at, self.dims, &|id| before.low_half(&other, id));
             self.scalars[n] = new.into_iter().next().unwrap_or_else(|| Value::uniform(Range::FULL, false));
         }
         let cases: Vec<u64> = self.lanes.keys().filter(|c| other.lanes.contains_key(c)).copied().collect();
         let registers: BTreeSet<u8> = self.lanes.values().flat_map(|c| c.regs.keys().copied()).collect();
         for n in registers {
             let known = |s: &State, case: &u64| s.lanes.get(case).and_then(|c| c.regs.get(&n)).cloned();
-            let both =
-                |case: &u64| Some((*case, (bit(*case, EXEC), known(&before, case)?, known(&other, case)?)));
+            let lanes = |s: &State, case: &u64| s.lanes.get(case).map_or(Mask::MAX, |c| c.lanes);
+            let both = |case: &u64| {
+                let lanes = [lanes(&before, case), lanes(&other, case)];
+                Some((*case, (bit(*case, EXEC), known(&before, case)?, known(&other, case)?, lanes)))
+            };
             let (at_cases, values): (Vec<u64>, Vec<Both>) = cases.iter().filter_map(both).unzip();
-            let new = meet(&values, n.into(), at, &|id| before.low_half(&other, id));
+            let new = meet(&values, n.into(), at, self.dims, &|id| before.low_half(&other, id));
             let new: BTreeMap<u64, Value> = at_cases.into_iter().zip(new).collect();
             for (case, class) in self.lanes.iter_mut().filter(|(case, _)| other.lanes.contains_key(case)) {
                 match new.get(case) {
@@ -232,6 +279,7 @@ impl State {
         }
         for (case, class) in &mut self.lanes {
             if let Some(o) = other.lanes.get(case) {
+                class.lanes |= o.lanes;
                 class.carries.retain(|n, p| o.carries.get(n) == Some(p) && settled(p));
             }
         }
@@ -283,28 +331,29 @@ impl State {
     }
 }
 
-/// A register's value in a class, before and now; whether the class is on.
-type Both = (bool, Value, Value);
+/// A register's value in a class, before and now, with its lanes; whether the class is on.
+type Both = (bool, Value, Value, [Mask; 2]);
 
 /// A register's values in its classes after two ways.
 fn meet(
     values: &[Both],
     register: u16,
     at: Arrival,
+    dims: Dims,
     low_half: &dyn Fn((Id, Id)) -> Option<u16>,
 ) -> Vec<Value> {
     // Lanes that are on all had the same origin on either way, so they have now.
-    let first = values.iter().find(|v| v.0).map(|(_, x, y)| (x, y));
+    let first = values.iter().find(|v| v.0).map(|(_, x, y, _)| (x, y));
     let alike = first.is_some_and(|(a, b)| {
-        let same =
-            |x: &Value, y: &Value| x.id == a.id && y.id == b.id && x.alts == a.alts && y.alts == b.alts;
-        a.id.is_some() && b.id.is_some() && values.iter().filter(|v| v.0).all(|(_, x, y)| same(x, y))
+        let like = |x: &Value, a: &Value| x.id == a.id && x.alts == a.alts && x.pattern == a.pattern;
+        let mut on = values.iter().filter(|v| v.0);
+        a.id.is_some() && b.id.is_some() && on.all(|(_, x, y, _)| like(x, a) && like(y, b))
     });
-    let one = |(on, x, y): &Both| {
+    let one = |(on, x, y, lanes): &Both| {
         if x == y && x.id.is_some() {
             return x.clone();
         }
-        let mut new = x.of_ways(y, at.hard);
+        let mut new = x.of_ways(y, at.hard, *lanes, dims);
         if *on && alike && new.id.is_none() {
             new.id = Some(Id::Met(at.block, register));
         }
@@ -313,16 +362,19 @@ fn meet(
                 let wide = if same.wide == t.wide {
                     t.wide.clone()
                 } else {
-                    Rc::new(t.wide.of_ways(&same.wide, at.hard))
+                    Rc::new(t.wide.of_ways(&same.wide, at.hard, *lanes))
                 };
-                new.tag(Tag { wide, ..t.clone() });
+                let from = t.from.filter(|_| t.from == same.from);
+                new.tag(Tag { wide, from, ..t.clone() });
             }
         }
         let fresh = x.tags.iter().flat_map(|t| y.tags.iter().map(move |o| (t, o)));
         for (t, o) in fresh.filter(|(t, o)| *on && t.high == o.high && t.id != o.id) {
             let id = low_half((t.id, o.id)).map(|n| Id::Met(at.block, n));
             if let Some(id) = id.filter(|id| new.tags.iter().all(|t| t.id != *id)) {
-                new.tag(Tag { id, high: t.high, wide: Rc::new(t.wide.of_ways(&o.wide, at.hard)) });
+                let from = t.from.filter(|_| t.from == o.from);
+                let wide = Rc::new(t.wide.of_ways(&o.wide, at.hard, *lanes));
+                new.tag(Tag { id, high: t.high, wide, from });
             }
         }
         new

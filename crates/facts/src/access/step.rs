@@ -3,16 +3,15 @@
 use super::Why;
 use super::arith::{arithmetic, changed, counts_low};
 use super::linear::{Dims, Lin};
-use super::masks::{Masks, mask_bits};
+use super::pattern;
 use super::state::{Class, EXEC, Pending, State, bit};
 use super::value::{Id, Tag, Value, Wide};
 use crate::infer::range::Range;
 use crate::infer::state::State as Ranges;
-use crate::plain::{mask_operation, mask_written};
 use std::rc::Rc;
-use wb_isa::Pc;
 use wb_isa::gcn3::table::implicit;
 use wb_isa::gcn3::{Format, Inst, Op, Operand, Ty, sreg};
+use wb_isa::{Mask, Pc};
 
 /// A rule that can be left out, to see that tests find it missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +22,23 @@ pub enum AccessRule {
     Carry,
     /// What an instruction made in an earlier round is not what it makes now.
     OlderRounds,
+    /// A comparison is decided lane by lane only if all its numbers are known, their base included.
+    KnownNumbers,
+    /// What one wave of a group touches says nothing about the others.
+    EveryWave,
+    /// A pointer moves once for each time that a loop goes round.
+    EveryRound,
 }
 
 impl AccessRule {
-    pub const ALL: [AccessRule; 3] =
-        [AccessRule::LanesThatAreOff, AccessRule::Carry, AccessRule::OlderRounds];
+    pub const ALL: [AccessRule; 6] = [
+        AccessRule::LanesThatAreOff,
+        AccessRule::Carry,
+        AccessRule::OlderRounds,
+        AccessRule::KnownNumbers,
+        AccessRule::EveryWave,
+        AccessRule::EveryRound,
+    ];
 }
 
 /// What is the same for all instructions of a kernel.
@@ -99,7 +110,10 @@ impl Step<'_> {
     /// An operand of the lanes of a class.
     pub fn value(&self, state: &State, class: &Class, operand: Operand) -> Value {
         match operand {
-            Operand::Vgpr(n) => class.get(n).with_range(self.before.on[usize::from(n)]),
+            Operand::Vgpr(n) => {
+                let value = class.get(n).with_range(self.before.on[usize::from(n)]);
+                value.narrowed(class.lanes, self.set.dims)
+            }
             other => self.scalar_value(state, other),
         }
     }
@@ -116,7 +130,7 @@ impl Step<'_> {
                 Wide::pair(&self.scalar_value(state, operand), &high, self.set.dims)
             }
             Operand::InlineInt(v) => Wide::exact(i64::from(v) as u64),
-            _ => Wide { alts: vec![Lin::unknown()], range: None },
+            _ => Wide::of(vec![Lin::unknown()]),
         }
     }
 
@@ -126,7 +140,7 @@ impl Step<'_> {
         let get = |operand: Operand| self.scalar_value(state, operand);
         let result = match inst.format {
             Format::Smem => Some(Result::new(self.loaded_scalars())),
-            _ => self.result(state, &class, &get, state.carry.as_ref(), 0),
+            _ => self.result(state, &class, &get, state.carry.as_ref(), (0, None)),
         };
         let writes: Vec<(u8, u8)> = self.written(|o| if let Operand::Sgpr(n) = o { Some(n) } else { None });
         let scc = inst.uses().iter().any(|u| u.write && u.operand == Operand::Scc);
@@ -177,49 +191,23 @@ impl Step<'_> {
             .collect();
         for (i, two) in values.chunks_exact_mut(2).enumerate() {
             let fixed = two.iter().all(|v| v.alts.iter().all(|l| l.fixed));
-            let wide = Rc::new(Wide { alts: vec![Lin::uniform(fixed)], range: None });
+            let wide = Rc::new(Wide::of(vec![Lin::uniform(fixed)]));
             for (value, high) in two.iter_mut().zip([false, true]) {
-                value.tag(Tag { id: Id::Made(self.pc, 2 * i as u16), high, wide: wide.clone() });
+                let id = Id::Made(self.pc, 2 * i as u16);
+                value.tag(Tag { id, high, wide: wide.clone(), from: None });
             }
         }
         values
     }
 
-    /// The pairs that get new bits for every lane, and which ones a class of lanes can have then.
-    fn mask_result(&self, state: &State) -> Option<Masks> {
-        let inst = self.inst;
-        let pair = match inst.dst {
-            Operand::Sgpr(n) if n & 1 == 0 => n >> 1,
-            _ => return None,
-        };
-        let [x, y, _] = inst.src;
-        if inst.op == Op::SCselectB64 {
-            let cases = state.lanes.keys().map(|&case| {
-                let both = [x, y].into_iter().flat_map(|o| mask_bits(state, case, o));
-                (case, both.map(|b| (b, b)).collect())
-            });
-            return Some(Masks { to: [pair, pair], cases: cases.collect() });
-        }
-        let (op, saves) = mask_operation(inst.op)?;
-        let second = if saves { Operand::EXEC } else { y };
-        let cases = state.lanes.keys().map(|&case| {
-            let (a, b) = (mask_bits(state, case, x), mask_bits(state, case, second));
-            let results = a.iter().flat_map(|&p| b.iter().map(move |&q| op(p, q)));
-            let saved = |r: bool| if saves && pair != EXEC { (bit(case, EXEC), r) } else { (r, r) };
-            (case, results.map(saved).collect())
-        });
-        let to = if saves { [pair, EXEC] } else { [pair, pair] };
-        Some(Masks { to, cases: cases.collect() })
-    }
-
-    /// The result for a class of lanes, or for a scalar. `slot` names it.
+    /// The result for a class of lanes, or for a scalar. `slot` names it; `row`: what it is lane by lane.
     fn result(
         &self,
         state: &State,
         class: &Class,
         get: &dyn Fn(Operand) -> Value,
         carry: Option<&Pending>,
-        slot: u16,
+        (slot, bit): (u16, Option<bool>),
     ) -> Option<Result> {
         let inst = self.inst;
         let dims = self.set.dims;
@@ -235,10 +223,11 @@ impl Step<'_> {
         let put = |alts: Vec<Lin>, i: u8| Value { why, ..Value::new(alts, ranges(i)) };
         let halves = |wide: Wide| {
             let wide = Rc::new(wide);
-            let low = put(wide.alts.clone(), 0);
+            let low = put(wide.alts.clone(), 0).with_row(wide.pattern.as_ref().map(|p| p.register()));
             let high = put(high_half(&wide), 1);
+            let high = high.with_row(wide.pattern.as_ref().and_then(pattern::high_half));
             let tagged = |mut v: Value, high: bool| {
-                v.tag(Tag { id, high, wide: wide.clone() });
+                v.tag(Tag { id, high, wide: wide.clone(), from: None });
                 v
             };
             Result::new(vec![tagged(low, false), tagged(high, true)])
@@ -271,11 +260,17 @@ impl Step<'_> {
                     };
                     let x = x.extended(false, dims);
                     let range = x.range.map(|(lo, hi)| (lo * i128::from(by), hi * i128::from(by)));
-                    let product = Wide { alts: x.alts.iter().map(|l| l.scale(by.into())).collect(), range };
+                    let pattern = x.pattern.as_ref().map(|p| p.scale(by.into()));
+                    let alts = x.alts.iter().map(|l| l.scale(by.into())).collect();
+                    let product = Wide { alts, range, pattern };
                     return Some(halves(product.add(&self.wide(state, class, inst.src[2]))));
                 }
                 Op::SAddcU32 | Op::VAddcU32 | Op::SSubbU32 | Op::VSubbU32 | Op::VSubbrevU32 => {
                     return self.carried(carry?, &a, &b, id, &put);
+                }
+                // All lanes of the class have the one, or the other.
+                Op::VCndmaskB32 if dims.rows && bit.is_some() => {
+                    return Some(Result::new(vec![if bit == Some(true) { b } else { a }]));
                 }
                 _ => {}
             }
@@ -286,7 +281,14 @@ impl Step<'_> {
             None if self.lanewise() && self.reads_same(get) => vec![Lin::uniform(false)],
             None => vec![],
         };
-        let mut value = put(alts, 0);
+        let rows = [&a, &b, &c].map(|v| v.row(dims));
+        let moved = || pattern::moved(inst, rows.each_ref().map(Option::as_ref), [a.range, b.range, c.range]);
+        let row = if dims.rows && matches!(inst.dst, Operand::Vgpr(_)) {
+            pattern::execute(inst, &rows, bit).and_then(|e| e.result).or_else(moved)
+        } else {
+            None
+        };
+        let mut value = put(alts, 0).with_row(row);
         if value.alts.iter().any(|l| l.spread.is_none()) {
             value.why = value.why.or(Some(Why::Operation));
         }
@@ -309,8 +311,8 @@ impl Step<'_> {
                 };
                 if by.range.constant().is_some_and(|n| n & 31 == 31) && from != inst.dst {
                     let wide = Rc::new(x.extended(true, dims));
-                    result.values[0].tag(Tag { id, high: true, wide: wide.clone() });
-                    result.low = Some((from, Tag { id, high: false, wide }));
+                    result.values[0].tag(Tag { id, high: true, wide: wide.clone(), from: None });
+                    result.low = Some((from, Tag { id, high: false, wide, from: None }));
                 }
             }
             _ => {}
@@ -352,13 +354,15 @@ impl Step<'_> {
         };
         let wide = Rc::new(wide);
         let mut high = put(high_half(&wide), 0);
-        high.tag(Tag { id, high: true, wide: wide.clone() });
+        high = high.with_row(wide.pattern.as_ref().and_then(pattern::high_half));
+        let from = self.moved(carry, x, y);
+        high.tag(Tag { id, high: true, wide: wide.clone(), from });
         let low = match self.inst.dst {
             Operand::Vgpr(n) if n != carry.to => Some(Operand::Vgpr(carry.to)),
             Operand::Sgpr(n) if n != carry.to => Some(Operand::Sgpr(carry.to)),
             _ => None,
         };
-        let low = low.map(|o| (o, Tag { id, high: false, wide }));
+        let low = low.map(|o| (o, Tag { id, high: false, wide, from }));
         Some(Result { values: vec![high], low, pending: None })
     }
 
@@ -410,6 +414,7 @@ impl Step<'_> {
             }
             return;
         }
+        let told = self.told(&before);
         for (index, case) in on.iter().enumerate() {
             let Some(class) = before.lanes.get(case) else { continue };
             let slot = if named { 0 } else { 256 * (1 + index as u16 % 128) };
@@ -420,11 +425,11 @@ impl Step<'_> {
             };
             let result = match inst.format {
                 Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg => Some(self.loaded(&before, class)),
-                _ => self.result(&before, class, &get, carry, slot),
+                _ => self.result(&before, class, &get, carry, (slot, self.bit_read(&before, *case))),
             };
             self.put(state, *case, &writes, result, slot);
         }
-        self.write_masks(state);
+        self.write_masks(state, &told);
     }
 
     /// Puts the result of a class.
@@ -442,6 +447,7 @@ impl Step<'_> {
                         made.cloned().unwrap_or_else(|| Value::unknown(Range::FULL, Why::Operation));
                     value = value.with_range(self.after.on[usize::from(at)]);
                     value.id = value.id.or(Some(Id::Made(self.pc, slot + u16::from(i))));
+                    value = value.narrowed(class.lanes, self.set.dims);
                     if self.set.apart {
                         value.apart();
                     }
@@ -478,22 +484,6 @@ impl Step<'_> {
                 state.drop_mask(n >> 1);
                 state.drop_mask(n.wrapping_add(1) >> 1 & 63);
             }
-        }
-    }
-
-    /// A comparison or carry leaves bits of the lanes that are on; those of others are zero.
-    fn write_masks(&self, state: &mut State) {
-        let inst = self.inst;
-        let Some(n) = mask_written(inst) else { return };
-        let exec = inst.entry().compare().is_some_and(|c| c.exec);
-        let options = |case: u64| if bit(case, EXEC) { vec![false, true] } else { vec![false] };
-        match (n & 1, exec) {
-            (1, false) => {}
-            (1, true) => state.assign(&[EXEC], |case| options(case).into_iter().map(|b| [b]).collect()),
-            (_, true) => {
-                state.assign(&[n >> 1, EXEC], |case| options(case).into_iter().map(|b| [b, b]).collect());
-            }
-            (_, false) => state.assign(&[n >> 1], |case| options(case).into_iter().map(|b| [b]).collect()),
         }
     }
 
@@ -546,13 +536,19 @@ impl Step<'_> {
         let inst = self.inst;
         let first = inst.op == Op::VReadfirstlaneB32 && self.before.is_some(sreg::EXEC) && !changed(inst);
         let read = first.then(|| {
-            let values = state.on().map(|(_, class)| self.value(state, class, inst.src[0]));
-            values.reduce(|a, b| a.of_lanes(&b))
+            let values = state.on().map(|(_, class)| (class.lanes, self.value(state, class, inst.src[0])));
+            let both = |(m, a): (Mask, Value), (n, b): (Mask, Value)| {
+                let all = a.of_lanes(&b, [m, n], self.set.dims);
+                (m | n, all)
+            };
+            values.reduce(both).map(|v| Value { pattern: None, ..v.1 })
         });
         let value = read.flatten().map(|v| {
             if v.only().is_some_and(Lin::same) {
                 let mut v = v;
-                v.tags.retain(|t| matches!(t.wide.alts.as_slice(), [one] if one.same()));
+                v.tags.retain(|t| {
+                    matches!(t.wide.alts.as_slice(), [one] if one.same()) && t.wide.pattern.is_none()
+                });
                 return v;
             }
             let (residue, known) = super::value::any(&v.alts).alignment();
@@ -579,6 +575,7 @@ fn high_half(wide: &Wide) -> Vec<Lin> {
 
 /// A scalar is the same for all lanes, so that alternatives are ways.
 fn one_for_all(mut value: Value) -> Value {
+    value.pattern = None;
     if value.alts.len() > 1 {
         let one = value.alts.iter().copied().reduce(|a, b| a.join(&b, super::linear::REGISTER));
         value.alts = one.into_iter().collect();

@@ -2,6 +2,7 @@
 
 use super::count::{self, Lanes, Piece};
 use super::linear::{Dims, Lin, low};
+use super::pattern::Pattern;
 use super::start::PRIVATE_WORD;
 use super::state::State;
 use super::step::Step;
@@ -11,6 +12,7 @@ use crate::infer::range::Range;
 use wb_isa::gcn3::isa::Setup;
 use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
 use wb_isa::gcn3::{Format, Inst, Op, Operand, flag, sreg};
+use wb_isa::{Mask, first_lanes};
 
 /// Bytes between one lane's consecutive private dwords.
 const PRIVATE_STEP: u64 = 256;
@@ -45,7 +47,7 @@ pub fn fact(step: &Step, state: Option<&State>, around: &Around) -> Option<Acces
 }
 
 fn anything() -> Wide {
-    Wide { alts: vec![Lin::unknown()], range: None }
+    Wide::of(vec![Lin::unknown()])
 }
 
 fn writes(inst: &Inst) -> bool {
@@ -60,7 +62,7 @@ fn scalar(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessF
     if !inst.entry().name.contains("_load_") && !inst.entry().name.contains("_store_") {
         return None;
     }
-    let dims = Dims { lanes: 1, x: 1, y: 1 };
+    let dims = Dims { lanes: 1, x: 1, y: 1, rows: false };
     let bytes = 4 * u32::from(inst.dst_dwords());
     let address = state.filter(|_| !buffer).map(|s| {
         let offset = match inst.src[1] {
@@ -77,8 +79,8 @@ fn scalar(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessF
         false => Lin::aligned(0, 2),
     };
     let range = address.range.map(|(lo, hi)| (lo & !3, hi & !3));
-    let address = Wide { alts: address.alts.iter().map(down).collect(), range };
-    let lines = count::lines(&address, &[(0, bytes)], around.shape.scalar_line, dims);
+    let address = Wide { range, ..Wide::of(address.alts.iter().map(down).collect()) };
+    let lines = count::lines(&address, &[(0, bytes)], around.shape.scalar_line, dims, 1);
     let range = address.bounds(dims).and_then(|(lo, hi)| Some((lo, hi.checked_add(u64::from(bytes) - 1)?)));
     let write = inst.entry().name.contains("_store_");
     Some(AccessFact { pc: step.pc, lines, passes: 0, local: Local::Never, write, range, why: None })
@@ -97,26 +99,31 @@ fn vector(
     let lanes = if clean { around.existing } else { around.shape.lanes };
     let dims = Dims { lanes, ..step.set.dims };
     let AccessShape { data_line, banks, .. } = around.shape;
+    let there = first_lanes(lanes);
+    let (on, off) = state.filter(|_| clean).map_or((there, there), |s| s.sides());
+    let on = on & there;
+    let how = match clean && !step.set.apart && on & off & there == 0 {
+        true if around.full => Lanes::All,
+        true => Lanes::First,
+        false => Lanes::Some,
+    };
     let (lines, passes) = match local {
         Local::Always => {
-            let all = |s: &State| clean && s.all_on() && !step.set.apart;
-            let on = match state.is_some_and(all) {
-                true => Lanes::All(around.full),
-                false => Lanes::Some,
-            };
-            let lines = count::lines(&elsewhere(address), pieces, data_line, dims);
-            (lines, count::passes(address, pieces, banks, dims, on))
+            let lines = count::lines(&elsewhere(address), pieces, data_line, dims, on);
+            (lines, count::passes(address, pieces, banks, dims, (how, on)))
         }
         Local::Maybe => {
             // Some lanes may be in local memory, which begins elsewhere.
             let anywhere = elsewhere(address);
-            let worst = count::lines(&scattered(&anywhere), pieces, data_line, dims);
-            let lines = count::lines(&anywhere, pieces, data_line, dims).saturating_mul(2).min(worst);
-            (lines, count::passes(&scattered(&anywhere), pieces, banks, dims, Lanes::Some))
+            let apart = scattered(&anywhere);
+            let worst = count::lines(&apart, pieces, data_line, dims, on);
+            let lines = count::lines(&anywhere, pieces, data_line, dims, on).saturating_mul(2).min(worst);
+            let apart = Wide { pattern: anywhere.pattern, ..apart };
+            (lines, count::passes(&apart, pieces, banks, dims, (Lanes::Some, on)))
         }
         Local::Never => {
-            let lines = count::lines(address, pieces, data_line, dims);
-            (lines, count::passes(&scattered(address), pieces, banks, dims, Lanes::Some))
+            let lines = count::lines(address, pieces, data_line, dims, on);
+            (lines, count::passes(&scattered(address), pieces, banks, dims, (Lanes::Some, on)))
         }
     };
     let reach = |(lo, hi): (u64, u64)| {
@@ -135,17 +142,21 @@ fn elsewhere(wide: &Wide) -> Wide {
         Some(_) => Lin { residue: low(l.residue, l.known.min(8)), known: l.known.min(8), fixed: false, ..*l },
         None => Lin::aligned(l.residue, l.grain.min(8)),
     };
-    Wide { alts: wide.alts.iter().map(moved).collect(), range: None }
+    let pattern = wide
+        .pattern
+        .as_ref()
+        .and_then(|p| Some(p.add(&Pattern::same(Lin { known: 8, ..Lin::uniform(false) })?)));
+    Wide { alts: wide.alts.iter().map(moved).collect(), range: None, pattern }
 }
 
 fn scattered(wide: &Wide) -> Wide {
-    Wide { alts: vec![any(&wide.alts)], range: wide.range }
+    Wide { range: wide.range, ..Wide::of(vec![any(&wide.alts)]) }
 }
 
 /// Why the address is no function of the lane.
 fn why(step: &Step, state: Option<&State>, address: &Wide) -> Option<Why> {
     let Some(state) = state else { return Some(Why::Flow) };
-    if address.alts.iter().all(|l| l.spread == Some(0)) {
+    if address.pattern.is_some() || address.alts.iter().all(|l| l.spread == Some(0)) {
         return None;
     }
     let registers = [0, 1].map(|i| match step.inst.src[0] {
@@ -165,16 +176,16 @@ fn of_classes(
     registers: &[Operand],
     f: impl Fn(&super::state::Class) -> Wide,
 ) -> Option<Wide> {
-    let mut all: Option<(Vec<Value>, Wide)> = None;
+    let mut all: Option<(Vec<Value>, Wide, Mask)> = None;
     for (_, class) in state.on() {
         let values: Vec<Value> = registers.iter().map(|&o| step.value(state, class, o)).collect();
         let wide = f(class);
         all = Some(match all {
-            None => (values, wide),
-            Some((old, sum)) => {
+            None => (values, wide, class.lanes),
+            Some((old, sum, lanes)) => {
                 let named = values.iter().all(|v| v.id.is_some() || v.range.constant().is_some());
                 let same = named && old == values && sum == wide;
-                (values, sum.of_lanes(&wide, same))
+                (values, sum.of_lanes(&wide, same, [lanes, class.lanes]), lanes | class.lanes)
             }
         });
     }
@@ -202,7 +213,7 @@ fn flat(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFac
         // Consecutive dwords of a lane lie apart.
         let pieces: Vec<Piece> =
             (0..u64::from(bytes.div_ceil(4))).map(|i| (PRIVATE_STEP * i, bytes.min(4))).collect();
-        let address = Wide { alts: vec![any(&address.alts)], range: None };
+        let address = Wide::of(vec![any(&address.alts)]);
         return Some(vector(step, state, around, &address, &pieces, local));
     }
     Some(vector(step, state, around, &address, &[(0, bytes)], local))
@@ -317,17 +328,19 @@ fn buffer(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessF
         return unknown(Local::Never);
     }
     let base = Wide::exact(u64::from(*low_word) | u64::from(high_word & 0xffff) << 32);
-    let base = base.add(&step.scalar_value(s, inst.src[2]).extended(false, step.set.dims));
+    let base =
+        base.add(&Wide { pattern: None, ..step.scalar_value(s, inst.src[2]).extended(false, step.set.dims) });
     let imm = Value::constant(inst.imm as u32 & 0xfff);
+    let dims = step.set.dims;
     let offset = |class: &super::state::Class| match inst.has(flag::OFFEN) {
         true => {
             let v = step.value(s, class, inst.src[0]);
             let alts = super::value::cross(&v.alts, &imm.alts, Lin::add);
-            Value::new(alts, v.range.add(imm.range))
+            let row = v.row(dims).zip(imm.row(dims)).map(|(a, b)| a.add(&b).register());
+            Value::new(alts, v.range.add(imm.range)).with_row(row)
         }
         false => imm.clone(),
     };
-    let dims = step.set.dims;
     if plain {
         let wide =
             of_classes(step, s, &inst.src[..1], |class| offset(class).extended(false, dims).add(&base));
@@ -335,19 +348,17 @@ fn buffer(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessF
         return Some(vector(step, state, around, &wide.unwrap_or_else(anything), &pieces, Local::Never));
     }
     // A lane's dwords are 256 bytes apart, the dwords of the lanes side by side; the part within a dword is between.
-    let lane = Wide { alts: vec![Lin { steps: dims.lane().map(|s| 4 * s), ..Lin::exact(0) }], range: None };
+    let lane = Wide::of(vec![Lin { steps: dims.lane().map(|s| 4 * s), ..Lin::exact(0) }]);
     let place = |class: &super::state::Class| {
         let offset = offset(class);
         let (residue, bits) = any(&offset.alts).alignment();
         let dword = match offset.only().filter(|l| l.same()) {
             Some(l) if bits >= 2 => {
                 let down = l.add(&Lin::exact(low(residue, 2)).neg());
-                Value::new(vec![down], Range::FULL).extended(false, dims).shifted(6)
+                Wide { pattern: None, ..Value::new(vec![down], Range::FULL).extended(false, dims).shifted(6) }
             }
-            Some(l) => {
-                Wide { alts: vec![Lin { residue: 0, known: 8, ..Lin::uniform(l.fixed) }], range: None }
-            }
-            None => Wide { alts: vec![Lin::aligned(0, 8)], range: None },
+            Some(l) => Wide::of(vec![Lin { residue: 0, known: 8, ..Lin::uniform(l.fixed) }]),
+            None => Wide::of(vec![Lin::aligned(0, 8)]),
         };
         dword.add(&lane).add(&base)
     };

@@ -3,9 +3,10 @@
 
 use super::Why;
 use super::linear::{ALL, Dims, Lin, REGISTER, low};
+use super::pattern::{self, Pattern};
 use crate::infer::range::Range;
 use std::rc::Rc;
-use wb_isa::Pc;
+use wb_isa::{Mask, Pc};
 
 /// Alternatives that are told apart; more become one that knows less.
 const MOST: usize = 4;
@@ -30,6 +31,8 @@ pub struct Wide {
     pub alts: Vec<Lin>,
     /// All lanes' numbers lie between these, modulo 2⁶⁴.
     pub range: Option<(i128, i128)>,
+    /// The same lane by lane, if known.
+    pub pattern: Option<Pattern>,
 }
 
 /// "This register is a half of that number."
@@ -38,6 +41,8 @@ pub struct Tag {
     pub id: Id,
     pub high: bool,
     pub wide: Rc<Wide>,
+    /// It is the number of that name, and as much more.
+    pub from: Option<(Id, i64)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +50,8 @@ pub struct Value {
     pub id: Option<Id>,
     /// Each lane has one of these, modulo 2³²; never empty.
     pub alts: Vec<Lin>,
+    /// The same lane by lane, where no one linear function says it.
+    pub pattern: Option<Pattern>,
     pub range: Range,
     pub tags: Vec<Tag>,
     /// Why no more is known.
@@ -64,7 +71,7 @@ impl Value {
         } else if alts.iter().any(|l| l.spread.is_none()) {
             alts = vec![from_range(&alts, range)];
         }
-        Value { id: None, alts, range, tags: Vec::new(), why: None, counts_low: false }
+        Value { id: None, alts, pattern: None, range, tags: Vec::new(), why: None, counts_low: false }
     }
 
     pub fn constant(v: u32) -> Value {
@@ -97,21 +104,52 @@ impl Value {
         self
     }
 
+    /// It has the same origin, so the same base.
+    fn same(&self, other: &Value) -> bool {
+        self.id.is_some() && self.id == other.id && self.alts == other.alts && self.pattern == other.pattern
+    }
+
+    /// What lanes have one by one.
+    pub fn row(&self, dims: Dims) -> Option<Pattern> {
+        let linear = || self.only().and_then(|l| Pattern::of(l, dims));
+        if dims.rows { self.pattern.clone().or_else(linear) } else { None }
+    }
+
+    /// With a row, unless a linear function says as much.
+    pub fn with_row(mut self, row: Option<Pattern>) -> Value {
+        let told = self.only().is_some_and(|l| l.spread == Some(0) && l.based(REGISTER));
+        self.pattern = row.filter(|_| !told);
+        self
+    }
+
+    /// Between the numbers that these lanes have, if those are known. What is said of them otherwise stays.
+    pub fn narrowed(mut self, lanes: Mask, dims: Dims) -> Value {
+        let range = self.row(dims).and_then(|row| row.range(lanes));
+        self.range = range.and_then(|r| self.range.meet(r)).unwrap_or(self.range);
+        self
+    }
+
     /// Some lanes have this, some that.
-    pub fn of_lanes(&self, other: &Value) -> Value {
-        let same = self.id.is_some() && self.id == other.id && self.alts == other.alts;
+    pub fn of_lanes(&self, other: &Value, lanes: [Mask; 2], dims: Dims) -> Value {
+        let same = self.same(other);
+        let row = self.row(dims).zip(other.row(dims));
+        let row = row.and_then(|(a, b)| a.of_lanes(&b, lanes, REGISTER, same));
         let range = self.range.join(other.range);
         let alts = if same { self.alts.clone() } else { alternatives(&self.alts, &other.alts, REGISTER) };
         let tags = self.tags.iter().filter(|t| other.tags.contains(t)).cloned().collect();
         let id = self.id.filter(|_| same);
         let why = self.why.or(other.why);
         let counts_low = self.counts_low && other.counts_low;
-        Value { id, tags, why, counts_low, ..Value::new(alts, range) }
+        Value { id, tags, why, counts_low, ..Value::new(alts, range).with_row(row) }
     }
 
     /// It is the one or the other for all lanes of the class. `hard`: what grows is given up.
-    pub fn of_ways(&self, other: &Value, hard: bool) -> Value {
-        let same = self.id.is_some() && self.id == other.id && self.alts == other.alts;
+    pub fn of_ways(&self, other: &Value, hard: bool, lanes: [Mask; 2], dims: Dims) -> Value {
+        let same = self.same(other);
+        let row = self.row(dims).zip(other.row(dims)).and_then(|(a, b)| {
+            let new = a.of_ways(&b, lanes, REGISTER)?;
+            (!hard || new == a).then_some(new)
+        });
         let mut range = self.range.join(other.range);
         if hard && range != self.range {
             range = Range::FULL;
@@ -120,7 +158,7 @@ impl Value {
         let id = self.id.filter(|_| same);
         let why = self.why.or(other.why);
         let counts_low = self.counts_low && other.counts_low;
-        Value { id, why, counts_low, ..Value::new(alts, range) }
+        Value { id, why, counts_low, ..Value::new(alts, range).with_row(row) }
     }
 
     /// The lane's number without sign, or with it, as 64 bits.
@@ -131,7 +169,8 @@ impl Value {
         };
         let alts: Vec<Lin> = self.alts.iter().flat_map(|l| lift(l, lo, hi, dims)).collect();
         let alts = if alts.len() > MOST { vec![any(&alts)] } else { alts };
-        Wide { alts, range: Some((lo, hi)) }
+        let pattern = self.row(dims).and_then(|row| row.extended(signed, self.range, dims));
+        Wide { alts, range: Some((lo, hi)), pattern }
     }
 
     pub fn forget(&mut self, id: impl Fn(Id) -> bool) {
@@ -139,6 +178,20 @@ impl Value {
             self.id = None;
         }
         self.tags.retain(|t| !id(t.id));
+        self.unlink(id);
+    }
+
+    /// Numbers are no longer told from those.
+    pub fn unlink(&mut self, id: impl Fn(Id) -> bool) {
+        self.tags.iter_mut().for_each(|t| t.from = t.from.filter(|f| !id(f.0)));
+    }
+
+    /// The number at a block's beginning that two halves come from, and how much more they are.
+    pub fn origin(lo: &Value, hi: &Value) -> Option<(Id, i64)> {
+        let halves =
+            |t: &&Tag| !t.high && hi.tags.iter().any(|h| h.high && Tag { high: false, ..h.clone() } == **t);
+        let from = |t: &Tag| if matches!(t.id, Id::Met(..)) { Some((t.id, 0)) } else { t.from };
+        lo.tags.iter().rev().filter(halves).find_map(from)
     }
 
     pub fn tag(&mut self, tag: Tag) {
@@ -155,9 +208,14 @@ impl Value {
             let alts = self.alts.iter().map(|l| if l.fixed { *l } else { l.scattered() }).collect();
             self.alts = Value::new(alts, self.range).alts;
         }
-        for tag in self.tags.iter_mut().filter(|t| t.wide.alts.iter().any(loose)) {
-            let alts = tag.wide.alts.iter().map(|l| if l.fixed { *l } else { l.scattered() }).collect();
-            tag.wide = Rc::new(Wide { alts, range: tag.wide.range });
+        let settled = |p: &Pattern| p.base().fixed;
+        self.pattern = self.pattern.take().filter(settled);
+        for tag in &mut self.tags {
+            let Wide { alts, range, pattern } = &*tag.wide;
+            if alts.iter().any(loose) || pattern.as_ref().is_some_and(|p| !settled(p)) {
+                let alts = alts.iter().map(|l| if l.fixed { *l } else { l.scattered() }).collect();
+                tag.wide = Rc::new(Wide { alts, range: *range, pattern: pattern.clone().filter(settled) });
+            }
         }
     }
 }
@@ -244,11 +302,31 @@ pub fn cross(a: &[Lin], b: &[Lin], f: impl Fn(&Lin, &Lin) -> Lin) -> Vec<Lin> {
 
 impl Wide {
     pub fn exact(value: u64) -> Wide {
-        Wide { alts: vec![Lin::exact(value)], range: Some((value.into(), value.into())) }
+        Wide { alts: vec![Lin::exact(value)], range: Some((value.into(), value.into())), pattern: None }
+    }
+
+    /// Only functions of the lane.
+    pub fn of(alts: Vec<Lin>) -> Wide {
+        Wide { alts, range: None, pattern: None }
+    }
+
+    /// What lanes have one by one.
+    fn row(&self) -> Option<Pattern> {
+        let one = || match self.alts.as_slice() {
+            [one] => Pattern::same(*one),
+            _ => None,
+        };
+        self.pattern.clone().or_else(one)
     }
 
     /// The number in two registers.
     pub fn pair(lo: &Value, hi: &Value, dims: Dims) -> Wide {
+        let row = lo.row(dims).zip(hi.row(dims)).and_then(|(a, b)| pattern::pair(&a, &b));
+        let wide = Wide::pair_linear(lo, hi, dims);
+        Wide { pattern: row.or(wide.pattern), ..wide }
+    }
+
+    fn pair_linear(lo: &Value, hi: &Value, dims: Dims) -> Wide {
         if let (Some(lo), Some(hi)) = (lo.range.constant(), hi.range.constant()) {
             return Wide::exact(u64::from(lo) | u64::from(hi) << 32);
         }
@@ -273,11 +351,10 @@ impl Wide {
             false => Lin::aligned(residue, bits.min(REGISTER)),
         };
         // A high half that all lanes share is one more base: the low half is a function of the lane as before.
-        let alts = match hi.only().filter(|l| l.same()) {
-            Some(_) if !same => lo.extended(false, dims).add(&high.shifted(32)).alts,
-            _ => vec![one],
-        };
-        Wide { alts, range }
+        match hi.only().filter(|l| l.same()) {
+            Some(_) if !same => Wide { range, ..lo.extended(false, dims).add(&high.shifted(32)) },
+            _ => Wide { range, ..Wide::of(vec![one]) },
+        }
     }
 
     pub fn add(&self, other: &Wide) -> Wide {
@@ -285,13 +362,16 @@ impl Wide {
             (Some((a, b)), Some((c, d))) => within(a + c, b + d),
             _ => None,
         };
-        Wide { alts: cross(&self.alts, &other.alts, Lin::add), range }
+        let rows = self.pattern.is_some() || other.pattern.is_some();
+        let pattern = self.row().filter(|_| rows).zip(other.row()).map(|(a, b)| a.add(&b));
+        Wide { alts: cross(&self.alts, &other.alts, Lin::add), range, pattern }
     }
 
     pub fn sub(&self, other: &Wide) -> Wide {
         let negative = Wide {
             alts: other.alts.iter().map(Lin::neg).collect(),
             range: other.range.map(|(a, b)| (-b, -a)),
+            pattern: other.pattern.as_ref().map(Pattern::neg),
         };
         self.add(&negative)
     }
@@ -303,21 +383,27 @@ impl Wide {
             by => l.scale(1 << by),
         };
         let range = self.range.and_then(|(a, b)| within(a.checked_shl(by)?, b.checked_shl(by)?));
-        Wide { alts: self.alts.iter().map(scale).collect(), range: range.filter(|_| by < 48) }
+        let pattern = self.pattern.as_ref().filter(|_| by < 63).map(|p| p.scale(1 << by));
+        Wide { alts: self.alts.iter().map(scale).collect(), range: range.filter(|_| by < 48), pattern }
     }
 
     /// Some lanes have this, some that; `same`: it is the same number.
-    pub fn of_lanes(&self, other: &Wide, same: bool) -> Wide {
+    pub fn of_lanes(&self, other: &Wide, same: bool, lanes: [Mask; 2]) -> Wide {
+        let row = self.row().zip(other.row());
+        let pattern = row.and_then(|(a, b)| a.of_lanes(&b, lanes, ALL, same));
         let alts = match same {
             true => self.alts.clone(),
             false => alternatives(&self.alts, &other.alts, ALL),
         };
-        Wide { alts, range: hull(self.range, other.range) }
+        Wide { alts, range: hull(self.range, other.range), pattern }
     }
 
-    pub fn of_ways(&self, other: &Wide, hard: bool) -> Wide {
+    pub fn of_ways(&self, other: &Wide, hard: bool, lanes: [Mask; 2]) -> Wide {
+        let row = self.pattern.as_ref().zip(other.pattern.as_ref());
+        let row = row.and_then(|(a, b)| Some((a, a.of_ways(b, lanes, ALL)?)));
+        let pattern = row.and_then(|(a, new)| (!hard || new == *a).then_some(new));
         let range = hull(self.range, other.range).filter(|r| !hard || Some(*r) == self.range);
-        Wide { alts: joined(&self.alts, &other.alts, hard, ALL), range }
+        Wide { alts: joined(&self.alts, &other.alts, hard, ALL), range, pattern }
     }
 
     /// The range of the numbers, from what is said of the range and of the base.

@@ -84,20 +84,24 @@ pub fn infer_unchecked(program: &Program<Gcn3>, known: &Known) -> Inferred {
     solve(program, known, |values, _, found| inferred(values, found)).unwrap_or_default()
 }
 
+/// How often loops go back to their headers at most, by those.
+pub(crate) type Limits = BTreeMap<usize, u64>;
+
 /// Ranges of all registers of a kernel, cut by what is proven about its loops if the checker agrees; with the blocks that
-/// are entered from elsewhere. None if its flow is not known or it is too large.
+/// are entered from elsewhere, and limits. None if its flow is not known or it is too large.
 pub(crate) fn with_ranges<R>(
     program: &Program<Gcn3>,
     known: &Known,
-    f: impl FnOnce(&Values, &[(usize, State)]) -> R,
+    f: impl FnOnce(&Values, &[(usize, State)], &Limits) -> R,
 ) -> Option<R> {
     solve(program, known, |values, entries, found| {
         let proof = emit::proof(values, found.values(), &never_taken(values, known));
         if recheck(program, known, &proof).is_ok_and(|checked| checked.refused.is_empty()) {
-            return Some(f(values, entries));
+            let limits = found.iter().map(|(&header, f)| (header, f.fact.max)).collect();
+            return Some(f(values, entries, &limits));
         }
         let clamps = Clamps::new();
-        Some(f(&Values::compute(program, known, entries, &clamps)?, entries))
+        Some(f(&Values::compute(program, known, entries, &clamps)?, entries, &Limits::new()))
     })?
 }
 

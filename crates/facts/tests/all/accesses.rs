@@ -84,7 +84,7 @@ fn parts_of_lanes_are_close_together() {
     assert_eq!(lines("v_lshrrev_b32 v2, 4, v0\n v_lshlrev_b32 v2, 2, v2"), 1);
     assert_eq!(lines("v_bfe_u32 v2, v0, 4, 4\n v_lshlrev_b32 v2, 6, v2"), 4);
     // One or the other: a clamped index.
-    assert_eq!(lines("v_min_u32 v2, 0x64, v0\n v_lshlrev_b32 v2, 2, v2"), 6);
+    assert_eq!(lines("v_min_u32 v2, 0x64, v0\n v_lshlrev_b32 v2, 2, v2"), 5);
 }
 
 #[test]
@@ -209,6 +209,91 @@ fn banks_of_local_memory() {
     assert_eq!(passes(masked, read), 3);
     let fact = last("v_lshlrev_b32 v2, 2, v0\n ds_add_u32 v2, v0");
     assert!(fact.write && fact.passes >= 4, "{fact:?}");
+}
+
+/// A remainder of the work-item's number, as compilers compute it.
+fn remainder(by: u32) -> String {
+    let magic = (1u64 << 32).div_ceil(u64::from(by));
+    format!(
+        "s_mov_b32 s9, {magic:#x}\n v_mul_hi_u32 v3, v0, s9\n v_mul_lo_u32 v3, v3, {by}\n v_sub_u32 v2, vcc, v0, v3\n"
+    )
+}
+
+#[test]
+fn numbers_known_lane_by_lane() {
+    // A row of 13 words, wherever; quotients are few.
+    let fact =
+        last(&load(&format!("{} v_lshlrev_b32 v2, 6, v2", remainder(13)), "flat_load_dword v4, v[2:3]"));
+    assert_eq!((fact.lines, fact.why), (13, None), "{fact:?}");
+    assert_eq!(fact.range, Some((DATA, DATA + 12 * 64 + 3)));
+    let moved = format!(
+        "{} s_and_b32 s8, s8, 0xff\n v_add_u32 v2, vcc, s8, v2\n v_lshlrev_b32 v2, 2, v2",
+        remainder(13)
+    );
+    assert_eq!(last(&load(&moved, "flat_load_dword v4, v[2:3]")).lines, 2, "the base does not matter");
+    // Banks: 13 dwords, each in a bank of its own.
+    let passes = |offset: String| last(&format!("{offset}\n ds_read_b32 v4, v2")).passes;
+    assert_eq!(passes(format!("{} v_lshlrev_b32 v2, 2, v2", remainder(13))), 2);
+    assert_eq!(passes(format!("{} v_lshlrev_b32 v2, 7, v2", remainder(13))), 26, "all in one bank");
+    // 16 bits, and parts of registers.
+    let short = "v_mul_lo_u16 v2, 3, v0\n v_and_b32_sdwa v2, v2, v2 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_0 src1_sel:BYTE_0\n";
+    let fact = last(&load(short, "flat_load_ubyte v4, v[2:3]"));
+    assert_eq!((fact.why, fact.range), (None, Some((DATA, DATA + 255))), "{fact:?}");
+    // Most of all waves: the second one begins in the middle of a line.
+    let fact = last(&load(
+        "v_mov_b32 v2, 5\n v_lshrrev_b32 v3, 6, v0\n v_cmp_lt_u32 vcc, 2, v3\n v_cndmask_b32 v2, v2, v0, vcc\n v_lshlrev_b32 v2, 6, v2",
+        "flat_load_dword v4, v[2:3]",
+    ));
+    assert_eq!((fact.lines, fact.why), (64, None), "{fact:?}");
+}
+
+#[test]
+fn masks_known_lane_by_lane() {
+    let masked = |limit: u32, what: &str| {
+        last(&format!(
+            "v_lshlrev_b32 v2, 2, v0\n v_cmp_gt_u32 vcc, {limit}, v0\n s_and_saveexec_b64 s[12:13], vcc\n s_cbranch_execz e\n {what}\ne:\n"
+        ))
+    };
+    assert_eq!(masked(1, "ds_read_b32 v4, v2").passes, 1);
+    assert_eq!(masked(20, "ds_read_b32 v4, v2").passes, 1);
+    assert_eq!(masked(64, "ds_read_b32 v4, v2").passes, 2);
+    let load = format!("{}flat_load_dword v4, v[2:3]", at("s6", "s7"));
+    assert_eq!((masked(16, &load).lines, masked(17, &load).lines), (1, 2));
+    assert_eq!(masked(16, &load).range, Some((DATA + 0x2ff0, DATA + 0x2ff0 + 63)));
+}
+
+/// Rounds that lanes leave: each has its own numbers.
+#[test]
+fn rounds_told_apart() {
+    let body = format!(
+        "s_movk_i32 s10, 0x271\n v_mov_b32 v0, v0\nl:\n {} v_lshlrev_b32 v2, 7, v2\n ds_read_b32 v4, v2\n\
+         v_add_u32 v0, vcc, 0x100, v0\n v_cmp_gt_u32 vcc, s10, v0\n s_and_b64 exec, exec, vcc\n s_cbranch_execnz l\n",
+        remainder(13)
+    );
+    let fact = last(&body);
+    assert_eq!((fact.passes, fact.why), (26, None), "{fact:?}");
+}
+
+/// A pointer moves on in a counted loop: it lies between where it was and as many steps further.
+#[test]
+fn pointers_that_loops_move_on() {
+    let rounds = |step: &str, back: &str| {
+        last(&format!(
+            "s_mov_b64 s[10:11], s[4:5]\n s_mov_b32 s12, 0\nl:\n s_load_dword s13, s[10:11], 0x4\n s_waitcnt lgkmcnt(0)\n\
+             {step} s_add_u32 s12, s12, 1\n s_cmp_lt_u32 s12, 9\n {back}\n"
+        ))
+        .range
+    };
+    let on = "s_add_u32 s10, s10, 16\n s_addc_u32 s11, s11, 0\n";
+    let again = "s_cbranch_scc1 l";
+    assert_eq!(rounds(on, again), Some((DATA + 4, DATA + 4 + 8 * 16 + 3)));
+    // Twice in a round, or back.
+    assert_eq!(rounds(&format!("{on}{on}"), again), Some((DATA + 4, DATA + 4 + 8 * 32 + 3)));
+    let down = "s_add_u32 s10, s10, -4\n s_addc_u32 s11, s11, -1\n";
+    assert_eq!(rounds(down, again), Some((DATA + 4 - 32, DATA + 4 + 3)));
+    // By a number that is not known, or as often as memory says.
+    assert_eq!(rounds("s_add_u32 s10, s10, s8\n s_addc_u32 s11, s11, 0\n", again), None);
+    assert_eq!(rounds(on, "s_cmp_lg_u32 s12, s13\n s_cbranch_scc1 l"), None);
 }
 
 #[test]

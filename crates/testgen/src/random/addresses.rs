@@ -2,7 +2,8 @@
 //! and put together again, rounds that lanes leave one after the other, pointers moved forth and back with carries.
 //!
 //! Every vector register v2 to v9 holds a number below [`LIMIT`], so that no access leaves the buffers. `s[4:5]` points into the
-//! middle of the first buffer and `s[6:7]` to the second; s8 to s11 numbers below 64; `s[16:17]` and on masks, s40 and on counters.
+//! middle of the first buffer and `s[6:7]` to the second; s8 to s11 numbers below 64; `s[16:17]` and on masks, s40 and on counters,
+//! `s[60:61]` and on pointers; v11 and on indices that lanes leave a loop by.
 
 use super::loops::Noise;
 use std::fmt::Write;
@@ -65,12 +66,15 @@ impl Generator {
 
     fn statements(&mut self, count: u64, depth: u32) {
         for _ in 0..count {
-            match self.noise.below(if depth < 3 { 12 } else { 9 }) {
+            match self.noise.below(if depth < 3 { 17 } else { 10 }) {
                 0..=4 => self.assign(),
                 5..=7 => self.access(),
                 8 => self.moved(),
-                9 => self.branch(depth),
-                10 => self.rounds(depth),
+                9 => self.divided(),
+                10 | 11 => self.branch(depth),
+                12 => self.rounds(depth),
+                13 => self.strided(depth),
+                14 => self.pointer(depth),
                 _ => self.leaving(depth),
             }
         }
@@ -107,6 +111,25 @@ impl Generator {
             if self.noise.one_in(2) {
                 self.line(&format!("v_add_u32 v{d}, vcc, v0, v{d}"));
             }
+        }
+    }
+
+    /// A quotient or a remainder, as compilers compute them.
+    fn divided(&mut self) {
+        let (d, a) = (self.vector(), self.vector());
+        let by = self.noise.pick(&[3u64, 5, 13, 25]);
+        let remainder = self.noise.one_in(2);
+        let a = if self.noise.one_in(2) { 0 } else { a };
+        if self.noise.one_in(4) {
+            // In 16 bits.
+            self.line(&format!("v_mul_lo_u16 v{d}, {by}, v{a}\n  v_and_b32 v{d}, {:#x}, v{d}", LIMIT - 1));
+            return;
+        }
+        self.line(&format!("s_mov_b32 s14, {:#x}", (1u64 << 32).div_ceil(by)));
+        self.line(&format!("v_mul_hi_u32 v19, v{a}, s14"));
+        match remainder {
+            true => self.line(&format!("v_mul_lo_u32 v19, v19, {by}\n  v_sub_u32 v{d}, vcc, v{a}, v19")),
+            false => self.line(&format!("v_mov_b32 v{d}, v19")),
         }
     }
 
@@ -208,6 +231,48 @@ impl Generator {
         self.line(&format!("s_add_u32 s{counter}, s{counter}, 1"));
         self.line(&format!("s_cmp_lt_u32 s{counter}, {limit}"));
         self.line(&format!("s_cbranch_scc1 R{n}"));
+    }
+
+    /// Lanes go on by as many as there are, until they are at the end.
+    fn strided(&mut self, depth: u32) {
+        let n = self.name();
+        let (index, pair, d) = (11 + depth, 32 + 2 * depth, self.vector());
+        let (end, step) = (self.noise.pick(&[40, 100, 169, 300]), self.noise.pick(&[64, 96, 128]));
+        self.line(&format!("s_mov_b64 s[{pair}:{}], exec", pair + 1));
+        self.line(&format!("v_mov_b32 v{index}, v0"));
+        let _ = writeln!(self.text, "S{n}:");
+        self.line(&format!("v_mov_b32 v{d}, v{index}"));
+        if self.noise.one_in(2) {
+            self.access_of(d);
+        }
+        let count = 1 + self.noise.below(3);
+        self.statements(count, depth + 1);
+        self.line(&format!("v_add_u32 v{index}, vcc, {step:#x}, v{index}"));
+        self.line(&format!("s_movk_i32 s15, {end}\n  v_cmp_gt_u32 vcc, s15, v{index}"));
+        self.line("s_and_b64 exec, exec, vcc");
+        self.line(&format!("s_cbranch_execnz S{n}"));
+        self.line(&format!("s_mov_b64 exec, s[{pair}:{}]", pair + 1));
+        if self.noise.one_in(2) {
+            self.access_of(d);
+        }
+    }
+
+    /// A scalar pointer that moves on in a counted loop.
+    fn pointer(&mut self, depth: u32) {
+        let n = self.name();
+        let (counter, at, limit) = (56 + depth, 60 + 2 * depth, 1 + self.noise.below(4));
+        let step = self.noise.pick(&[4, 16, 64]);
+        let s = self.scalar();
+        self.line(&format!("s_mov_b32 s{counter}, 0\n  s_mov_b64 s[{at}:{}], s[6:7]", at + 1));
+        let _ = writeln!(self.text, "P{n}:");
+        self.line(&format!("s_load_dword s14, s[{at}:{}], 0x4\n  s_waitcnt lgkmcnt(0)", at + 1));
+        self.line(&format!("s_and_b32 s{s}, s14, 63"));
+        let count = self.noise.below(2);
+        self.statements(count, depth + 1);
+        self.line(&format!("s_add_u32 s{at}, s{at}, {step}\n  s_addc_u32 s{}, s{}, 0", at + 1, at + 1));
+        self.line(&format!("s_add_u32 s{counter}, s{counter}, 1"));
+        self.line(&format!("s_cmp_lt_u32 s{counter}, {limit}"));
+        self.line(&format!("s_cbranch_scc1 P{n}"));
     }
 
     /// Lanes leave one after the other, with what they have then.
