@@ -2,7 +2,7 @@
 //! times add up to.
 
 use crate::analyse::{TraceFiles, analyse_with};
-use crate::error::{BoundError, refused};
+use crate::error::{BoundError, Lack, refused};
 use crate::exact::{self, ExactCertificate, ExactKernel};
 use crate::options::{Options, Progress};
 use crate::proved::{ProvedKernel, assumptions, collect};
@@ -41,7 +41,7 @@ pub fn bounds(
             Ok(found.map(|bound| with_exact(bound, &examined)).collect())
         }
         // Neither needs measured ways nor a graph of segments.
-        Err(_) if examined.iter().all(sure) && !examined.is_empty() => examined
+        Err(e) if !contradicts(&e) && examined.iter().all(sure) && !examined.is_empty() => examined
             .iter()
             .map(|k| match (k.row.holds, proved.iter().find(|p| p.kernel == k.kernel)) {
                 (false, Some(proved)) => {
@@ -56,6 +56,11 @@ pub fn bounds(
             .collect(),
         Err(e) => Err(e),
     }
+}
+
+/// What runs did is not what was said: then nothing that rests on it holds.
+fn contradicts(error: &BoundError) -> bool {
+    matches!(error, BoundError::Refused(r) if r.lack == Lack::Contradiction)
 }
 
 /// Proves every launch. A single launch does not run; several may depend on what those before leave in memory.

@@ -1,7 +1,7 @@
 //! The search for wrong proofs of time: random kernels on random machines with random numbers of groups, and runs with all kinds of
 //! contents, none of which may take longer than was proved (docs/proved-bounds.md, "The search").
 
-pub use wb_proved::Fault;
+pub use wb_bound::proved::Fault;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -10,6 +10,9 @@ use crate::shape::Shape;
 use miette::Diagnostic;
 use std::collections::BTreeMap;
 
+/// A proof, or why there is none and what to do.
+type Answer = Result<ProvedLaunch, (String, Option<String>)>;
+
 /// A kernel with its launches, each shape proved once.
 #[derive(Clone, Debug)]
 pub(crate) struct ProvedKernel {
@@ -17,7 +20,7 @@ pub(crate) struct ProvedKernel {
     pub file: String,
     pub checksum: String,
     pub machine: wb_hw::Machine,
-    shapes: Vec<(Shape, Result<ProvedLaunch, (String, Option<String>)>)>,
+    shapes: Vec<(Shape, Answer)>,
     /// Which shapes a launch has, by its number.
     pub numbers: BTreeMap<usize, Vec<usize>>,
     /// How often a launch was run, and its longest run.

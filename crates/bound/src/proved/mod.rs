@@ -11,3 +11,4 @@ pub use ask::{ProvedLaunch, prove_launch};
 pub use certificate::is_proved_certificate;
 pub(crate) use kernel::{ProvedKernel, assumptions, collect};
 pub use verify::verify_proved;
+pub use wb_proved::Fault;

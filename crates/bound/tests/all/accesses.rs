@@ -112,11 +112,10 @@ impl Observer for Judge<'_> {
     }
 }
 
+/// Facts, what was done, and where they disagree.
+type Compared = (BTreeMap<Pc, AccessFact>, BTreeMap<Pc, Done>, Vec<String>);
 /// Runs a job and compares; what the run did, and what was said.
-fn judged(
-    job: &Job,
-    without: Option<AccessRule>,
-) -> Result<(BTreeMap<Pc, AccessFact>, BTreeMap<Pc, Done>, Vec<String>), String> {
+fn judged(job: &Job, without: Option<AccessRule>) -> Result<Compared, String> {
     let AnyProgram::Gcn3(program) = &job.program else { return Err("GCN3".into()) };
     let known = Known::launch(program, &job.kernarg, &job.args);
     let shape = shape(&job.machine);

@@ -19,7 +19,7 @@ fn file(folder_name: &str, name: &str) -> String {
 #[test]
 fn a_trace_gives_the_bound_of_the_runs() {
     let object = control();
-    let base = [&["wcet", &object], NEST, &["--runs", "3", "--json"]].concat();
+    let base = [&["wcet", &object], NEST, &["--runs", "3", "--json", "--hybrid"]].concat();
     for name in ["nest.csv", "nest.parquet"] {
         let trace = file("bounds-trace", name);
         let runs = kernel(&[&base[..], &["--write-trace", &trace]].concat());
@@ -138,7 +138,7 @@ fn the_best_places_are_marked_and_hold() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let bound = |file: &str, more: &[&str]| {
-        let v = kernel(&[&["wcet", file], NEST, more, &["--json"]].concat());
+        let v = kernel(&[&["wcet", file], NEST, more, &["--json", "--hybrid"]].concat());
         (number(&v["bound"]), number(&v["observed"]))
     };
     let pws = ["--mechanism", "pws", "--s", "3"];

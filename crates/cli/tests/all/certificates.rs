@@ -11,7 +11,13 @@ const MACHINE: &[&str] = &["--machine", "pws", "--set", "frontend.kind=perfect"]
 fn certificate(name: &str, more: &[&str]) -> (String, Value) {
     let path = folder("certificates").join(name).display().to_string();
     let file = control();
-    let args = [&["wcet", &file], NEST, &["--runs", "2", "--certificate", &path, "--json"], MACHINE, more];
+    let args = [
+        &["wcet", &file],
+        NEST,
+        &["--runs", "2", "--hybrid", "--certificate", &path, "--json"],
+        MACHINE,
+        more,
+    ];
     let v = json(&args.concat());
     (path, v)
 }

@@ -102,7 +102,7 @@ fn a_run_that_takes_an_excluded_way_stops_the_analysis() {
 #[test]
 fn what_data_decide_stays_open_and_the_error_says_what_is_needed() {
     let file = source("decided-data", DATA);
-    let error = failure(&wcet(&file, "u32:16", &[]));
+    let error = failure(&wcet(&file, "u32:16", &["--hybrid"]));
     assert!(error.contains("no run took 1 way"), "{error}");
     let words: Vec<&str> = error.split(['\n', '│']).flat_map(str::split_whitespace).collect();
     let flat = words.join(" ");

@@ -44,7 +44,7 @@ fn one_input_is_warned_about_and_the_ratio_says_what_is_behind_it() {
         "--arg",
         "buf:u32:256",
     ];
-    let once = [&["wcet", &file], &zero[..], &["--unmeasured", "exclude"]].concat();
+    let once = [&["wcet", &file], &zero[..], &["--unmeasured", "exclude", "--hybrid"]].concat();
     let output = wavebound(&once);
     let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     for (where_, what) in [(&text, "  WARNING: "), (&said, "warning: ")] {
@@ -213,6 +213,7 @@ fn hostile_fills_stress_addresses() {
             "buf:u32:64",
             "--runs",
             runs,
+            "--hybrid",
         ])
     };
     let (zeros, stride, hostile) =

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// `wcet` of the kernel `nest` with more options.
 fn nest<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    [&["wcet", file], NEST, &["--runs", "3"], more].concat()
+    [&["wcet", file], NEST, &["--runs", "3", "--hybrid"], more].concat()
 }
 
 /// Follows the tags of a page: every one that is opened is closed, in order. Gives the text in between.
@@ -236,7 +236,7 @@ const WHILES: &[&str] = &[
 #[test]
 fn loops_need_limits_and_facts_must_be_current() {
     let file = control();
-    let args = [&["wcet", &file], WHILES].concat();
+    let args = [&["wcet", &file], WHILES, &["--hybrid"]].concat();
     let error = failure(&args);
     for part in [
         "no limit is known for the loops at 0x30e8",
@@ -257,7 +257,11 @@ fn loops_need_limits_and_facts_must_be_current() {
     assert!(failure(&with(&stale)).contains("stale"));
     let ok = stdout(&with(&text));
     assert!(ok.contains("said by the facts file") && ok.contains("at most 20 rounds (user)"), "{ok}");
-    // A limit below what runs do is refused.
+    // A limit below what runs do is refused, also where a bound could be proved with it.
+    std::fs::write(&facts, text.replace("max = 20", "max = 0")).expect("write");
+    let wrong =
+        failure(&[&["wcet", &file], WHILES, &["--facts", &facts, "--unmeasured", "exclude"]].concat());
+    assert!(wrong.contains("but a run went round"), "{wrong}");
     assert!(failure(&with(&text.replace("max = 20", "max = 0"))).contains("but a run went round"));
     let seen = [&args[..], &["--facts-from-trace", "--unmeasured", "exclude"]].concat();
     assert!(stdout(&seen).contains("observed, not proven"));
@@ -268,7 +272,7 @@ fn ways_that_no_run_took_are_an_error_or_an_assumption() {
     let file = control();
     let launch = ["--kernel", "switches", "--grid", "256", "--group", "64"];
     let values = ["--arg", "buf:u32:256:const=1", "--arg", "buf:u32:256", "--arg", "u32:8"];
-    let base = [&["wcet", &file], &launch[..], &values].concat();
+    let base = [&["wcet", &file], &launch[..], &values, &["--hybrid"]].concat();
     let call = |how: &str| stdout(&[&base[..], &["--unmeasured", how]].concat());
     let error = failure(&base);
     assert!(error.contains("no run took 6 ways") && error.contains("--unmeasured exclude"), "{error}");

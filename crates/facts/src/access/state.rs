@@ -2,7 +2,7 @@
 //! same bits in the masks that are followed (EXEC always), so it is known which lanes an older mask brings back, and what
 //! those hold. Within a class one base holds for all lanes; across classes only what has the same origin.
 
-use super::Why;
+use super::fact::Why;
 use super::linear::Dims;
 use super::value::{Id, Tag, Value};
 use crate::infer::range::Range;

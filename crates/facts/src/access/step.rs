@@ -1,7 +1,7 @@
 //! What one instruction does to what is known: scalars once, vector registers in every class of lanes that is on.
 
-use super::Why;
 use super::arith::{arithmetic, changed, counts_low};
+use super::fact::Why;
 use super::linear::{Dims, Lin};
 use super::pattern;
 use super::state::{Class, EXEC, Pending, State, bit};

@@ -1,13 +1,13 @@
 //! Which memory an instruction touches: the bytes of a lane's access, and the addresses of all lanes that are on.
 
 use super::count::{self, Lanes, Piece};
+use super::fact::{AccessFact, AccessShape, Local, Why};
 use super::linear::{Dims, Lin, low};
 use super::pattern::Pattern;
 use super::start::PRIVATE_WORD;
 use super::state::State;
 use super::step::Step;
 use super::value::{Value, Wide, any};
-use super::{AccessFact, AccessShape, Local, Why};
 use crate::infer::range::Range;
 use wb_isa::gcn3::isa::Setup;
 use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};

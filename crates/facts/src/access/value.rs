@@ -1,7 +1,7 @@
 //! What is known about a register in a class of lanes: alternatives as functions of the lane, a range, and the 64-bit numbers
 //! that it is a half of.
 
-use super::Why;
+use super::fact::Why;
 use super::linear::{ALL, Dims, Lin, REGISTER, low};
 use super::pattern::{self, Pattern};
 use crate::infer::range::Range;
