@@ -2,9 +2,10 @@
 //! right), ranges say that nothing wraps around.
 
 use super::linear::{ALL, Dims, Lin, REGISTER, low};
+use super::pattern::changed;
 use super::value::{Value, alternatives, any, cross};
 use crate::infer::range::Range;
-use wb_isa::gcn3::{Format, Inst, Op};
+use wb_isa::gcn3::{Inst, Op};
 
 /// The 32-bit result of an operation on what its operands are; none if it is not known. `old`: what the destination had.
 pub fn arithmetic(inst: &Inst, [a, b, c]: [&Value; 3], old: &Value, dims: Dims) -> Option<Vec<Lin>> {
@@ -54,14 +55,6 @@ pub fn arithmetic(inst: &Inst, [a, b, c]: [&Value; 3], old: &Value, dims: Dims) 
         Op::VMbcntHiU32B32 if ones(a) && b.counts_low => number(&Value::constant(0), dims)?,
         _ => return None,
     })
-}
-
-/// Modifiers and forms that read or write something else than the registers as they are.
-pub fn changed(inst: &Inst) -> bool {
-    matches!(inst.format, Format::Sdwa | Format::Dpp)
-        || inst.clamp()
-        || inst.omod != 0
-        || inst.abs | inst.neg != 0
 }
 
 fn ones(v: &Value) -> bool {

@@ -231,7 +231,7 @@ fn executable(inst: &Inst) -> bool {
 
 /// What an operation makes of numbers whose bases need not be known; none where the sum or product of rows is not it.
 pub fn moved(inst: &Inst, [a, b, c]: [Option<&Pattern>; 3], ranges: [Range; 3]) -> Option<Pattern> {
-    if super::arith::changed(inst) {
+    if changed(inst) {
         return None;
     }
     let signed = |r: Range| r.constant().map(|c| i64::from(c as i32));
@@ -267,6 +267,14 @@ pub fn pair(lo: &Pattern, hi: &Pattern) -> Option<Pattern> {
     let (mut values, high) = (lo.values(REGISTER)?, hi.values(REGISTER)?);
     values.iter_mut().zip(high).for_each(|(v, h)| *v |= h << 32);
     Some(Pattern::pure(values))
+}
+
+/// Modifiers and forms that read or write something else than the registers as they are.
+pub fn changed(inst: &Inst) -> bool {
+    matches!(inst.format, Format::Sdwa | Format::Dpp)
+        || inst.clamp()
+        || inst.omod != 0
+        || inst.abs | inst.neg != 0
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What one instruction does to what is known: scalars once, vector registers in every class of lanes that is on.
 
-use super::arith::{arithmetic, changed, counts_low};
+use super::arith::{arithmetic, counts_low};
 use super::fact::Why;
 use super::linear::{Dims, Lin};
 use super::pattern;
@@ -232,7 +232,7 @@ impl Step<'_> {
             };
             Result::new(vec![tagged(low, false), tagged(high, true)])
         };
-        if !changed(inst) {
+        if !pattern::changed(inst) {
             match inst.op {
                 Op::SMovB64 => {
                     let Operand::Sgpr(n) = inst.src[0] else {
@@ -300,7 +300,7 @@ impl Step<'_> {
         };
         let plus = |a: Value, b: Value, minus: bool| Some(Pending { pc: self.pc, to, a, b, minus });
         match inst.op {
-            _ if changed(inst) => {}
+            _ if pattern::changed(inst) => {}
             Op::SAddU32 | Op::VAddU32 => result.pending = plus(a, b, false),
             Op::SSubU32 | Op::VSubU32 => result.pending = plus(a, b, true),
             Op::VSubrevU32 => result.pending = plus(b, a, true),
@@ -534,7 +534,8 @@ impl Step<'_> {
 
     fn read_lane(&self, state: &mut State) {
         let inst = self.inst;
-        let first = inst.op == Op::VReadfirstlaneB32 && self.before.is_some(sreg::EXEC) && !changed(inst);
+        let first =
+            inst.op == Op::VReadfirstlaneB32 && self.before.is_some(sreg::EXEC) && !pattern::changed(inst);
         let read = first.then(|| {
             let values = state.on().map(|(_, class)| (class.lanes, self.value(state, class, inst.src[0])));
             let both = |(m, a): (Mask, Value), (n, b): (Mask, Value)| {
