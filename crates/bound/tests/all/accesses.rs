@@ -233,7 +233,7 @@ fn fixtures_touch_no_more_than_is_said() {
 
 #[test]
 fn random_kernels_touch_no_more_than_is_said() {
-    in_parallel(400, |case| {
+    in_parallel(150, |case| {
         for input in 0..3 {
             let (_, _, wrong) = judged(&contents_job(case, input)?, None)?;
             if !wrong.is_empty() {
@@ -246,7 +246,7 @@ fn random_kernels_touch_no_more_than_is_said() {
 
 #[test]
 fn random_addresses_touch_no_more_than_is_said() {
-    in_parallel(600, |case| {
+    in_parallel(300, |case| {
         let (_, _, wrong) = judged(&addresses_job(case)?, None)?;
         match wrong.is_empty() {
             true => Ok(()),
