@@ -93,7 +93,7 @@ impl KernelBound {
 
     /// What the status means for this bound, in words.
     pub fn meaning(&self) -> String {
-        if self.status == Status::Exact {
+        if matches!(self.status, Status::Exact | Status::Proved) {
             return self.status.meaning().to_owned();
         }
         let times = match self.times {

@@ -1,7 +1,7 @@
 //! One launch as the analysis sees it, before it runs.
 
 use wb_hw::Machine;
-use wb_jobs::ProgramRef;
+use wb_jobs::{Job, JobError, ProgramRef};
 use wb_objects::codeobject::KernelArg;
 use wb_sim::{Launch, Touchable};
 
@@ -24,6 +24,25 @@ pub struct Launched<'a> {
     pub buffers: &'a [PlacedBuffer],
     /// Where its accesses can go.
     pub touchable: Touchable,
+}
+
+impl<'a> Launched<'a> {
+    /// The launch of a job, of which data and buffers do not matter.
+    pub fn of(job: &'a Job) -> Result<Launched<'a>, JobError> {
+        Ok(Launched {
+            kernel: job.program.borrow().kernel(),
+            file: &job.file,
+            program: job.program.borrow(),
+            machine: &job.machine,
+            launch: job.launch,
+            kernarg: &job.kernarg,
+            args: &job.args,
+            number: 0,
+            data: "",
+            buffers: &[],
+            touchable: job.memory()?.touchable(),
+        })
+    }
 }
 
 /// A buffer of a launch.

@@ -61,7 +61,6 @@ impl Runs {
             Runs::Jobs(jobs) => {
                 for job in jobs {
                     let data = data_hash(job.initial());
-                    let program = job.program.borrow();
                     let contents = |b: &Buffer| {
                         let at = |(addr, bytes): (u64, &'_ [u8])| {
                             let from = usize::try_from(b.addr.checked_sub(addr)?).ok()?;
@@ -70,19 +69,7 @@ impl Runs {
                         job.initial().find_map(at)
                     };
                     let buffers = placed(&job.buffers, hashed, contents);
-                    let launched = Launched {
-                        kernel: program.kernel(),
-                        file: &job.file,
-                        program,
-                        machine: &job.machine,
-                        launch: job.launch,
-                        kernarg: &job.kernarg,
-                        args: &job.args,
-                        number: 0,
-                        data: &data,
-                        buffers: &buffers,
-                        touchable: job.memory()?.touchable(),
-                    };
+                    let launched = Launched { data: &data, buffers: &buffers, ..Launched::of(job)? };
                     look(&launched, &mut |options, observer| job.run(options, observer))?;
                 }
                 Ok(())

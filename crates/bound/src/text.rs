@@ -71,8 +71,9 @@ impl KernelBound {
             let _ = writeln!(out, "  WARNING: {warning}");
         }
         let _ = writeln!(out, "  bound      {:>12} cycles", self.bound);
-        if self.given() {
-            let _ = writeln!(out, "  observed   {:>12}: times of blocks are given", "nothing");
+        if self.nothing_ran() {
+            let why = if self.given() { "times of blocks are given" } else { "a proof needs no run" };
+            let _ = writeln!(out, "  observed   {:>12}: {why}", "nothing");
         } else {
             let _ = writeln!(out, "  observed   {:>12} cycles", self.observed);
             let _ = writeln!(out, "  ratio      {:>12.3} ({})", self.ratio, self.behind());
@@ -99,7 +100,7 @@ impl KernelBound {
                 l.limit,
                 count(l.rounds, "round"),
                 l.bound,
-                match (self.given(), l.runs) {
+                match (self.nothing_ran(), l.runs) {
                     (true, _) => String::new(),
                     (false, 1) => format!(", observed {}", l.observed),
                     (false, n) => format!(", observed {} (longest of {n} runs)", l.observed),
@@ -217,7 +218,7 @@ impl KernelBound {
         for l in &self.loops {
             let seen = match l.observed {
                 Some(n) => format!(", seen {n}"),
-                None if self.given() => String::new(),
+                None if self.nothing_ran() => String::new(),
                 None => ", never entered".into(),
             };
             let whole = if l.whole { ", measured as a whole" } else { "" };
@@ -346,9 +347,15 @@ impl KernelBound {
             let _ = writeln!(out, "  {hash}  {name}");
         }
     }
-    /// Times are given: nothing ran.
+
+    /// Times are what a table says.
     fn given(&self) -> bool {
         self.times == "given"
+    }
+
+    /// Nothing was observed: times are given, or a proof needed none.
+    pub fn nothing_ran(&self) -> bool {
+        self.given() || self.runs == 0 && self.times == "none"
     }
 
     fn coverage_text(&self, out: &mut String) {

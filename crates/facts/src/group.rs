@@ -7,6 +7,7 @@
 
 use crate::infer::state::Space;
 use crate::infer::{self, Known};
+use crate::plain::plain;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::gcn3::isa::{FIRST_SCALAR, Gcn3, SCC};
 use wb_isa::gcn3::{Op, Operand};
@@ -49,7 +50,9 @@ pub fn group_branches(program: &Program<Gcn3>, known: &Known) -> BTreeSet<Pc> {
         .iter()
         .map(|&b| (b, cfg.blocks[b].succs.iter().copied().filter(|&s| ahead[s]).collect()))
         .collect();
-    if blocks.len() > BLOCKS || !ahead[entry] {
+    let mut code = blocks.iter().flat_map(|&b| cfg.pcs(b, &program.flow));
+    let named = code.all(|pc| program.ops[pc as usize].inst.as_ref().is_some_and(plain));
+    if blocks.len() > BLOCKS || !ahead[entry] || !named {
         return BTreeSet::new();
     }
     Analysis { program, constant: constant_loads(program, known), blocks, ways }.alike(entry)
@@ -182,7 +185,8 @@ impl Analysis<'_> {
         let special = |o: &Operand| matches!(o, Operand::VccZ | Operand::ExecZ | Operand::LdsDirect);
         let same = match class {
             "salu" => {
-                inst.op != Op::SGetregB32
+                // What they read is not named in them.
+                !matches!(inst.op, Op::SGetregB32 | Op::SMovrelsB32 | Op::SMovrelsB64)
                     && !inst.src.iter().any(special)
                     && facts.reads.iter().all(|&r| bit(r).is_some())
                     && mask(&facts.reads) & state == 0

@@ -1,9 +1,8 @@
 //! The search for wrong exact bounds: random kernels, what is shown about their time, and runs with other contents, whose time
 //! must then be the same (docs/exact.md, "The search").
 
+use crate::search::over;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use wb_bound::exact::witnessed;
 use wb_facts::taint::{TaintRule, label_without, recheck};
 use wb_jobs::AnyProgram;
@@ -37,41 +36,15 @@ pub struct ExactFound {
 
 /// Runs a search; `progress` is told of every case.
 pub fn search(what: &ExactSearch, progress: &(dyn Fn() + Sync)) -> Result<ExactFound, String> {
-    let next = AtomicU64::new(what.cases.start);
-    let found = Mutex::new(ExactFound::default());
-    let failed: Mutex<Option<String>> = Mutex::new(None);
-    std::thread::scope(|scope| {
-        for _ in 0..what.threads.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let case = next.fetch_add(1, Ordering::Relaxed);
-                    let over = failed.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-                    if case >= what.cases.end || over {
-                        return;
-                    }
-                    match one(case, what) {
-                        Ok(one) => {
-                            let mut sum = found.lock().unwrap_or_else(PoisonError::into_inner);
-                            sum.cases += 1;
-                            sum.exact += one.exact;
-                            sum.differ += one.differ;
-                            sum.refused += one.refused;
-                            sum.wrong.extend(one.wrong);
-                        }
-                        Err(e) => {
-                            let message = format!("case {case}: {e}\n{}", contents_kernel(case));
-                            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
-                        }
-                    }
-                    progress();
-                }
-            });
-        }
-    });
-    if let Some(e) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(e);
-    }
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let look = |case| one(case, what).map_err(|e| format!("{e}\n{}", contents_kernel(case)));
+    let add = |sum: &mut ExactFound, one: ExactFound| {
+        sum.cases += 1;
+        sum.exact += one.exact;
+        sum.differ += one.differ;
+        sum.refused += one.refused;
+        sum.wrong.extend(one.wrong);
+    };
+    let mut found = over(what.cases.clone(), what.threads, look, add, progress)?;
     found.wrong.sort();
     Ok(found)
 }

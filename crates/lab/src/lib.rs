@@ -8,4 +8,5 @@ pub use wb_testgen::random::loops;
 pub mod kernels;
 pub mod proved;
 pub mod reproduce;
+mod search;
 pub mod synthetic;

@@ -3,12 +3,11 @@
 
 pub use wb_bound::proved::Fault;
 
+use crate::search::over;
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use wb_bound::proved::prove_launch;
 use wb_bound::{Launched, Options};
-use wb_jobs::Job;
 use wb_sim::RunOptions;
 use wb_testgen::random::times::{Style, times_job};
 
@@ -29,7 +28,7 @@ pub struct ProvedFound {
     pub cases: u64,
     pub proved: u64,
     /// Machines and kernels there is no proof for, by reason.
-    pub refused: std::collections::BTreeMap<String, u64>,
+    pub refused: BTreeMap<String, u64>,
     /// Sum of bound over longest run, and how many are within 1.5 of it.
     pub ratios: f64,
     pub near: u64,
@@ -37,54 +36,10 @@ pub struct ProvedFound {
     pub wrong: Vec<(u64, String)>,
 }
 
-/// A job as the proof sees it.
-pub fn launched(job: &Job) -> Result<Launched<'_>, String> {
-    let touchable = job.memory().map_err(|e| e.to_string())?.touchable();
-    Ok(Launched {
-        kernel: job.program.borrow().kernel(),
-        file: &job.file,
-        program: job.program.borrow(),
-        machine: &job.machine,
-        launch: job.launch,
-        kernarg: &job.kernarg,
-        args: &job.args,
-        number: 0,
-        data: "",
-        buffers: &[],
-        touchable,
-    })
-}
-
 /// Runs a search; `progress` is told of every case.
 pub fn search(what: &ProvedSearch, progress: &(dyn Fn() + Sync)) -> Result<ProvedFound, String> {
-    let next = AtomicU64::new(what.cases.start);
-    let found = Mutex::new(ProvedFound::default());
-    let failed: Mutex<Option<String>> = Mutex::new(None);
-    std::thread::scope(|scope| {
-        for _ in 0..what.threads.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let case = next.fetch_add(1, Ordering::Relaxed);
-                    let over = failed.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-                    if case >= what.cases.end || over {
-                        return;
-                    }
-                    match one(case, what) {
-                        Ok(one) => found.lock().unwrap_or_else(PoisonError::into_inner).add(one),
-                        Err(e) => {
-                            *failed.lock().unwrap_or_else(PoisonError::into_inner) =
-                                Some(format!("case {case}: {e}"));
-                        }
-                    }
-                    progress();
-                }
-            });
-        }
-    });
-    if let Some(e) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(e);
-    }
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut found =
+        over(what.cases.clone(), what.threads, |case| one(case, what), ProvedFound::add, progress)?;
     found.wrong.sort();
     Ok(found)
 }
@@ -105,8 +60,9 @@ impl ProvedFound {
 /// One kernel with several contents.
 fn one(case: u64, what: &ProvedSearch) -> Result<ProvedFound, String> {
     let first = times_job(case, 0, Style::Any)?;
+    let launched = Launched::of(&first).map_err(|e| e.to_string())?;
     let mut found = ProvedFound::default();
-    let bound = match prove_launch(&launched(&first)?, &Options::default(), what.without) {
+    let bound = match prove_launch(&launched, &Options::default(), what.without) {
         Ok(proved) => proved.found,
         Err(e) => {
             let why = e.to_string();

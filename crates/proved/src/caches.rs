@@ -6,7 +6,7 @@
 //! a miss, once for each line.
 
 use crate::access::{Access, Local, Memory};
-use crate::hardware::{Hardware, Way};
+use crate::hardware::{Front, Hardware, Way};
 use crate::lines::Lines;
 use std::collections::BTreeMap;
 use wb_hw::Port;
@@ -68,7 +68,9 @@ impl Caches {
             let ranges = loaded.entry(kind).or_default();
             ranges.extend(memory.touched(access));
         }
-        loaded.insert(Kind::Fetch, memory.code.clone());
+        if hardware.front != Front::Perfect {
+            loaded.insert(Kind::Fetch, memory.code.clone());
+        }
         let way = |kind: Kind| match kind {
             Kind::Data => &hardware.data,
             Kind::Sampler => &hardware.sampler,

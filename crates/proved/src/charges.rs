@@ -39,12 +39,11 @@ impl Charges {
             let unit = &hardware.units[class.unit];
             let mut done = class.latency + unit.extra;
             let mut hold = if unit.count == 0 { 0 } else { unit.hold };
-            if class.port != Port::None {
+            // Of instructions with a way to memory some do not go there: permutations of lanes, the clock.
+            if class.port != Port::None
+                && let Some(access) = accesses.get(&(pc as Pc))
+            {
                 let pc = pc as Pc;
-                let Some(access) = accesses.get(&pc) else {
-                    // Code that no wave reaches.
-                    continue;
-                };
                 if class.port == Port::Lds || access.local != Local::Never {
                     let conflicts = access.passes.saturating_sub(1);
                     done =

@@ -135,9 +135,20 @@ impl Demand {
         if let Front::Coordinated { places } = hardware.front {
             // NOPs before the first instruction, and one for each line of code that is not there when it is asked for.
             let lines = caches.lines(memory, Kind::Fetch, first_line(hardware, &hardware.fetch)).count();
-            let nops = (places + lines) * scale;
-            let weights = by.entry(Relation::Partition).or_default().entry(Resource::Issue).or_default();
-            *weights.blocks.entry(flow.entry).or_default() += nops;
+            let nops = places + lines;
+            let asked = |relation| {
+                let mut list = cost.lookups(&hardware.fetch, nops, Passes::UntilKept, relation);
+                if relation == Relation::Partition {
+                    list.push((Resource::Issue, nops * scale));
+                }
+                list
+            };
+            for relation in Relation::ALL {
+                for (resource, amount) in asked(relation) {
+                    let weights = by.entry(relation).or_default().entry(resource).or_default();
+                    *weights.blocks.entry(flow.entry).or_default() += amount;
+                }
+            }
         }
         Ok(Demand { scale, by, fills: cost.fills(memory) })
     }

@@ -189,6 +189,13 @@ fn check(machine: &Machine) -> Result<(), Refusal> {
             "proved bounds are for waves that do not split: set split.contexts to 0",
         );
     }
+    let d = &machine.divergence;
+    if d.push_cycles + d.pop_cycles > 0 && d.mechanism != wb_hw::Mechanism::ExecMask {
+        return no(
+            format!("mechanism {} takes cycles for entries of its stack", d.mechanism),
+            "set divergence.push_cycles and pop_cycles to 0",
+        );
+    }
     if machine.dram.banks > 0 {
         return no(
             "DRAM with rows serves in the order of issue, whatever arrives first".into(),

@@ -30,7 +30,7 @@ pub struct Question<'a, I: Isa> {
     pub never: &'a BTreeSet<(Pc, Pc)>,
     /// Branches that all waves of a group decide in the same way.
     pub alike: &'a BTreeSet<Pc>,
-    /// What memory instructions touch; every one that can be reached is there.
+    /// What memory instructions touch. Every one that can be reached and touches anything is there.
     pub accesses: &'a BTreeMap<Pc, Access>,
     pub memory: &'a Memory,
     /// A lemma to leave out: the search shows that each is needed.

@@ -128,19 +128,7 @@ pub fn witnessed(job: &Job) -> Result<(u64, Witness), BoundError> {
     let AnyProgram::Gcn3(program) = &job.program else {
         return Err(refused!(Program, "exact bounds are for GCN3 programs"));
     };
-    let launched = Launched {
-        kernel: job.program.borrow().kernel(),
-        file: &job.file,
-        program: job.program.borrow(),
-        machine: &job.machine,
-        launch: job.launch,
-        kernarg: &job.kernarg,
-        args: &job.args,
-        number: 0,
-        data: "",
-        buffers: &[],
-        touchable: Default::default(),
-    };
+    let launched = Launched::of(job)?;
     let mut watcher = Watcher::new(program, &launched, &[]);
     let cycles = job.run(RunOptions::default(), Some(&mut watcher))?.cycles;
     Ok((cycles, watcher.witness(program)?))

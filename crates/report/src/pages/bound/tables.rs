@@ -223,7 +223,11 @@ pub fn loops(k: &KernelBound) -> String {
         vec![
             place(&l.header),
             number(l.max),
-            l.observed.map_or("never entered".into(), number),
+            match l.observed {
+                Some(rounds) => number(rounds),
+                None if k.nothing_ran() => "–".into(),
+                None => "never entered".into(),
+            },
             escape(l.origin),
             if l.whole { "as a whole" } else { "round by round" }.to_owned(),
             escape(&l.why),
