@@ -55,6 +55,7 @@ pub fn found(block: usize, at: &State, enter: &[State], back: &[State], rounds: 
 pub fn cut(moves: &Moves, block: usize, state: &mut State) {
     for (&(_, n), &range) in moves.range((block, 0)..=(block, u8::MAX)) {
         for half in state.scalars.iter_mut().skip(n.into()).take(2) {
+            let half = Rc::make_mut(half);
             for tag in half.tags.iter_mut().filter(|t| t.id == name(block, n)) {
                 let wide = Rc::new(Wide { range: Some(range), ..(*tag.wide).clone() });
                 *tag = Tag { wide, ..tag.clone() };

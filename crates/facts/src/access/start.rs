@@ -119,8 +119,8 @@ pub fn start(
     let setup = &program.isa.setup;
     let launched = known.kernarg.is_some();
     for (n, scalar) in state.scalars.iter_mut().enumerate() {
-        *scalar =
-            Value { id: Some(Id::Start(256 + n as u16)), ..Value::uniform(ranges.scalars[n].range, true) };
+        let id = Some(Id::Start(256 + n as u16));
+        *scalar = Rc::new(Value { id, ..Value::uniform(ranges.scalars[n].range, true) });
     }
     for n in 0..127 {
         let pointer = |n: usize| ranges.scalars[n].pointer;
@@ -136,7 +136,7 @@ pub fn start(
         } else {
             let wide = Rc::new(Wide::of(vec![Lin::uniform(true)]));
             for (i, high) in [false, true].into_iter().enumerate() {
-                state.scalars[n + i].tag(Tag {
+                Rc::make_mut(&mut state.scalars[n + i]).tag(Tag {
                     id: Id::Start(256 + n as u16),
                     high,
                     wide: wide.clone(),
@@ -168,7 +168,7 @@ pub fn start(
 fn constants(state: &mut State, first: usize, values: &[u32]) {
     for (i, &v) in values.iter().enumerate() {
         if let Some(scalar) = state.scalars.get_mut(first + i).filter(|_| first + i < 102) {
-            *scalar = Value { id: scalar.id, ..Value::constant(v) };
+            *scalar = Rc::new(Value { id: scalar.id, ..Value::constant(v) });
         }
     }
 }
@@ -196,6 +196,6 @@ fn private(state: &mut State, setup: &Setup) {
         // A wave's part is 64 times a lane's.
         let known = (u64::from(setup.scratch_per_lane.next_multiple_of(4)) * 64).trailing_zeros().min(31);
         let alts = vec![Lin { known, ..Lin::uniform(true) }];
-        *scalar = Value { id: scalar.id, ..Value::new(alts, Range::FULL) };
+        *scalar = Rc::new(Value { id: scalar.id, ..Value::new(alts, Range::FULL) });
     }
 }

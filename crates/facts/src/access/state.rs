@@ -33,7 +33,7 @@ pub struct Pending {
 pub struct Class {
     /// Lanes that can be in it. Every lane that exists is in one of the classes that could have it.
     pub lanes: Mask,
-    pub regs: BTreeMap<u8, Value>,
+    pub regs: BTreeMap<u8, Rc<Value>>,
     /// By the pair with the carry.
     pub carries: BTreeMap<u8, Pending>,
 }
@@ -45,17 +45,18 @@ impl Default for Class {
 }
 
 impl Class {
-    pub fn get(&self, n: u8) -> Value {
-        self.regs.get(&n).cloned().unwrap_or_else(|| Value::unknown(Range::FULL, Why::Start))
+    pub fn get(&self, n: u8) -> Rc<Value> {
+        self.regs.get(&n).cloned().unwrap_or_else(|| Rc::new(Value::unknown(Range::FULL, Why::Start)))
     }
 
     pub fn put(&mut self, n: u8, value: Value) {
         self.carries.retain(|_, p| p.to != n);
-        self.regs.insert(n, value);
+        self.regs.insert(n, Rc::new(value));
     }
 
-    fn each(&mut self, mut f: impl FnMut(&mut Value)) {
-        self.regs.values_mut().for_each(&mut f);
+    /// Changes the values that `which` finds; the others stay shared with older states.
+    fn each(&mut self, which: impl Fn(&Value) -> bool, f: impl Fn(&mut Value)) {
+        self.regs.values_mut().filter(|v| which(v)).for_each(|v| f(Rc::make_mut(v)));
         for p in self.carries.values_mut() {
             f(&mut p.a);
             f(&mut p.b);
@@ -65,7 +66,8 @@ impl Class {
     /// The lanes of two classes as one.
     fn of_lanes(&self, other: &Class, dims: Dims) -> Class {
         let lanes = [self.lanes, other.lanes];
-        let both = |(n, v): (&u8, &Value)| Some((*n, v.of_lanes(other.regs.get(n)?, lanes, dims)));
+        let both =
+            |(n, v): (&u8, &Rc<Value>)| Some((*n, Rc::new(v.of_lanes(other.regs.get(n)?, lanes, dims))));
         let carries = self.carries.iter().filter(|(n, p)| other.carries.get(n) == Some(p) && settled(p));
         let carries = carries.map(|(n, p)| (*n, p.clone())).collect();
         Class { lanes: self.lanes | other.lanes, regs: self.regs.iter().filter_map(both).collect(), carries }
@@ -80,7 +82,7 @@ fn settled(p: &Pending) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     pub dims: Dims,
-    pub scalars: Vec<Value>,
+    pub scalars: Vec<Rc<Value>>,
     /// Pairs that are followed lane by lane.
     pub masks: u64,
     /// By the bits that the lanes have in those pairs.
@@ -109,7 +111,7 @@ impl State {
     /// Nothing is known.
     pub fn unknown(dims: Dims) -> State {
         let lanes = [0, 1 << EXEC].map(|case| (case, Class::default())).into_iter().collect();
-        let scalars = vec![Value::uniform(Range::FULL, false); 128];
+        let scalars = vec![Rc::new(Value::uniform(Range::FULL, false)); 128];
         State { dims, scalars, masks: 1 << EXEC, lanes, carry: None }
     }
 
@@ -135,10 +137,14 @@ impl State {
         self.lanes.values_mut().for_each(|class| *class = Class::default());
     }
 
+    fn each(&mut self, which: impl Fn(&Value) -> bool, f: impl Fn(&mut Value)) {
+        self.scalars.iter_mut().filter(|v| which(v)).for_each(|v| f(Rc::make_mut(v)));
+        self.lanes.values_mut().for_each(|class| class.each(&which, &f));
+    }
+
     /// An instruction is executed again: its older results have no name any more.
     pub fn forget(&mut self, id: impl Fn(Id) -> bool + Copy) {
-        self.scalars.iter_mut().for_each(|v| v.forget(id));
-        self.lanes.values_mut().for_each(|class| class.each(|v| v.forget(id)));
+        self.each(|v| v.names(id), |v| v.forget(id));
         if let Some(p) = &mut self.carry {
             p.a.forget(id);
             p.b.forget(id);
@@ -148,8 +154,7 @@ impl State {
     /// Numbers are no longer told from those that a block gave names to.
     pub fn unlink(&mut self, block: usize) {
         let here = |id: Id| matches!(id, Id::Met(b, _) if b == block);
-        self.scalars.iter_mut().for_each(|v| v.unlink(here));
-        self.lanes.values_mut().for_each(|class| class.each(|v| v.unlink(here)));
+        self.each(|v| v.links(here), |v| v.unlink(here));
         if let Some(p) = &mut self.carry {
             p.a.unlink(here);
             p.b.unlink(here);
@@ -157,7 +162,7 @@ impl State {
     }
 
     pub fn put_scalar(&mut self, n: u8, value: Value) {
-        self.scalars[usize::from(n & 127)] = value;
+        self.scalars[usize::from(n & 127)] = Rc::new(value);
         let pair = (n & 127) >> 1;
         self.drop_mask(pair);
         if self.carry.as_ref().is_some_and(|p| p.to == n) {
@@ -250,7 +255,8 @@ impl State {
         for n in 0..128 {
             let both = [(true, before.scalars[n].clone(), other.scalars[n].clone(), [Mask::MAX; 2])];
             let new = meet(&both, (256 + n) as u16, at, self.dims, &|id| before.low_half(&other, id));
-            self.scalars[n] = new.into_iter().next().unwrap_or_else(|| Value::uniform(Range::FULL, false));
+            let any = || Rc::new(Value::uniform(Range::FULL, false));
+            self.scalars[n] = new.into_iter().next().unwrap_or_else(any);
         }
         let cases: Vec<u64> = self.lanes.keys().filter(|c| other.lanes.contains_key(c)).copied().collect();
         let registers: BTreeSet<u8> = self.lanes.values().flat_map(|c| c.regs.keys().copied()).collect();
@@ -263,13 +269,13 @@ impl State {
             };
             let (at_cases, values): (Vec<u64>, Vec<Both>) = cases.iter().filter_map(both).unzip();
             let new = meet(&values, n.into(), at, self.dims, &|id| before.low_half(&other, id));
-            let new: BTreeMap<u64, Value> = at_cases.into_iter().zip(new).collect();
+            let new: BTreeMap<u64, Rc<Value>> = at_cases.into_iter().zip(new).collect();
             for (case, class) in self.lanes.iter_mut().filter(|(case, _)| other.lanes.contains_key(case)) {
                 match new.get(case) {
                     Some(value) => {
                         let mut value = value.clone();
                         if at.apart {
-                            value.apart();
+                            Rc::make_mut(&mut value).apart();
                         }
                         class.regs.insert(n, value);
                     }
@@ -332,7 +338,7 @@ impl State {
 }
 
 /// A register's value in a class, before and now, with its lanes; whether the class is on.
-type Both = (bool, Value, Value, [Mask; 2]);
+type Both = (bool, Rc<Value>, Rc<Value>, [Mask; 2]);
 
 /// A register's values in its classes after two ways.
 fn meet(
@@ -341,7 +347,7 @@ fn meet(
     at: Arrival,
     dims: Dims,
     low_half: &dyn Fn((Id, Id)) -> Option<u16>,
-) -> Vec<Value> {
+) -> Vec<Rc<Value>> {
     // Lanes that are on all had the same origin on either way, so they have now.
     let first = values.iter().find(|v| v.0).map(|(_, x, y, _)| (x, y));
     let alike = first.is_some_and(|(a, b)| {
@@ -377,7 +383,7 @@ fn meet(
                 new.tag(Tag { id, high: t.high, wide, from });
             }
         }
-        new
+        Rc::new(new)
     };
     values.iter().map(one).collect()
 }

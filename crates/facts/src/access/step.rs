@@ -97,7 +97,7 @@ impl Step<'_> {
         match operand {
             Operand::Sgpr(n) => {
                 let n = usize::from(n & 127);
-                state.scalars[n].clone().with_range(self.before.scalars[n].range)
+                Value::clone(&state.scalars[n]).with_range(self.before.scalars[n].range)
             }
             Operand::Scc | Operand::VccZ | Operand::ExecZ => Value::uniform(Range::unsigned(0, 1), false),
             Operand::InlineInt(v) => Value::constant(i32::from(v) as u32),
@@ -111,7 +111,7 @@ impl Step<'_> {
     pub fn value(&self, state: &State, class: &Class, operand: Operand) -> Value {
         match operand {
             Operand::Vgpr(n) => {
-                let value = class.get(n).with_range(self.before.on[usize::from(n)]);
+                let value = Rc::unwrap_or_clone(class.get(n)).with_range(self.before.on[usize::from(n)]);
                 value.narrowed(class.lanes, self.set.dims)
             }
             other => self.scalar_value(state, other),
@@ -159,7 +159,7 @@ impl Step<'_> {
                 value.id = value.id.or(Some(Id::Made(self.pc, i.into())));
                 match &masks {
                     // The bits of the lanes follow.
-                    Some(_) => state.scalars[usize::from(n)] = value,
+                    Some(_) => state.scalars[usize::from(n)] = Rc::new(value),
                     None => state.put_scalar(n, value),
                 }
             }
@@ -169,7 +169,7 @@ impl Step<'_> {
         }
         let Some(Result { low, pending, .. }) = result else { return };
         if let Some((Operand::Sgpr(n), tag)) = low {
-            state.scalars[usize::from(n & 127)].tag(tag);
+            Rc::make_mut(&mut state.scalars[usize::from(n & 127)]).tag(tag);
         }
         state.carry = pending.or(state.carry.take());
     }
@@ -457,6 +457,7 @@ impl Step<'_> {
             if let Some((Operand::Vgpr(n), tag)) = &result.low
                 && let Some(value) = class.regs.get_mut(n)
             {
+                let value = Rc::make_mut(value);
                 value.tag(tag.clone());
                 if self.set.apart {
                     value.apart();
@@ -476,8 +477,8 @@ impl Step<'_> {
         for (n, dwords) in self.written(|o| if let Operand::Sgpr(n) = o { Some(n) } else { None }) {
             for i in 0..dwords {
                 let n = n.wrapping_add(i) & 127;
-                state.scalars[usize::from(n)] =
-                    Value::uniform(self.after.scalars[usize::from(n)].range, false);
+                let range = self.after.scalars[usize::from(n)].range;
+                state.scalars[usize::from(n)] = Rc::new(Value::uniform(range, false));
                 state.drop_carry(n >> 1);
             }
             if n & 1 == 1 {

@@ -173,6 +173,16 @@ impl Value {
         Wide { alts, range: Some((lo, hi)), pattern }
     }
 
+    /// It, or a number it is a half of, has such a name.
+    pub fn names(&self, id: impl Fn(Id) -> bool) -> bool {
+        self.id.is_some_and(&id) || self.tags.iter().any(|t| id(t.id)) || self.links(id)
+    }
+
+    /// It is told from a number with such a name.
+    pub fn links(&self, id: impl Fn(Id) -> bool) -> bool {
+        self.tags.iter().any(|t| t.from.is_some_and(|f| id(f.0)))
+    }
+
     pub fn forget(&mut self, id: impl Fn(Id) -> bool) {
         if self.id.is_some_and(&id) {
             self.id = None;
