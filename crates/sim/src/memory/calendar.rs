@@ -39,6 +39,9 @@ impl Calendar {
         while self.spans.front().is_some_and(|s| s.to <= now) {
             self.spans.pop_front();
         }
+        if let Some(start) = self.at_the_end(arrival, amount) {
+            return start;
+        }
         // The first span that ends later than the cycle looked at; most requests arrive near the end.
         let mut next = self.spans.len();
         while next > 0 && self.spans[next - 1].to > arrival {
@@ -72,6 +75,43 @@ impl Calendar {
                 return start.unwrap_or(arrival);
             }
         }
+    }
+
+    /// The same for most requests: they fit into one cycle, behind all others or in the last span.
+    #[inline]
+    fn at_the_end(&mut self, arrival: u64, amount: u32) -> Option<u64> {
+        if amount > self.capacity {
+            return None;
+        }
+        let new = |from: u64| Span { from, to: from + 1, taken: amount };
+        let Some(last) = self.spans.back_mut() else {
+            self.spans.push_back(new(arrival));
+            return Some(arrival);
+        };
+        let behind = if last.to <= arrival {
+            arrival
+        } else if last.from <= arrival && last.taken == self.capacity {
+            last.to
+        } else if (last.from, last.to) == (arrival, arrival + 1) && amount <= self.capacity - last.taken {
+            last.taken += amount;
+            let last = *last;
+            if let Some(before) = self.spans.len().checked_sub(2).and_then(|i| self.spans.get_mut(i))
+                && before.to == arrival
+                && before.taken == last.taken
+            {
+                before.to = last.to;
+                self.spans.pop_back();
+            }
+            return Some(arrival);
+        } else {
+            return None;
+        };
+        if last.to == behind && last.taken == amount {
+            last.to += 1;
+        } else {
+            self.spans.push_back(new(behind));
+        }
+        Some(behind)
     }
 
     /// Divides a span so that `cycle` is one of its own.
