@@ -1,7 +1,8 @@
 //! Placements that are tried out: marked, measured and bounded like any program. Kernels do not change each other, so one
 //! run tries a set of places in every kernel at once, and what came of it is kept by kernel.
 
-use crate::analyse::analyse;
+use crate::analyse::TraceFiles;
+use crate::bounds::bounds;
 use crate::error::BoundError;
 use crate::options::{Options, Progress};
 use crate::result::{CodePlace, KernelBound};
@@ -160,7 +161,7 @@ impl Explorer<'_> {
         let shown = &mut |what: &str, launch: usize| {
             progress(&format!("placement {number} of at most {}: {what}", limit.max(number)), launch);
         };
-        let found = analyse(&runs, &options, shown)?;
+        let found = judged(&runs, &options, shown)?;
         let (contexts, expected_wave) = expected.unwrap_or((self.contexts, 0));
         self.candidates.push(Candidate {
             contexts,
@@ -172,6 +173,16 @@ impl Explorer<'_> {
         });
         Ok(found)
     }
+}
+
+/// The bounds that placements are compared by: proved ones if nothing else is asked for, else measured ones.
+pub(crate) fn judged(
+    runs: &Runs,
+    options: &Options,
+    progress: Progress,
+) -> Result<Vec<KernelBound>, BoundError> {
+    let options = Options { hybrid: !options.proved, ..options.clone() };
+    bounds(runs, &options, TraceFiles::default(), progress)
 }
 
 pub(crate) fn key(places: &[CodePlace]) -> BranchSet {

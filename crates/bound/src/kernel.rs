@@ -9,6 +9,7 @@ use wb_facts as facts;
 use wb_facts::{FlowFacts, Inferred, Known, LoopFact, NeverTaken};
 use wb_hw::{Machine, Reconverge, SplitChoice, SureSplits};
 use wb_isa::gcn3::isa::Gcn3;
+use wb_isa::gcn3::{Op, Operand, sreg};
 use wb_isa::{FlowKind, Isa, Pc};
 use wb_jobs::{last_part, with_program};
 use wb_objects::marks;
@@ -220,9 +221,30 @@ pub(crate) fn place<I: Isa>(program: &Program<I>, pc: Pc) -> CodePlace {
     CodePlace { pc, addr: program.linked(pc), source }
 }
 
+/// Branches at which a wave may split on a machine.
+pub(crate) fn may_split(program: &Program<Gcn3>, machine: &Machine) -> BTreeSet<Pc> {
+    let d = &machine.divergence;
+    let reached = program.cfg.reachable(program.cfg.block_at(program.entry));
+    let pcs = reached.into_iter().flat_map(|b| program.cfg.pcs(b, &program.flow));
+    let branches: BTreeSet<Pc> = pcs
+        .filter(|&pc| matches!(program.flow.kind[pc as usize], FlowKind::MaskBranch { .. }))
+        .collect();
+    let marked = |style| marks::marked_branches(program, style).intersection(&branches).copied().collect();
+    let info = d.mechanism.info();
+    match (info.sure_splits, info.marks) {
+        (SureSplits::PairedMarks, Some(style)) => marked(style),
+        (SureSplits::MarkedBranches, Some(style))
+            if d.choice == SplitChoice::Marked && !marks::sets_mode_elsewhere(program) =>
+        {
+            marked(style)
+        }
+        (SureSplits::PairedMarks | SureSplits::MarkedBranches | SureSplits::HardwareDecides, _) => branches,
+    }
+}
+
 /// Which splits of a program can be counted on, if there is a context for them. Everything that could take a context
 /// at a place that is not known, or keep one longer than assumed, means that none can.
-fn splitting(program: &Program<Gcn3>, machine: &Machine) -> Splitting {
+pub(crate) fn splitting(program: &Program<Gcn3>, machine: &Machine) -> Splitting {
     let d = &machine.divergence;
     let contexts = machine.split.contexts;
     let nothing = Splitting { contexts, ..Splitting::none() };
@@ -275,7 +297,8 @@ fn splitting(program: &Program<Gcn3>, machine: &Machine) -> Splitting {
     }
 }
 
-/// Every `split` is at a marked branch, and there are as many merges where lanes meet as splits that meet there, and no others.
+/// Every `split` keeps the lanes that are on and stands right before a marked branch (with another mask, a path could take both
+/// sides), and there are as many merges where lanes meet as splits that meet there, and no others.
 fn marks_pair_up(program: &Program<Gcn3>, marked: &BTreeSet<Pc>, reached: &BTreeSet<Pc>) -> bool {
     let of_kind =
         |kind: FlowKind| reached.iter().filter(|&&pc| program.flow.kind[pc as usize] == kind).count();
@@ -288,7 +311,15 @@ fn marks_pair_up(program: &Program<Gcn3>, marked: &BTreeSet<Pc>, reached: &BTree
         let is = |pc: &Pc| program.flow.kind.get(*pc as usize) == Some(&FlowKind::Merge);
         std::iter::successors(Some(at), next).take_while(is).count()
     };
-    merges.iter().all(|(&at, &n)| there(at) == n)
+    let keeps_exec = |&branch: &Pc| {
+        let block = program.cfg.block_at(branch);
+        let pcs = block.map_or_else(Vec::new, |b| program.cfg.pcs(b, &program.flow));
+        let before = pcs.len().checked_sub(2).and_then(|i| program.ops[pcs[i] as usize].inst.as_ref());
+        let exec = [sreg::EXEC, sreg::EXEC + 1].map(Operand::Sgpr);
+        before.is_some_and(|i| i.op == Op::Split && i.src[..2] == exec)
+    };
+    marked.iter().all(keeps_exec)
+        && merges.iter().all(|(&at, &n)| there(at) == n)
         && merges.values().sum::<usize>() == of_kind(FlowKind::Merge)
         && marked.len() == of_kind(FlowKind::SplitLanes)
 }

@@ -1,10 +1,12 @@
-//! The best places to split. What counts is the bound that is printed: every placement is marked, measured and bounded as
-//! any program is. All of them where there are few branches; else those the dynamic programme chooses on the model by
+//! The best places to split. What counts is the bound that is printed: every placement is marked and bounded as any program
+//! is, by measured times or, if asked for, without any. All of them where there are few branches; else those the dynamic programme chooses on the model by
 //! blocks, and from the best of them step by step to a better neighbour until there is none, or the limit is reached.
 
-use crate::analyse::{analyse, analyse_and_keep};
+use crate::analyse::analyse_and_keep;
 use crate::error::{BoundError, refused};
-use crate::explore::{BranchSet, Candidate, ExploredKernel, Explorer, FailedPlacement, MarkedRuns, key};
+use crate::explore::{
+    BranchSet, Candidate, ExploredKernel, Explorer, FailedPlacement, MarkedRuns, judged, key,
+};
 use crate::options::Progress;
 use crate::result::{CodePlace, KernelBound};
 use serde::Serialize;
@@ -66,11 +68,13 @@ pub fn best_places(
     progress: Progress,
 ) -> Result<Best, BoundError> {
     let (plain, options) = marked(&[], 0)?;
-    let (without, models) = analyse_and_keep(&plain, &options, progress)?;
+    let (measured, models) = analyse_and_keep(&plain, &options, progress)?;
+    let proved = options.proved;
+    let without = if proved { judged(&plain, &options, progress)? } else { measured.clone() };
     if without.is_empty() {
         return Err(refused!(Launch, "nothing is launched"));
     }
-    let kernels: Vec<ExploredKernel> = without.iter().map(own).collect();
+    let kernels: Vec<ExploredKernel> = measured.iter().map(|k| own(k, &without)).collect();
     let mut explorer = Explorer {
         marked,
         contexts,
@@ -93,7 +97,7 @@ pub fn best_places(
         guides.entry(key(&places)).or_insert((s, places, expected));
     }
     let all = explorer.kernels.iter().flat_map(|k| k.places.values().cloned()).collect();
-    for places in also(&without).into_iter().chain([all]) {
+    for places in also(&measured).into_iter().chain([all]) {
         guides.entry(key(&places)).or_insert((contexts, places, 0));
     }
     for (s, places, expected) in guides.values() {
@@ -109,15 +113,17 @@ pub fn best_places(
     // The best of each kernel together.
     let best: Vec<BranchSet> = explorer.kernels.iter().map(|k| k.best().0.clone()).collect();
     explorer.try_sets(&best, None, progress);
-    conclude(explorer, without, finished, progress)
+    conclude(explorer, without, finished, proved, progress)
 }
 
-fn own(kernel: &KernelBound) -> ExploredKernel {
+/// Where a kernel can be marked, and its bound without marks.
+fn own(kernel: &KernelBound, without: &[KernelBound]) -> ExploredKernel {
+    let bound = without.iter().find(|k| k.kernel == kernel.kernel).map(|k| k.bound);
     let markable = kernel.branches.iter().filter(|b| b.markable);
     ExploredKernel {
         name: kernel.kernel.clone(),
         places: markable.map(|b| (b.branch.pc, b.branch.clone())).collect(),
-        bounds: BTreeMap::from([(BranchSet::new(), Some(kernel.bound))]),
+        bounds: BTreeMap::from([(BranchSet::new(), bound)]),
     }
 }
 
@@ -155,6 +161,7 @@ fn conclude(
     explorer: Explorer,
     without: Vec<KernelBound>,
     finished: bool,
+    proved: bool,
     progress: Progress,
 ) -> Result<Best, BoundError> {
     let Explorer { marked, contexts, kernels, mut candidates, failed, tried, .. } = explorer;
@@ -166,7 +173,7 @@ fn conclude(
         None => (None, Vec::new()),
         Some(candidate) => {
             let (runs, options) = marked(&candidate.places, contexts)?;
-            (Some(0), analyse(&runs, &options, progress)?)
+            (Some(0), judged(&runs, &options, progress)?)
         }
     };
     let sum = kernels.iter().fold(0u64, |sum, k| sum.saturating_add(k.best().1));
@@ -175,9 +182,12 @@ fn conclude(
     let optimal = complete && failed.is_empty() && bound == sum;
     let of = if most == u64::MAX { "2^64 or more".to_owned() } else { most.to_string() };
     let why = match (complete, finished) {
+        _ if optimal && proved => {
+            format!("proved optimal: every placement was bounded without a measurement ({tried} of them)")
+        }
         _ if optimal => format!("proved optimal: every placement was measured and bounded ({tried} runs)"),
         (true, _) if !failed.is_empty() => format!(
-            "best found: every placement was measured, but {} of them could not be bounded and may be better",
+            "best found: every placement was tried, but {} of them could not be bounded and may be better",
             failed.len()
         ),
         (true, _) => {
@@ -185,12 +195,12 @@ fn conclude(
                 .to_owned()
         }
         (false, true) => format!(
-            "best found: {tried} of {of} placements measured; no neighbour (one branch more, one less, one for another) is better{}",
+            "best found: {tried} of {of} placements tried; no neighbour (one branch more, one less, one for another) is better{}",
             excuse(&failed)
         ),
         (false, false) => {
             format!(
-                "best found: {tried} of {of} placements measured, then the limit was reached{}",
+                "best found: {tried} of {of} placements tried, then the limit was reached{}",
                 excuse(&failed)
             )
         }

@@ -57,6 +57,11 @@ pub struct Wcet {
     /// `error`, `exclude`, or a number of cycles.
     pub unmeasured: String,
     pub all_points: bool,
+    /// Buffers whose contents are part of the launch.
+    pub fixed: Vec<String>,
+    /// Measured times only, or no measured times.
+    pub hybrid: bool,
+    pub proved: bool,
 }
 
 impl Options {
@@ -144,9 +149,9 @@ impl Wcet {
             n => Unmeasured::Cost(n.parse().map_err(|_| miette!("unmeasured: `{n}` is not a number"))?),
         };
         Ok(wavebound::bound::Options {
-            fixed: Vec::new(),
-            hybrid: false,
-            proved: false,
+            fixed: self.fixed.clone(),
+            hybrid: self.hybrid,
+            proved: self.proved,
             facts: self.facts.clone(),
             facts_from_trace: self.facts_from_trace,
             unmeasured,

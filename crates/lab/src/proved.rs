@@ -18,6 +18,8 @@ pub struct ProvedSearch {
     /// Contents that each kernel runs with.
     pub contents: u64,
     pub threads: usize,
+    /// Waves split.
+    pub splitting: bool,
     /// Leave this lemma out.
     pub without: Option<Fault>,
 }
@@ -59,7 +61,8 @@ impl ProvedFound {
 
 /// One kernel with several contents.
 fn one(case: u64, what: &ProvedSearch) -> Result<ProvedFound, String> {
-    let first = times_job(case, 0, Style::Any)?;
+    let style = if what.splitting { Style::Splits } else { Style::Any };
+    let first = times_job(case, 0, style)?;
     let launched = Launched::of(&first).map_err(|e| e.to_string())?;
     let mut found = ProvedFound::default();
     let bound = match prove_launch(&launched, &Options::default(), what.without) {
@@ -74,7 +77,7 @@ fn one(case: u64, what: &ProvedSearch) -> Result<ProvedFound, String> {
     found.proved = 1;
     let mut longest = 1;
     for input in 0..what.contents.max(1) {
-        let job = times_job(case, input, Style::Any)?;
+        let job = times_job(case, input, style)?;
         let cycles = match job.run(RunOptions::default(), None) {
             Ok(outcome) => outcome.cycles,
             Err(e) => return Err(format!("{:?}", miette::Report::new(e))),

@@ -16,6 +16,8 @@ pub struct Charges {
     pub done: Vec<u64>,
     /// Cycles the unit is held.
     pub hold: Vec<u64>,
+    /// Of each unit, the longest that an instruction of the program holds it.
+    pub longest: Vec<u64>,
     /// Cycles from the request for an instruction until it can issue, and to the next request beyond the usual one.
     pub fetch: u64,
     pub after_fetch: u64,
@@ -33,12 +35,18 @@ impl Charges {
         misses: &dyn Fn(Pc) -> bool,
     ) -> Result<Charges, Refusal> {
         let count = program.ops.len();
-        let mut charges = Charges { done: vec![0; count], hold: vec![0; count], fetch: 0, after_fetch: 0 };
+        let mut charges = Charges {
+            done: vec![0; count],
+            hold: vec![0; count],
+            longest: vec![0; hardware.units.len()],
+            fetch: 0,
+            after_fetch: 0,
+        };
         for (pc, op) in program.ops.iter().enumerate().filter(|(_, op)| op.inst.is_some()) {
             let class = &hardware.classes[usize::from(op.class)];
             let unit = &hardware.units[class.unit];
-            let mut done = class.latency + unit.extra;
-            let mut hold = if unit.count == 0 { 0 } else { unit.hold };
+            let mut done = class.latency + class.extra;
+            let mut hold = class.hold;
             // Of instructions with a way to memory some do not go there: permutations of lanes, the clock.
             if class.port != Port::None
                 && let Some(access) = accesses.get(&(pc as Pc))
@@ -65,6 +73,7 @@ impl Charges {
                 }
             }
             (charges.done[pc], charges.hold[pc]) = (done, hold);
+            charges.longest[class.unit] = charges.longest[class.unit].max(hold);
         }
         (charges.fetch, charges.after_fetch) = fetch(hardware, caches, memory)?;
         Ok(charges)

@@ -9,6 +9,8 @@ use crate::refusal::Refusal;
 pub struct WaveTerms {
     /// Longest own time with what the wave's own requests ask of memory, on one way through the kernel.
     pub own: u128,
+    /// What of it is for other paths of the wave.
+    pub paths: u128,
     /// Own time of a group whose waves need not pass the same barriers, in pieces; none if they do.
     pub pieces: Option<u128>,
     /// Waves that can end before others that then come to a barrier: how often such an end is in `own`.
@@ -30,6 +32,8 @@ pub struct WaveTerms {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     pub own: u128,
+    /// What of it is for other paths of the same wave.
+    pub paths: u128,
     /// Other waves, by where they are.
     pub partition: u128,
     pub core: u128,
@@ -112,6 +116,7 @@ fn at_once(geometry: &Geometry, wave: &WaveTerms) -> Option<Parts> {
 fn parts(wave: &WaveTerms, own: u128, waves: [u64; 3]) -> Option<Parts> {
     Some(Parts {
         own,
+        paths: wave.paths,
         partition: wave.partition.checked_mul(waves[0].into())?,
         core: wave.core.checked_mul(waves[1].into())?,
         machine: wave.machine.checked_mul(waves[2].into())?,
@@ -143,6 +148,8 @@ fn in_turn(geometry: &Geometry, wave: &WaveTerms) -> Option<Parts> {
     let own = own_of_group(wave);
     let before = own.checked_mul(share.into())?.div_ceil(seats.into());
     let mut parts = parts(wave, own.checked_add(before)?, waves)?;
+    // The rest of it, rounded, is the wave's own.
+    parts.paths = wave.paths.checked_mul(share.into())? / u128::from(seats) + wave.paths;
     parts.cold = wave.cold.checked_add(wave.cold_again)?;
     Some(parts)
 }

@@ -8,6 +8,7 @@ use crate::flow::{Flow, Weights};
 use crate::hardware::{Front, Hardware, Way};
 use crate::lines::Lines;
 use crate::refusal::Refusal;
+use crate::splits::Splits;
 use std::collections::BTreeMap;
 use wb_hw::WritePolicy;
 use wb_isa::{Isa, Pc};
@@ -18,6 +19,8 @@ use wb_program::Program;
 pub enum Relation {
     /// The wave itself: only what its requests to memory ask of ports and of DRAM.
     Itself,
+    /// Another path of the same wave.
+    Paths,
     /// Another wave of the same partition, of the same core, of another core.
     Partition,
     Core,
@@ -25,7 +28,8 @@ pub enum Relation {
 }
 
 impl Relation {
-    pub const ALL: [Relation; 4] = [Relation::Itself, Relation::Partition, Relation::Core, Relation::Machine];
+    pub const ALL: [Relation; 5] =
+        [Relation::Itself, Relation::Paths, Relation::Partition, Relation::Core, Relation::Machine];
 }
 
 /// A resource, for reports.
@@ -92,13 +96,21 @@ impl Demand {
         charges: &Charges,
         memory: &Memory,
         behind: Behind,
+        splits: &Splits,
     ) -> Result<Demand, Refusal> {
         let scale = scale(hardware);
         let cost = Costs { program, hardware, accesses, caches, charges, scale, behind };
         let mut by: BTreeMap<Relation, ByResource> = BTreeMap::new();
+        let times = |relation: Relation, b: usize| match relation {
+            Relation::Itself => 1,
+            Relation::Paths if !splits.beside.contains(&b) => 0,
+            Relation::Paths | Relation::Partition | Relation::Core | Relation::Machine => splits.times(b),
+        };
+        let relations: Vec<Relation> =
+            Relation::ALL.into_iter().filter(|&r| splits.on || r != Relation::Paths).collect();
         for &b in &flow.blocks {
             for pc in program.cfg.pcs(b, &program.flow) {
-                for relation in Relation::ALL {
+                for &relation in &relations {
                     for (resource, amount) in cost.of(pc, relation)? {
                         let block = by
                             .entry(relation)
@@ -108,8 +120,9 @@ impl Demand {
                             .blocks
                             .entry(b)
                             .or_default();
-                        *block = block
-                            .checked_add(amount)
+                        *block = amount
+                            .checked_mul(times(relation, b))
+                            .and_then(|all| block.checked_add(all))
                             .ok_or(Refusal::Overflow { what: "the demand of a block" })?;
                     }
                 }
@@ -121,14 +134,23 @@ impl Demand {
             if straight {
                 continue;
             }
-            for relation in Relation::ALL {
+            for &relation in &relations {
                 for (resource, amount) in cost.redirect(relation) {
                     by.entry(relation)
                         .or_default()
                         .entry(resource)
                         .or_default()
                         .edges
-                        .insert((b, to), amount);
+                        .insert((b, to), amount * times(relation, b));
+                }
+            }
+        }
+        // Paths that begin, and paths that end when they merge.
+        for (&b, &restarts) in &splits.restarts {
+            for &relation in &relations {
+                for (resource, amount) in cost.redirect(relation) {
+                    let weights = by.entry(relation).or_default().entry(resource).or_default();
+                    *weights.blocks.entry(b).or_default() += amount * restarts * times(relation, b);
                 }
             }
         }
@@ -138,15 +160,17 @@ impl Demand {
             let nops = places + lines;
             let asked = |relation| {
                 let mut list = cost.lookups(&hardware.fetch, nops, Passes::UntilKept, relation);
-                if relation == Relation::Partition {
+                if cost.at_port(relation) {
                     list.push((Resource::Issue, nops * scale));
                 }
                 list
             };
-            for relation in Relation::ALL {
+            // Every path meets lines that are not there.
+            let most = splits.times.values().copied().max().unwrap_or(1);
+            for &relation in &relations {
                 for (resource, amount) in asked(relation) {
                     let weights = by.entry(relation).or_default().entry(resource).or_default();
-                    *weights.blocks.entry(flow.entry).or_default() += amount;
+                    *weights.blocks.entry(flow.entry).or_default() += amount * most;
                 }
             }
         }
@@ -219,20 +243,27 @@ impl<I: Isa> Costs<'_, I> {
         let mut list = Vec::new();
         match relation {
             Relation::Itself | Relation::Machine => {}
-            Relation::Partition => {
-                let cycles = match unit.count {
+            relation if self.at_port(relation) => {
+                let of = |count: u64| match count {
                     0 => 1,
                     1 => hold.max(1),
                     // A wave waits for a unit only while all copies are held.
                     n => 1 + hold.div_ceil(n),
                 };
+                let cycles = of(unit.count).max(class.split.map_or(0, of));
                 list.push((Resource::Issue, cycles * self.scale));
             }
+            // Contexts share the units of the partition that they have none of their own for.
+            Relation::Paths if class.split.is_none() && unit.count > 0 => {
+                list.push((Resource::Units, hold.div_ceil(unit.count) * self.scale));
+            }
+            Relation::Paths | Relation::Partition => {}
             Relation::Core if unit.core && unit.count > 0 => {
                 list.push((Resource::Units, hold.div_ceil(unit.count) * self.scale));
             }
             Relation::Core => {}
         }
+        // Every context has a fetch port of its own.
         if relation == Relation::Partition && matches!(self.hardware.front, Front::Decoupled { .. }) {
             list.push((Resource::Fetch, self.scale));
         }
@@ -252,6 +283,11 @@ impl<I: Isa> Costs<'_, I> {
         Ok(list)
     }
 
+    /// It issues at the port that the waiting path waits for.
+    fn at_port(&self, relation: Relation) -> bool {
+        relation == Relation::Partition || relation == Relation::Paths && !self.hardware.apart
+    }
+
     /// What a jump, or the end of a wave, asks beyond its instruction: what was fetched behind it for nothing.
     fn redirect(&self, relation: Relation) -> Vec<(Resource, u64)> {
         match self.hardware.front {
@@ -265,7 +301,7 @@ impl<I: Isa> Costs<'_, I> {
             }
             Front::Coordinated { places } => {
                 let mut list = self.lookups(&self.hardware.fetch, places, Passes::UntilKept, relation);
-                if relation == Relation::Partition {
+                if self.at_port(relation) {
                     list.push((Resource::Issue, places * self.scale));
                 }
                 list

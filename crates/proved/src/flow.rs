@@ -2,12 +2,15 @@
 //! (docs/proved-bounds.md, "From weights to bounds").
 
 use crate::refusal::Refusal;
+use crate::splits::{Splits, counted_on};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::{FlowKind, Isa, Pc};
 use wb_program::Program;
-use wb_wcet::graph::{Graph, LoopBound, Model, NodeId};
+use wb_wcet::graph::{Graph, LoopBound, Model, NodeId, Region};
 use wb_wcet::ipet::structure::Structure;
 use wb_wcet::ipet::{self, Bound};
+use wb_wcet::split::{self, Mode, SplitError};
+use wb_wcet::wave::sure_splits;
 
 /// Weights of blocks and of ways out of them (`None`: the end of the wave).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -243,12 +246,63 @@ impl Flow {
         Ok(Some(Model { graph, bounds, facts: Vec::new() }))
     }
 
+    /// The heaviest way of one path of a wave that splits: of branches whose split can be counted on it takes one side.
+    pub fn heaviest_of_paths(&self, weights: &Weights, splits: &Splits) -> Result<Option<Heaviest>, Refusal> {
+        let Some(model) = self.model(weights, Piece::Whole)? else { return Ok(None) };
+        let Some((splitting, regions)) = counted_on(splits) else {
+            return self.heaviest(weights, Piece::Whole);
+        };
+        let names: BTreeMap<&str, NodeId> =
+            model.graph.nodes.iter().enumerate().map(|(v, n)| (n.name.as_str(), v)).collect();
+        let node = |b: usize| names.get(format!("pc {}", self.first.get(&b)?).as_str()).copied();
+        let edge = |way: Option<(usize, usize)>| -> Vec<usize> {
+            let ends = way.and_then(|(a, b)| Some((node(a)?, node(b)?)));
+            let is = |e: &wb_wcet::Edge| Some((e.from, e.to)) == ends;
+            model.graph.edges.iter().enumerate().filter(|e| is(e.1)).map(|e| e.0).collect()
+        };
+        let marked: Vec<Region> = regions
+            .iter()
+            .filter(|r| splitting.sure.contains(&r.pc))
+            .filter_map(|r| {
+                let (branch, join) = (node(r.branch)?, node(r.join)?);
+                let (first, second) = (edge(r.first), edge(r.second));
+                Some(Region { branch, join, first, second, split_cost: 0, merge_cost: 0 })
+            })
+            .collect();
+        if marked.len() < splitting.sure.len() {
+            return self.heaviest(weights, Piece::Whole);
+        }
+        let sure = match sure_splits(&model, &marked, splitting) {
+            Ok(sure) => sure,
+            // Flow that does not keep to the regions: nothing can be counted on.
+            Err(
+                SplitError::Leaves { .. }
+                | SplitError::Overlap { .. }
+                | SplitError::Side { .. }
+                | SplitError::NoSide { .. },
+            ) => Vec::new(),
+            Err(e) => return Err(no_splits(&e)),
+        };
+        let sure: Vec<Region> = match splits.all_sure {
+            true => marked,
+            false => sure.into_iter().map(|k| marked[k].clone()).collect(),
+        };
+        let modes = vec![Mode::Split; sure.len()];
+        let expanded = split::expand_modes(&model, &sure, &modes).map_err(|e| no_splits(&e))?;
+        let bound = ipet::bound(&expanded.model)?;
+        Ok(Some(Heaviest { bound, model: expanded.model }))
+    }
+
     /// The heaviest way, certified; `None` if there is no such piece.
     pub fn heaviest(&self, weights: &Weights, piece: Piece) -> Result<Option<Heaviest>, Refusal> {
         let Some(model) = self.model(weights, piece)? else { return Ok(None) };
         let bound = ipet::bound(&model)?;
         Ok(Some(Heaviest { bound, model }))
     }
+}
+
+fn no_splits(why: &SplitError) -> Refusal {
+    Refusal::Program { what: format!("its splits cannot be followed: {why}"), help: "mark other branches" }
 }
 
 /// The heaviest way of a model.

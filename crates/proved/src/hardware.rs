@@ -2,7 +2,7 @@
 //! waits for them, or that it has no proof for, are refused by name (docs/proved-bounds.md, "Machines").
 
 use crate::refusal::Refusal;
-use wb_hw::{Cache, FrontEndKind, Machine, Port, Scope, WritePolicy};
+use wb_hw::{Cache, FrontEndKind, Machine, Port, Scope, SplitUnits, WritePolicy};
 
 /// A unit as the wave sees it.
 #[derive(Clone, Debug)]
@@ -24,6 +24,11 @@ pub struct ClassTimes {
     pub unit: usize,
     pub latency: u64,
     pub port: Port,
+    /// Cycles beyond the latency, and cycles between two instructions: the more of the unit and of the one that split contexts have.
+    pub extra: u64,
+    pub hold: u64,
+    /// Copies of the unit that split contexts have for it; none if they share the partition's.
+    pub split: Option<u64>,
 }
 
 /// A way through the hierarchy: cycles there and back, and the caches on it, then DRAM; `ideal`: neither.
@@ -57,6 +62,8 @@ pub struct Hardware {
     pub machine: Machine,
     pub units: Vec<UnitTimes>,
     pub classes: Vec<ClassTimes>,
+    /// Split contexts have issue ports and units of their own.
+    pub apart: bool,
     pub data: Way,
     pub sampler: Way,
     pub scalar: Way,
@@ -70,6 +77,9 @@ impl Hardware {
     /// The machine for an ISA with these classes.
     pub fn new(machine: &Machine, isa_classes: &[&str]) -> Result<Hardware, Refusal> {
         check(machine)?;
+        let apart = machine.splits()
+            && machine.divergence.mechanism.info().parallel
+            && machine.split.units == SplitUnits::Extra;
         let units = machine.units.iter().map(|u| {
             let passes = if u.lanes == 0 { 1 } else { machine.core.lanes.div_ceil(u.lanes) };
             UnitTimes {
@@ -81,13 +91,29 @@ impl Hardware {
                 hold: u64::from(u.interval.max(1)) * u64::from(passes),
             }
         });
+        let units: Vec<UnitTimes> = units.collect();
         let classes = isa_classes.iter().map(|class| {
             let serves = |u: &&wb_hw::Unit| u.scope != Scope::Split && u.classes.iter().any(|c| c == class);
             let at = machine.units.iter().position(|u| serves(&u)).unwrap_or(0);
             let unit = &machine.units[at];
-            let latency = unit.latencies.get(*class).copied().unwrap_or(unit.latency);
-            ClassTimes { unit: at, latency: latency.into(), port: unit.port }
+            let latency = |u: &wb_hw::Unit| u64::from(u.latencies.get(*class).copied().unwrap_or(u.latency));
+            let own = |u: &usize| {
+                let u = &machine.units[*u];
+                apart && u.scope == Scope::Split && u.classes.iter().any(|c| c == class)
+            };
+            let own = (0..machine.units.len()).find(own);
+            let held = |u: usize| if units[u].count == 0 { 0 } else { units[u].hold };
+            let more = |f: &dyn Fn(usize) -> u64| f(at).max(own.map_or(0, f));
+            ClassTimes {
+                unit: at,
+                latency: more(&|u| latency(&machine.units[u])),
+                port: unit.port,
+                extra: more(&|u| units[u].extra),
+                hold: more(&held),
+                split: own.map(|u| units[u].count),
+            }
         });
+        let classes: Vec<ClassTimes> = classes.collect();
         let way = |first: &str, data: bool| {
             let m = &machine.memory;
             let (there, back) = if data { (m.request_latency, m.response_latency) } else { (0, 0) };
@@ -102,8 +128,9 @@ impl Hardware {
         let f = &machine.frontend;
         let decode = (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1);
         Ok(Hardware {
-            units: units.collect(),
-            classes: classes.collect(),
+            units,
+            classes,
+            apart,
             data: way(&machine.memory.data, true),
             sampler: way(&machine.memory.sampler, false),
             scalar: way(&machine.memory.scalar, false),
@@ -183,10 +210,10 @@ fn check(machine: &Machine) -> Result<(), Refusal> {
             "choose a policy that never does: oldest-first, loose-round-robin, icount",
         );
     }
-    if machine.splits() {
+    if machine.splits() && machine.split.units == SplitUnits::Reprovisioned {
         return no(
-            format!("mechanism {} with S = {}", machine.divergence.mechanism, machine.split.contexts),
-            "proved bounds are for waves that do not split: set split.contexts to 0",
+            "split contexts that no wave needs serve as partitions".into(),
+            "set split.units to `extra` or `shared`",
         );
     }
     let d = &machine.divergence;

@@ -2,7 +2,7 @@
 //! theorem that adds them up (docs/proved-bounds.md). Nothing of the simulator is used: machine, program and launch are read as data.
 //!
 //! From below: what is read of a machine (`hardware`), what accesses touch (`access`, `lines`, `caches`), what instructions cost
-//! (`charges`), a wave alone (`pipeline`, `own`), what it asks of others (`demand`), ways through the kernel (`flow`), where waves are
+//! (`charges`), paths of waves that split (`splits`), a wave alone (`pipeline`, `own`), what it asks of others (`demand`), ways through the kernel (`flow`), where waves are
 //! (`geometry`), and the sum (`compose`).
 
 mod access;
@@ -18,6 +18,7 @@ mod own;
 mod pipeline;
 mod prove;
 mod refusal;
+mod splits;
 
 pub use access::{Access, Local, Memory};
 pub use caches::Caches;
@@ -30,3 +31,4 @@ pub use hardware::Hardware;
 pub use pipeline::Pipeline;
 pub use prove::{Fault, Proofs, Proved, Question, Term, prove};
 pub use refusal::Refusal;
+pub use splits::{SplitQuestion, Splits};

@@ -4,6 +4,7 @@
 
 use crate::charges::Charges;
 use crate::hardware::{Front, Hardware};
+use crate::splits::Splits;
 use std::collections::BTreeMap;
 use wb_isa::{COUNTERS, Isa, Pc};
 use wb_program::Program;
@@ -81,6 +82,7 @@ pub struct Pipeline<'a, I: Isa> {
     pub program: &'a Program<I>,
     pub hardware: &'a Hardware,
     pub charges: &'a Charges,
+    pub splits: &'a Splits,
 }
 
 impl<I: Isa> Pipeline<'_, I> {
@@ -95,13 +97,15 @@ impl<I: Isa> Pipeline<'_, I> {
     /// The cycle, from now, in which the instruction at `pc` issues.
     fn issue(&self, pc: Pc, state: &mut State) -> i64 {
         let Some(op) = self.program.ops.get(pc as usize) else { return 0 };
-        let mut wake = 0;
+        let mut wake = self.splits.meets.get(&pc).map_or(0, |&c| c as i64 + self.refill());
         if op.waits_for_all {
             wake = wake.max(state.all);
         }
         if let Some(until) = op.waits.until {
             for (counter, most) in state.counters.iter().zip(until) {
-                wake = wake.max(counter.get(usize::from(most)).copied().unwrap_or(0));
+                // Paths that merged have outstanding what either had: which of them is the last is not known.
+                let rank = if self.splits.on && most < u8::MAX { 0 } else { usize::from(most) };
+                wake = wake.max(counter.get(rank).copied().unwrap_or(0));
             }
         }
         for register in self.program.touches(op) {
@@ -115,7 +119,7 @@ impl<I: Isa> Pipeline<'_, I> {
             wake = wake.max(state.arrived);
         }
         let class = &self.hardware.classes[usize::from(op.class)];
-        if self.hardware.units[class.unit].count > 0 {
+        if class.hold > 0 {
             wake = wake.max(state.units[class.unit]);
         }
         wake
@@ -124,6 +128,25 @@ impl<I: Isa> Pipeline<'_, I> {
     /// The instruction at `pc` issues as early as it can and goes on straight or elsewhere; returns the cycles from the first in which
     /// it could issue to the first in which the next one could.
     pub fn step(&self, pc: Pc, straight: bool, state: &mut State) -> u64 {
+        let Some(&cycles) = self.splits.breaks.get(&pc) else { return self.advance(pc, straight, None, state) };
+        // The path goes on, or another one begins or goes on here, whose instructions are not there yet.
+        let mut other = state.clone();
+        let one = self.advance(pc, straight, Some((cycles, false)), state);
+        let two = self.advance(pc, straight, Some((cycles, true)), &mut other);
+        state.join(&other);
+        one.max(two)
+    }
+
+    /// NOPs of a path whose queue starts anew.
+    fn refill(&self) -> i64 {
+        match self.hardware.front {
+            Front::Coordinated { places } => places as i64,
+            Front::Perfect | Front::Decoupled { .. } => 0,
+        }
+    }
+
+    /// The same for one of the paths. `broken`: cycles that splitting or merging takes, and whether its instructions are fetched anew.
+    fn advance(&self, pc: Pc, straight: bool, broken: Option<(u64, bool)>, state: &mut State) -> u64 {
         let at = self.issue(pc, state);
         let Some(op) = self.program.ops.get(pc as usize) else { return at as u64 };
         let done = at + self.charges.done[pc as usize] as i64;
@@ -142,10 +165,18 @@ impl<I: Isa> Pipeline<'_, I> {
         }
         let class = &self.hardware.classes[usize::from(op.class)];
         state.units[class.unit] = at + self.charges.hold[pc as usize] as i64;
-        let mut next = at + 1;
+        let mut next = at + 1 + broken.map_or(0, |b| b.0 as i64);
         if !straight {
             next += i64::from(self.hardware.machine.frontend.branch_penalty);
         }
+        let anew = broken.is_some_and(|b| b.1);
+        if anew && self.hardware.apart {
+            // The last path in its context may hold the units still.
+            for (until, &longest) in state.units.iter_mut().zip(&self.charges.longest) {
+                *until = (*until).max(at + longest as i64);
+            }
+        }
+        let straight = straight && !anew;
         match self.hardware.front {
             Front::Perfect => {}
             Front::Decoupled { buffer, .. } if straight => {
@@ -157,7 +188,7 @@ impl<I: Isa> Pipeline<'_, I> {
                 state.issued.clear();
                 (state.requested, state.arrived) = (at - 1 - self.charges.after_fetch as i64, PAST);
             }
-            Front::Coordinated { places } if !straight => next += places as i64,
+            Front::Coordinated { .. } if !straight => next += self.refill(),
             Front::Coordinated { .. } => {}
         }
         state.pass(next, self.fetch() + self.charges.after_fetch as i64);

@@ -13,6 +13,7 @@ use crate::lines::Lines;
 use crate::own::{EdgeTimes, own_times};
 use crate::pipeline::Pipeline;
 use crate::refusal::Refusal;
+use crate::splits::{SplitQuestion, Splits};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_hw::{Machine, Needs};
 use wb_isa::{Isa, Pc};
@@ -33,6 +34,8 @@ pub struct Question<'a, I: Isa> {
     /// What memory instructions touch. Every one that can be reached and touches anything is there.
     pub accesses: &'a BTreeMap<Pc, Access>,
     pub memory: &'a Memory,
+    /// Where waves may split.
+    pub splits: &'a SplitQuestion,
     /// A lemma to leave out: the search shows that each is needed.
     #[doc(hidden)]
     pub without: Option<Fault>,
@@ -63,10 +66,14 @@ pub enum Fault {
     Rounds,
     /// Bank conflicts of local memory cost nothing.
     Conflicts,
+    /// Other paths of a wave are forgotten, its own and those of other waves.
+    Paths,
+    /// Every marked split is counted on, whether a context is free or not.
+    Sure,
 }
 
 impl Fault {
-    pub const ALL: [Fault; 12] = [
+    pub const ALL: [Fault; 14] = [
         Fault::Partition,
         Fault::Core,
         Fault::Machine,
@@ -79,6 +86,8 @@ impl Fault {
         Fault::Pieces,
         Fault::Rounds,
         Fault::Conflicts,
+        Fault::Paths,
+        Fault::Sure,
     ];
 
     pub fn name(self) -> &'static str {
@@ -95,6 +104,8 @@ impl Fault {
             Fault::Pieces => "pieces",
             Fault::Rounds => "rounds",
             Fault::Conflicts => "conflicts",
+            Fault::Paths => "paths",
+            Fault::Sure => "sure",
         }
     }
 }
@@ -141,6 +152,13 @@ pub fn prove<I: Isa>(question: &Question<I>) -> Result<Proved, Refusal> {
     let hardware = Hardware::new(question.machine, question.program.isa.classes())?;
     let flow = Flow::new(question.program, question.limits, question.never)?;
     let geometry = Geometry::new(question.machine, question.needs, question.groups)?;
+    let mut splits =
+        Splits::new(question.program, &hardware, &flow.blocks, &flow.barriers, question.splits)?;
+    if question.without == Some(Fault::Paths) {
+        splits.times.clear();
+        splits.beside.clear();
+    }
+    splits.all_sure = question.without == Some(Fault::Sure);
     let mut caches = Caches::new(question.program, &hardware, question.accesses, question.memory);
     if question.without == Some(Fault::Evictions) {
         caches.kept.iter_mut().for_each(|k| *k = true);
@@ -151,8 +169,8 @@ pub fn prove<I: Isa>(question: &Question<I>) -> Result<Proved, Refusal> {
     let attempt = |missing: &BTreeSet<Pc>| -> Result<Proved, Refusal> {
         let one = |spills| {
             let missing = missing.clone();
-            Attempt { question, hardware: &hardware, flow: &flow, geometry, caches: &caches, missing, spills }
-                .bound()
+            let (hardware, flow, caches, splits) = (&hardware, &flow, &caches, &splits);
+            Attempt { question, hardware, flow, geometry, caches, splits, missing, spills }.bound()
         };
         let (line, load) = (one(false)?, one(true)?);
         Ok(if load.cycles < line.cycles { load } else { line })
@@ -194,6 +212,7 @@ struct Attempt<'a, I: Isa> {
     flow: &'a Flow,
     geometry: Geometry,
     caches: &'a Caches,
+    splits: &'a Splits,
     missing: BTreeSet<Pc>,
     /// Demand behind a cache that keeps everything is counted load by load rather than line by line.
     spills: bool,
@@ -215,14 +234,16 @@ impl<I: Isa> Attempt<'_, I> {
         if self.without(Fault::Latency) {
             charges.done.iter_mut().for_each(|d| *d /= 2);
         }
-        let pipeline = Pipeline { program, hardware: self.hardware, charges: &charges };
+        let (hardware, splits) = (self.hardware, self.splits);
+        let pipeline = Pipeline { program, hardware, charges: &charges, splits };
         let mut times = own_times(&pipeline, &self.flow.blocks, self.flow.entry)?;
         if self.without(Fault::Draining) {
             times.iter_mut().filter(|t| t.0.1.is_none()).for_each(|t| *t.1 = 1);
         }
         let behind = if self.spills { Behind::Loads } else { Behind::Lines };
+        let (flow, caches) = (self.flow, self.caches);
         let demand =
-            Demand::new(program, self.hardware, self.flow, &accesses, self.caches, &charges, memory, behind)?;
+            Demand::new(program, hardware, flow, &accesses, caches, &charges, memory, behind, splits)?;
         let mut proofs = Proofs::new();
         let mut wave = self.wave(&pipeline, &times, &demand, &mut proofs)?;
         for (fault, term) in [
@@ -248,14 +269,15 @@ impl<I: Isa> Attempt<'_, I> {
             Ok(Term { name, cycles: cycles(amount).map_err(over)?, waves })
         };
         let terms = vec![
-            term("own time", parts.own, 0)?,
+            term("own time", parts.own - parts.paths, 0)?,
+            term("other paths of the wave", parts.paths, 0)?,
             term("waves of the partition", parts.partition, parts.waves[0])?,
             term("waves of other partitions of the core", parts.core, parts.waves[1])?,
             term("waves of other cores", parts.machine, parts.waves[2])?,
             term("first touches of lines: later than hits", parts.cold, 0)?,
             term("first touches of lines: bandwidth", parts.fills, 0)?,
         ];
-        let own_way = self.heaviest(&time_weights(&times, 1)?, Piece::Whole)?;
+        let own_way = self.heaviest_own(&time_weights(&times, 1)?)?;
         let mut resources = Vec::new();
         for resource in Resource::ALL {
             let weights = demand.by.get(&Relation::Partition).and_then(|by| by.get(&resource));
@@ -291,10 +313,34 @@ impl<I: Isa> Attempt<'_, I> {
     }
 
     fn heaviest(&self, weights: &Weights, piece: Piece) -> Result<Heaviest, Refusal> {
-        self.flow.heaviest(weights, piece)?.ok_or(Refusal::Program {
-            what: "no way leads to its end".into(),
-            help: "end the kernel with s_endpgm",
-        })
+        self.flow.heaviest(weights, piece)?.ok_or_else(no_end)
+    }
+
+    /// The heaviest way of one path.
+    fn heaviest_own(&self, weights: &Weights) -> Result<Heaviest, Refusal> {
+        self.flow.heaviest_of_paths(weights, self.splits)?.ok_or_else(no_end)
+    }
+
+    /// What other paths of the wave ask while one goes on, and merges that can happen anywhere.
+    fn paths(&self, demand: &Demand, proofs: &mut Proofs) -> Result<u128, Refusal> {
+        if !self.splits.on {
+            return Ok(0);
+        }
+        if self.order() != Order::Same {
+            return Err(Refusal::Program {
+                what: "its waves split, and those of a group may be at different barriers".into(),
+                help: "let all waves of a group pass the same barriers, or set split.contexts to 0",
+            });
+        }
+        let mut weights = demand.total(Relation::Paths)?;
+        for (&b, &cycles) in &self.splits.anywhere {
+            let block = weights.blocks.entry(b).or_default();
+            let more = cycles.checked_mul(self.splits.times(b)).and_then(|c| c.checked_mul(demand.scale));
+            *block = more
+                .and_then(|c| block.checked_add(c))
+                .ok_or(Refusal::Overflow { what: "the time of merges" })?;
+        }
+        Ok(self.term("paths", &weights, proofs)?.into())
     }
 
     /// Barriers that a wave passes at most.
@@ -347,8 +393,12 @@ impl<I: Isa> Attempt<'_, I> {
             (heaviest("partition", Relation::Partition)?, heaviest("core", Relation::Core)?);
         let machine = heaviest("machine", Relation::Machine)?;
         let (cold, again) = self.cold()?;
+        let alone = self.heaviest_own(&own)?.bound;
+        proofs.insert("own", alone.certificate);
+        let paths = self.paths(demand, proofs)?;
         Ok(WaveTerms {
-            own: u128::from(self.term("own", &own, proofs)?) + u128::from(lead_in) + u128::from(ending),
+            own: u128::from(alone.cycles) + u128::from(lead_in) + u128::from(ending) + paths,
+            paths,
             ends,
             pieces: pieces.map(u128::from),
             barriers: !self.flow.barriers.is_empty(),
@@ -446,6 +496,10 @@ impl<I: Isa> Attempt<'_, I> {
         }
         Ok((once, again))
     }
+}
+
+fn no_end() -> Refusal {
+    Refusal::Program { what: "no way leads to its end".into(), help: "end the kernel with s_endpgm" }
 }
 
 /// Own times as weights of edges.

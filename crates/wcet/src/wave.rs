@@ -77,14 +77,8 @@ pub fn guaranteed(plan: &Plan, measured: &Measured, splitting: &Splitting) -> Re
     let mut list = among(plan, measured, &splitting.sure);
     loop {
         let regions: Vec<Region> = list.iter().map(|&i| measured.regions[i].1.clone()).collect();
-        let found = Tree::new(&measured.model, &regions).and_then(|tree| {
-            split::contexts(&tree, &vec![true; regions.len()], splitting.contexts, splitting.reconvergence)
-        });
-        match found {
-            Ok(contexts) => {
-                let sure = |k: &usize| contexts.guarantee[*k] == Guarantee::Always;
-                return Ok((0..list.len()).filter(sure).map(|k| list[k]).collect());
-            }
+        match sure_splits(&measured.model, &regions, splitting) {
+            Ok(sure) => return Ok(sure.into_iter().map(|k| list[k]).collect()),
             // Lanes never disagreed there: it is as good as not marked.
             Err(SplitError::NoSide { branch, .. }) => {
                 let before = list.len();
@@ -101,6 +95,18 @@ pub fn guaranteed(plan: &Plan, measured: &Measured, splitting: &Splitting) -> Re
             Err(other) => return Err(other),
         }
     }
+}
+
+/// Of all regions that may split, those that surely find a context, by number.
+pub fn sure_splits(
+    model: &Model,
+    regions: &[Region],
+    splitting: &Splitting,
+) -> Result<Vec<usize>, SplitError> {
+    let tree = Tree::new(model, regions)?;
+    let marked = vec![true; regions.len()];
+    let contexts = split::contexts(&tree, &marked, splitting.contexts, splitting.reconvergence)?;
+    Ok((0..regions.len()).filter(|&k| contexts.guarantee[k] == Guarantee::Always).collect())
 }
 
 /// The regions (of [`Measured::regions`]) with these branches that are in the graph as such; the others are part of a

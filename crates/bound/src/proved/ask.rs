@@ -2,7 +2,7 @@
 
 use super::accesses::{access, facts as access_facts};
 use crate::error::{BoundError, refused};
-use crate::kernel::place;
+use crate::kernel::{asks_lanes, may_split, place, splitting};
 use crate::launched::Launched;
 use crate::options::{Options, facts_for};
 use crate::result::{CodePlace, UnknownRow};
@@ -14,7 +14,7 @@ use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::{Isa, Pc};
 use wb_jobs::ProgramRef;
 use wb_program::Program;
-use wb_proved::{Fault, Memory, Proved, Question, Refusal, prove};
+use wb_proved::{Fault, Memory, Proved, Question, Refusal, SplitQuestion, prove};
 use wb_sim::Launch;
 
 /// A launch with its bound.
@@ -50,7 +50,16 @@ pub fn prove_launch(
         Some((name, text)) => FlowFacts::parse(text, name, program)?,
     };
     let launch = Known::launch(program, launched.kernarg, launched.args);
-    let Inferred { loops, never, .. } = facts::infer_gcn3(program, &launch);
+    let Inferred { mut loops, mut never, .. } = facts::infer_gcn3(program, &launch);
+    let machine = launched.machine;
+    // A path of a wave has some of its lanes: what is known of all of them together need not hold for it.
+    if machine.splits() {
+        never.retain(|n| !asks_lanes(program, n.from));
+    }
+    // Nor do limits of lanes where paths in different rounds become one.
+    if machine.mixes_rounds() {
+        loops.clear();
+    }
     known.add(loops);
     let limits: BTreeMap<Pc, u64> = known.loops.iter().map(|l| (l.header, l.max)).collect();
     let never: BTreeSet<(Pc, Pc)> = never.iter().map(|n| (n.from, n.to)).collect();
@@ -68,6 +77,10 @@ pub fn prove_launch(
         alike: &facts::group_branches(program, &launch),
         accesses: &accesses,
         memory: &memory,
+        splits: &SplitQuestion {
+            splitting: splitting(program, machine),
+            branches: may_split(program, machine),
+        },
         without,
     };
     let found = prove(&question).map_err(|e| refusal(program, launched, &e))?;
@@ -88,6 +101,10 @@ pub fn prove_launch(
 
 fn refusal(program: &Program<Gcn3>, launched: &Launched, why: &Refusal) -> BoundError {
     let place = match why {
+        Refusal::Limit { header } if launched.machine.mixes_rounds() => {
+            let place = program.place(*header);
+            format!(" ({place}): limits of lanes do not hold where paths in different rounds become one")
+        }
         Refusal::Limit { header } => format!(" ({})", program.place(*header)),
         _ => String::new(),
     };

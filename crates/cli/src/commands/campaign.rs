@@ -49,6 +49,9 @@ pub struct CampaignArgs {
     /// (docs/proved-bounds.md, "The search")
     #[arg(long, value_name = "CASES", conflicts_with_all = ["case", "opencl", "loops", "exact"])]
     proved: Option<u64>,
+    /// With --proved: kernels whose waves split, on machines that split them
+    #[arg(long, requires = "proved")]
+    splitting: bool,
     /// Leave out a lemma behind proved bounds, to see that the search then finds wrong ones
     #[arg(long, value_name = "NAME", value_parser = fault, requires = "proved")]
     without_lemma: Option<Fault>,
@@ -97,6 +100,7 @@ fn search_proved(args: &CampaignArgs, count: u64) -> CommandResult {
         cases: args.first..args.first + count,
         contents: args.inputs,
         threads: args.threads,
+        splitting: args.splitting,
         without: args.without_lemma,
     };
     let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(count));

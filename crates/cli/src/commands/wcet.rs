@@ -124,6 +124,9 @@ impl AnalysisArgs {
             facts_from_trace: self.facts_from_trace,
             unmeasured,
             all_points: self.all_points,
+            fixed: self.fixed.clone(),
+            hybrid: self.hybrid,
+            proved: self.proved,
         })
     }
 

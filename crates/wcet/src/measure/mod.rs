@@ -17,7 +17,7 @@ pub use given::Given;
 pub use meter::Meter;
 pub use model::{Coverage, Gap, Measured, Unmeasured};
 pub use never::Never;
-pub use plan::{END, Piece, Plan, PlanEdge, PlanError, PlanLoop, PlanRegion, Points, START};
+pub use plan::{END, Piece, Plan, PlanEdge, PlanError, PlanLoop, PlanRegion, Points, START, side_of};
 pub use row::{At, Row};
 pub use rows::{RowError, Wrong, run_times};
 pub use times::{EdgeTime, Stray, Times};

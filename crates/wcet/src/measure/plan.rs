@@ -325,7 +325,7 @@ fn if_of<'a, I: Isa>(program: &'a Program<I>, r: &wb_program::Region) -> Option<
 }
 
 /// Where a branch on the mask goes when the path has lanes for its side (`into`), or has none.
-fn side_of<I: Isa>(program: &Program<I>, branch: Pc, into: bool) -> Option<Pc> {
+pub fn side_of<I: Isa>(program: &Program<I>, branch: Pc, into: bool) -> Option<Pc> {
     match program.flow.kind[branch as usize] {
         FlowKind::MaskBranch { target, when_empty } => {
             Some(if when_empty == into { program.flow.next[branch as usize] } else { target })

@@ -2,9 +2,13 @@
 
 use super::super::loops::Noise;
 use super::{Style, WORDS, times_kernel};
-use wb_hw::{AfterMiss, Dispatch, FrontEndKind, Machine, Policy, WritePolicy};
+use wb_hw::{
+    AfterMiss, Dispatch, FrontEndKind, Machine, Mechanism, Policy, Reconverge, SplitChoice, SplitUnits,
+    WritePolicy,
+};
 use wb_jobs::args::{ArgSpec, Argument};
 use wb_jobs::data::{Array, Element};
+use wb_jobs::object::SplitSpec;
 use wb_jobs::{Job, JobSpec};
 
 /// The kernel of a case on its machine, with one of the contents.
@@ -12,7 +16,7 @@ pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
     let mut noise = Noise::new(case ^ 0x6e0);
     let (group, groups) = match style {
         Style::Plain => (64, 1),
-        Style::Any => (noise.pick(&[64, 64, 128, 192, 256, 100]), noise.pick(&[1, 2, 3, 5, 8, 17, 40])),
+        Style::Any | Style::Splits => (noise.pick(&[64, 64, 128, 192, 256, 100]), noise.pick(&[1, 2, 3, 5, 8, 17, 40])),
     };
     let text = times_kernel(case, style, group);
     let words = |salt: u64| -> Vec<u8> {
@@ -32,6 +36,11 @@ pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
     let machine = match style {
         Style::Plain => plain_machine(case),
         Style::Any => times_machine(case),
+        Style::Splits => splits_machine(case),
+    };
+    let split = match style {
+        Style::Plain | Style::Any => SplitSpec::default(),
+        Style::Splits => marks(&machine, &text, &mut noise),
     };
     let spec = JobSpec {
         isa: Some(wb_hw::InstructionSet::Gcn3),
@@ -39,9 +48,39 @@ pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
         group3: [group, 1, 1],
         args: [words(1), words(2)].map(buffer).to_vec(),
         ready_machine: Some(Box::new(machine)),
+        split,
         ..JobSpec::default()
     };
     Job::from_source("times.s", &text, &spec).map_err(|e| format!("{:?}", miette::Report::new(e)))
+}
+
+/// All branches, or some of them.
+fn marks(machine: &Machine, text: &str, noise: &mut Noise) -> SplitSpec {
+    let style = machine.divergence.mechanism.info().marks.unwrap_or_default();
+    let branches = text.lines().enumerate().filter(|(_, line)| line.contains("s_cbranch_execz"));
+    let at: Vec<String> = branches.map(|(i, _)| format!("times.s:{}", i + 1)).collect();
+    if noise.one_in(2) || at.is_empty() {
+        return SplitSpec { at: Vec::new(), all: true, style };
+    }
+    let mut some = at.clone();
+    some.retain(|_| noise.one_in(2));
+    SplitSpec { at: if some.is_empty() { at } else { some }, all: false, style }
+}
+
+/// Any machine, with a mechanism that splits.
+fn splits_machine(case: u64) -> Machine {
+    let mut m = times_machine(case);
+    let mut noise = Noise::new(case ^ 0x5b11);
+    let d = &mut m.divergence;
+    d.mechanism = noise.pick(&[Mechanism::Pws, Mechanism::Pws, Mechanism::Thesis, Mechanism::Dws]);
+    d.choice = noise.pick(&[SplitChoice::Marked, SplitChoice::Marked, SplitChoice::Opportunistic]);
+    d.reconverge =
+        noise.pick(&[Reconverge::Default, Reconverge::RegionEnd, Reconverge::RegionEnd, Reconverge::Anywhere]);
+    m.split.contexts = noise.pick(&[1, 1, 2, 3, 7]);
+    m.split.units = noise.pick(&[SplitUnits::Extra, SplitUnits::Extra, SplitUnits::Shared]);
+    m.split.split_cycles = noise.pick(&[0, 1, 1, 8]);
+    m.split.merge_cycles = noise.pick(&[0, 1, 1, 8]);
+    m
 }
 
 fn buffer(bytes: Vec<u8>) -> ArgSpec {

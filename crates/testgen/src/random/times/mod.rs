@@ -23,12 +23,14 @@ pub enum Style {
     /// Every lane takes part in every access, local memory has no conflicts but its two rows, and contents decide nothing: the time of one
     /// wave follows from its instructions alone.
     Plain,
+    /// Everything, with ifs that split waves: no barriers inside them, and sides that leave scalars alone.
+    Splits,
 }
 
 /// The assembly of case number `case`, for groups of `group` work-items.
 pub fn times_kernel(case: u64, style: Style, group: u32) -> String {
     let noise = Noise::new(case ^ 0x7177_e5a1);
-    let mut g = Generator { noise, text: String::new(), labels: 0, style, next: 0, loops: 0 };
+    let mut g = Generator { noise, text: String::new(), labels: 0, style, next: 0, loops: 0, inside: 0 };
     g.text.push_str(".kernel times\n.arg buf input\n.arg buf output\n.lds 4096\n");
     g.line("s_load_dwordx4 s[4:7], s[0:1], 0x0");
     g.line("s_waitcnt lgkmcnt(0)");
@@ -59,6 +61,8 @@ struct Generator {
     /// Loaded values go round v24 to v39.
     next: u64,
     loops: u32,
+    /// Ifs around.
+    inside: u32,
 }
 
 impl Generator {
@@ -84,8 +88,9 @@ impl Generator {
             let plain = self.style == Style::Plain;
             match self.noise.below(100) {
                 0..=24 => self.arithmetic(),
-                25..=34 => self.scalar(),
+                25..=34 if self.inside == 0 => self.scalar(),
                 35..=54 => self.global(),
+                60..=74 if self.style == Style::Splits && depth < 3 => self.if_else(depth),
                 55..=66 => self.local(),
                 67..=71 => self.wait(),
                 72..=78 if depth < 2 => self.repeat(depth),
@@ -136,7 +141,7 @@ impl Generator {
     /// Byte offset of an aligned piece of a buffer in v16, by one of many patterns.
     fn offset(&mut self, bytes: u32) {
         let mask = 4 * WORDS - bytes;
-        let any = self.style == Style::Any;
+        let any = self.style != Style::Plain;
         match self.noise.below(if any { 8 } else { 3 }) {
             0 | 1 => self.line(&format!("v_lshlrev_b32 v16, {}, v4", bytes.trailing_zeros())),
             2 => {
@@ -165,7 +170,7 @@ impl Generator {
         let wide = self.noise.pick(&[1, 1, 1, 2, 4]);
         let store = self.noise.one_in(3);
         let base = if store { 6 } else { 4 };
-        if self.noise.one_in(8) {
+        if self.inside == 0 && self.noise.one_in(8) {
             let from = 8 + self.noise.below(8);
             self.line(&format!("s_lshl_b32 s39, s{from}, 2"));
             self.line("s_and_b32 s39, s39, 0xfc");
@@ -245,7 +250,7 @@ impl Generator {
         self.line(&format!("s_mov_b32 s{counter}, 0"));
         let _ = writeln!(self.text, "{top}:");
         self.statements(inner, depth + 1);
-        if self.style == Style::Any && self.noise.one_in(3) {
+        if self.style != Style::Plain && self.noise.one_in(3) {
             let (from, limit) = (self.loaded(), self.noise.below(64));
             self.line(&format!("v_readfirstlane_b32 s38, v{from}"));
             self.line(&format!("s_cmp_gt_u32 s38, {limit}"));
@@ -273,11 +278,40 @@ impl Generator {
         self.line(&format!("s_mov_b64 exec, {saved}"));
     }
 
+    /// Two sides as compilers write them; the second may be missing.
+    fn if_else(&mut self, depth: u32) {
+        let save = 90 + 2 * depth;
+        let saved = format!("s[{save}:{}]", save + 1);
+        let (a, limit) = (self.loaded(), self.noise.below(64));
+        let (other, end) = (self.label(), self.label());
+        self.line(&format!("v_cmp_lt_u32 vcc, {limit}, v{a}"));
+        self.line(&format!("s_and_saveexec_b64 {saved}, vcc"));
+        let second = self.noise.one_in(2);
+        if second {
+            self.line(&format!("s_xor_b64 {saved}, exec, {saved}"));
+        }
+        self.line(&format!("s_cbranch_execz {}", if second { &other } else { &end }));
+        self.inside += 1;
+        let inner = 1 + self.noise.below(5);
+        self.statements(inner, depth + 1);
+        if second {
+            let _ = writeln!(self.text, "{other}:");
+            self.line(&format!("s_or_saveexec_b64 {saved}, {saved}"));
+            self.line(&format!("s_xor_b64 exec, exec, {saved}"));
+            self.line(&format!("s_cbranch_execz {end}"));
+            let inner = 1 + self.noise.below(5);
+            self.statements(inner, depth + 1);
+        }
+        self.inside -= 1;
+        let _ = writeln!(self.text, "{end}:");
+        self.line(&format!("s_or_b64 exec, exec, {saved}"));
+    }
+
     /// A branch of the whole wave, on contents or on numbers.
     fn skip(&mut self, depth: u32) {
         let inner = 1 + self.noise.below(4);
         let (end, limit) = (self.label(), self.noise.below(64));
-        if self.style == Style::Any && self.noise.one_in(2) {
+        if self.style != Style::Plain && self.noise.one_in(2) {
             let from = self.loaded();
             self.line(&format!("v_readfirstlane_b32 s38, v{from}"));
             self.line(&format!("s_cmp_lt_u32 s38, {limit}"));
@@ -299,7 +333,7 @@ impl Generator {
     }
 
     fn barrier(&mut self, depth: u32) {
-        if depth == 0 || self.noise.one_in(3) {
+        if depth == 0 || self.inside == 0 && self.noise.one_in(3) {
             self.line("s_barrier");
         }
     }
