@@ -226,9 +226,8 @@ pub(crate) fn may_split(program: &Program<Gcn3>, machine: &Machine) -> BTreeSet<
     let d = &machine.divergence;
     let reached = program.cfg.reachable(program.cfg.block_at(program.entry));
     let pcs = reached.into_iter().flat_map(|b| program.cfg.pcs(b, &program.flow));
-    let branches: BTreeSet<Pc> = pcs
-        .filter(|&pc| matches!(program.flow.kind[pc as usize], FlowKind::MaskBranch { .. }))
-        .collect();
+    let branches: BTreeSet<Pc> =
+        pcs.filter(|&pc| matches!(program.flow.kind[pc as usize], FlowKind::MaskBranch { .. })).collect();
     let marked = |style| marks::marked_branches(program, style).intersection(&branches).copied().collect();
     let info = d.mechanism.info();
     match (info.sure_splits, info.marks) {

@@ -8,6 +8,7 @@
 mod access;
 mod caches;
 mod charges;
+mod cold;
 mod compose;
 mod demand;
 mod flow;

@@ -128,7 +128,9 @@ impl<I: Isa> Pipeline<'_, I> {
     /// The instruction at `pc` issues as early as it can and goes on straight or elsewhere; returns the cycles from the first in which
     /// it could issue to the first in which the next one could.
     pub fn step(&self, pc: Pc, straight: bool, state: &mut State) -> u64 {
-        let Some(&cycles) = self.splits.breaks.get(&pc) else { return self.advance(pc, straight, None, state) };
+        let Some(&cycles) = self.splits.breaks.get(&pc) else {
+            return self.advance(pc, straight, None, state);
+        };
         // The path goes on, or another one begins or goes on here, whose instructions are not there yet.
         let mut other = state.clone();
         let one = self.advance(pc, straight, Some((cycles, false)), state);

@@ -2,14 +2,14 @@
 //! assumptions that can be made about loads, each of which is sound, the one with the smallest bound is taken.
 
 use crate::access::{Access, Local, Memory};
-use crate::caches::{Caches, Kind, kind};
+use crate::caches::Caches;
 use crate::charges::Charges;
+use crate::cold::cold;
 use crate::compose::{Parts, WaveTerms, compose};
 use crate::demand::{Behind, Demand, Relation, Resource};
 use crate::flow::{Flow, Heaviest, Order, Piece, Weights};
 use crate::geometry::Geometry;
-use crate::hardware::{Front, Hardware};
-use crate::lines::Lines;
+use crate::hardware::Hardware;
 use crate::own::{EdgeTimes, own_times};
 use crate::pipeline::Pipeline;
 use crate::refusal::Refusal;
@@ -152,8 +152,7 @@ pub fn prove<I: Isa>(question: &Question<I>) -> Result<Proved, Refusal> {
     let hardware = Hardware::new(question.machine, question.program.isa.classes())?;
     let flow = Flow::new(question.program, question.limits, question.never)?;
     let geometry = Geometry::new(question.machine, question.needs, question.groups)?;
-    let mut splits =
-        Splits::new(question.program, &hardware, &flow.blocks, &flow.barriers, question.splits)?;
+    let mut splits = Splits::new(question.program, &hardware, &flow.blocks, &flow.barriers, question.splits)?;
     if question.without == Some(Fault::Paths) {
         splits.times.clear();
         splits.beside.clear();
@@ -166,14 +165,25 @@ pub fn prove<I: Isa>(question: &Question<I>) -> Result<Proved, Refusal> {
     if question.without == Some(Fault::UnderWay) {
         caches.forget_others();
     }
-    let attempt = |missing: &BTreeSet<Pc>| -> Result<Proved, Refusal> {
-        let one = |spills| {
-            let missing = missing.clone();
-            let (hardware, flow, caches, splits) = (&hardware, &flow, &caches, &splits);
-            Attempt { question, hardware, flow, geometry, caches, splits, missing, spills }.bound()
+    let one = |missing: &BTreeSet<Pc>, spills| {
+        let missing = missing.clone();
+        let (hardware, flow, caches, splits) = (&hardware, &flow, &caches, &splits);
+        Attempt { question, hardware, flow, geometry, caches, splits, missing, spills }
+    };
+    // What others ask does not depend on which loads miss.
+    let others = [one(&BTreeSet::new(), false).asked()?, one(&BTreeSet::new(), true).asked()?];
+    // Cycles, and whether demand is counted load by load.
+    let attempt = |missing: &BTreeSet<Pc>| -> Result<(u64, bool), Refusal> {
+        let (line, load) = (one(missing, false), one(missing, true));
+        let charges = line.charges()?;
+        let times = line.times(&charges)?;
+        let of = |attempt: &Attempt<I>, others: &(Demand, Others)| -> Result<u64, Refusal> {
+            let pipeline = attempt.pipeline(&charges);
+            let wave = attempt.own(&pipeline, &times, &others.0, &others.1, &mut Proofs::new())?;
+            Ok(attempt.sum(wave, others.0.scale)?.0)
         };
-        let (line, load) = (one(false)?, one(true)?);
-        Ok(if load.cycles < line.cycles { load } else { line })
+        let (line, load) = (of(&line, &others[0])?, of(&load, &others[1])?);
+        Ok((line.min(load), load < line))
     };
     // Loads miss each time, or hit and pay once for each line. What is better depends on the others: range by range is turned round
     // as long as the bound falls.
@@ -182,24 +192,33 @@ pub fn prove<I: Isa>(question: &Question<I>) -> Result<Proved, Refusal> {
     let mut ranges: BTreeMap<Option<(u64, u64)>, BTreeSet<Pc>> = BTreeMap::new();
     loads.iter().for_each(|pc| _ = ranges.entry(question.accesses[pc].range).or_default().insert(*pc));
     let (all, none) = (attempt(&loads)?, attempt(&BTreeSet::new())?);
-    let mut missing = if all.cycles <= none.cycles { loads } else { BTreeSet::new() };
-    let mut best = if all.cycles <= none.cycles { all } else { none };
+    let mut missing = if all.0 <= none.0 { loads } else { BTreeSet::new() };
+    let mut best = if all.0 <= none.0 { all } else { none };
     let mut tries = if flow.blocks.len() > LARGE { 0 } else { TRIES };
     let mut fell = true;
     while std::mem::take(&mut fell) {
         for group in ranges.values() {
             if tries == 0 {
-                return Ok(best);
+                break;
             }
             tries -= 1;
             let turned: BTreeSet<Pc> = missing.symmetric_difference(group).copied().collect();
             let found = attempt(&turned)?;
-            if found.cycles < best.cycles {
+            if found.0 < best.0 {
                 (best, missing, fell) = (found, turned, true);
             }
         }
     }
-    Ok(best)
+    one(&missing, best.1).bound()
+}
+
+/// What other waves, and other paths of the same one, ask: the heaviest ways, and how waves of a group pass barriers.
+pub(crate) struct Others {
+    partition: u128,
+    core: u128,
+    machine: u128,
+    paths: u128,
+    order: Order,
 }
 
 /// Choices that are tried, unless a kernel has more blocks than this.
@@ -223,29 +242,55 @@ impl<I: Isa> Attempt<'_, I> {
         self.question.without == Some(fault)
     }
 
-    fn bound(self) -> Result<Proved, Refusal> {
-        let Question { program, accesses, memory, .. } = *self.question;
-        let missing = |pc: Pc| self.missing.contains(&pc);
-        let mut accesses = accesses.clone();
+    /// What memory instructions touch.
+    fn accesses(&self) -> BTreeMap<Pc, Access> {
+        let mut accesses = self.question.accesses.clone();
         if self.without(Fault::Conflicts) {
             accesses.values_mut().for_each(|a| a.passes = 1);
         }
+        accesses
+    }
+
+    fn charges(&self) -> Result<Charges, Refusal> {
+        let Question { program, memory, .. } = *self.question;
+        let missing = |pc: Pc| self.missing.contains(&pc);
+        let accesses = self.accesses();
         let mut charges = Charges::new(program, self.hardware, &accesses, self.caches, memory, &missing)?;
         if self.without(Fault::Latency) {
             charges.done.iter_mut().for_each(|d| *d /= 2);
         }
-        let (hardware, splits) = (self.hardware, self.splits);
-        let pipeline = Pipeline { program, hardware, charges: &charges, splits };
-        let mut times = own_times(&pipeline, &self.flow.blocks, self.flow.entry)?;
+        Ok(charges)
+    }
+
+    fn pipeline<'b>(&'b self, charges: &'b Charges) -> Pipeline<'b, I> {
+        let (program, hardware, splits) = (self.question.program, self.hardware, self.splits);
+        Pipeline { program, hardware, charges, splits }
+    }
+
+    fn times(&self, charges: &Charges) -> Result<EdgeTimes, Refusal> {
+        let mut times = own_times(&self.pipeline(charges), &self.flow.blocks, self.flow.entry)?;
         if self.without(Fault::Draining) {
             times.iter_mut().filter(|t| t.0.1.is_none()).for_each(|t| *t.1 = 1);
         }
+        Ok(times)
+    }
+
+    fn demand(&self, charges: &Charges) -> Result<Demand, Refusal> {
+        let Question { program, memory, .. } = *self.question;
         let behind = if self.spills { Behind::Loads } else { Behind::Lines };
-        let (flow, caches) = (self.flow, self.caches);
-        let demand =
-            Demand::new(program, hardware, flow, &accesses, caches, &charges, memory, behind, splits)?;
-        let mut proofs = Proofs::new();
-        let mut wave = self.wave(&pipeline, &times, &demand, &mut proofs)?;
+        let (hardware, flow, caches, splits) = (self.hardware, self.flow, self.caches, self.splits);
+        Demand::new(program, hardware, flow, &self.accesses(), caches, charges, memory, behind, splits)
+    }
+
+    /// What others ask.
+    fn asked(&self) -> Result<(Demand, Others), Refusal> {
+        let demand = self.demand(&self.charges()?)?;
+        let others = self.others(&demand, &mut Proofs::new())?;
+        Ok((demand, others))
+    }
+
+    /// The bound that the terms of a wave make, and what it is made of.
+    fn sum(&self, mut wave: WaveTerms, scale: u64) -> Result<(u64, WaveTerms, Geometry, Parts), Refusal> {
         for (fault, term) in [
             (Fault::Partition, &mut wave.partition),
             (Fault::Core, &mut wave.core),
@@ -261,10 +306,21 @@ impl<I: Isa> Attempt<'_, I> {
             geometry.groups = geometry.groups.min(geometry.cores * geometry.groups_per_core);
         }
         let parts = compose(&geometry, &wave)?;
+        let over = Refusal::Overflow { what: "the bound of the launch" };
+        let total = parts.sum().and_then(|sum| u64::try_from(sum.div_ceil(scale.into())).ok());
+        Ok((total.ok_or(over)?, wave, geometry, parts))
+    }
+
+    fn bound(self) -> Result<Proved, Refusal> {
+        let charges = self.charges()?;
+        let times = self.times(&charges)?;
+        let demand = self.demand(&charges)?;
+        let pipeline = self.pipeline(&charges);
+        let mut proofs = Proofs::new();
+        let wave = self.wave(&pipeline, &times, &demand, &mut proofs)?;
+        let (total, wave, geometry, parts) = self.sum(wave, demand.scale)?;
         let cycles = |parts: u128| u64::try_from(parts.div_ceil(demand.scale.into()));
         let over = |_| Refusal::Overflow { what: "the bound of the launch" };
-        let total = cycles(parts.sum().ok_or(Refusal::Overflow { what: "the bound of the launch" })?)
-            .map_err(over)?;
         let term = |name, amount: u128, waves| -> Result<Term, Refusal> {
             Ok(Term { name, cycles: cycles(amount).map_err(over)?, waves })
         };
@@ -322,11 +378,11 @@ impl<I: Isa> Attempt<'_, I> {
     }
 
     /// What other paths of the wave ask while one goes on, and merges that can happen anywhere.
-    fn paths(&self, demand: &Demand, proofs: &mut Proofs) -> Result<u128, Refusal> {
+    fn paths(&self, demand: &Demand, order: Order, proofs: &mut Proofs) -> Result<u128, Refusal> {
         if !self.splits.on {
             return Ok(0);
         }
-        if self.order() != Order::Same {
+        if order != Order::Same {
             return Err(Refusal::Program {
                 what: "its waves split, and those of a group may be at different barriers".into(),
                 help: "let all waves of a group pass the same barriers, or set split.contexts to 0",
@@ -358,12 +414,46 @@ impl<I: Isa> Attempt<'_, I> {
         demand: &Demand,
         proofs: &mut Proofs,
     ) -> Result<WaveTerms, Refusal> {
+        let others = self.others(demand, proofs)?;
+        self.own(pipeline, times, demand, &others, proofs)
+    }
+
+    /// What others ask, in heaviest ways.
+    fn others(&self, demand: &Demand, proofs: &mut Proofs) -> Result<Others, Refusal> {
+        let order = self.order();
+        let mut heaviest = |name, relation| -> Result<u128, Refusal> {
+            let mut weights = demand.total(relation)?;
+            if self.without(Fault::Fetch)
+                && let Some(fetch) = demand.by.get(&relation).and_then(|by| by.get(&Resource::Fetch))
+            {
+                fetch.blocks.iter().for_each(|(b, w)| *weights.blocks.entry(*b).or_default() -= w);
+                fetch.edges.iter().for_each(|(e, w)| *weights.edges.entry(*e).or_default() -= w);
+            }
+            Ok(self.term(name, &weights, proofs)?.into())
+        };
+        let (partition, core) =
+            (heaviest("partition", Relation::Partition)?, heaviest("core", Relation::Core)?);
+        let machine = heaviest("machine", Relation::Machine)?;
+        let paths = self.paths(demand, order, proofs)?;
+        Ok(Others { partition, core, machine, paths, order })
+    }
+
+    /// The terms of a wave whose loads are charged as this attempt says.
+    fn own(
+        &self,
+        pipeline: &Pipeline<I>,
+        times: &EdgeTimes,
+        demand: &Demand,
+        others: &Others,
+        proofs: &mut Proofs,
+    ) -> Result<WaveTerms, Refusal> {
+        let Others { partition, core, machine, paths, order } = *others;
         let scale = demand.scale;
         let mut own = time_weights(times, scale)?;
         let lead_in =
             pipeline.lead_in().checked_mul(scale).ok_or(Refusal::Overflow { what: "the own time" })?;
-        let pieces = self.pieces(&own, lead_in, proofs)?;
-        let ends = match self.order() {
+        let pieces = self.pieces(&own, lead_in, order, proofs)?;
+        let ends = match order {
             Order::Leaving if pieces.is_none() => self.geometry.waves_per_group - 1,
             Order::Leaving | Order::Same | Order::Unknown => 0,
         };
@@ -379,23 +469,10 @@ impl<I: Isa> Attempt<'_, I> {
         let asked = demand.total(Relation::Itself)?;
         asked.blocks.iter().for_each(|(&b, &w)| *own.blocks.entry(b).or_default() += w);
         asked.edges.iter().for_each(|(&e, &w)| *own.edges.entry(e).or_default() += w);
-        let mut heaviest = |name, relation| -> Result<u128, Refusal> {
-            let mut weights = demand.total(relation)?;
-            if self.without(Fault::Fetch)
-                && let Some(fetch) = demand.by.get(&relation).and_then(|by| by.get(&Resource::Fetch))
-            {
-                fetch.blocks.iter().for_each(|(b, w)| *weights.blocks.entry(*b).or_default() -= w);
-                fetch.edges.iter().for_each(|(e, w)| *weights.edges.entry(*e).or_default() -= w);
-            }
-            Ok(self.term(name, &weights, proofs)?.into())
-        };
-        let (partition, core) =
-            (heaviest("partition", Relation::Partition)?, heaviest("core", Relation::Core)?);
-        let machine = heaviest("machine", Relation::Machine)?;
-        let (cold, again) = self.cold()?;
+        let Question { program, accesses, memory, .. } = *self.question;
+        let (cold, again) = cold(program, self.hardware, accesses, self.caches, memory, &self.missing)?;
         let alone = self.heaviest_own(&own)?.bound;
         proofs.insert("own", alone.certificate);
-        let paths = self.paths(demand, proofs)?;
         Ok(WaveTerms {
             own: u128::from(alone.cycles) + u128::from(lead_in) + u128::from(ending) + paths,
             paths,
@@ -421,8 +498,14 @@ impl<I: Isa> Attempt<'_, I> {
 
     /// Own time of a group whose waves may be at different barriers: the first piece, as many between barriers as a wave can pass, the
     /// last one. None where one wave stands for the group: it has no other, there is no barrier, or all pass the same ones.
-    fn pieces(&self, own: &Weights, lead_in: u64, proofs: &mut Proofs) -> Result<Option<u64>, Refusal> {
-        if self.without(Fault::Pieces) || self.order() != Order::Unknown {
+    fn pieces(
+        &self,
+        own: &Weights,
+        lead_in: u64,
+        order: Order,
+        proofs: &mut Proofs,
+    ) -> Result<Option<u64>, Refusal> {
+        if self.without(Fault::Pieces) || order != Order::Unknown {
             return Ok(None);
         }
         let passed = self.barriers_passed(proofs)?;
@@ -437,64 +520,6 @@ impl<I: Isa> Attempt<'_, I> {
         let between = middle.max(last).checked_mul(passed.saturating_sub(1));
         let sum = between.and_then(|b| b.checked_add(first)?.checked_add(last)?.checked_add(lead_in));
         sum.map(Some).ok_or(Refusal::Overflow { what: "the own time of a group" })
-    }
-
-    /// By how much first touches of lines are later than hits, once each: data that is charged hits, and code. And the part of it that a
-    /// timeline on two cores meets twice.
-    fn cold(&self) -> Result<(u64, u64), Refusal> {
-        let Question { program, accesses, memory, .. } = *self.question;
-        let (hardware, caches) = (self.hardware, self.caches);
-        let mut once = 0u64;
-        let mut again = 0u64;
-        let mut lines: BTreeMap<Kind, Vec<(u64, u64)>> = BTreeMap::new();
-        let mut late: BTreeMap<Kind, u64> = BTreeMap::new();
-        let mut private = false;
-        let mut size = hardware.machine.dram.line;
-        for (&pc, access) in accesses.iter().filter(|a| a.1.loads && a.1.local != Local::Always) {
-            let class = &hardware.classes[usize::from(program.ops[pc as usize].class)];
-            let (Some(way), Some(kind)) = (hardware.way(class.port), kind(class.port)) else { continue };
-            let Some(level) = caches.found(way).filter(|_| !self.missing.contains(&pc)) else { continue };
-            let ranges = lines.entry(kind).or_default();
-            let touched = memory.touched(access);
-            ranges.extend(&touched);
-            let miss = caches.miss(hardware, way, class.latency, &touched);
-            let extra = late.entry(kind).or_default();
-            *extra = (*extra).max(miss - caches.hit(hardware, way, class.latency, &touched));
-            let cache = hardware.cache(way.levels[level]);
-            private |= cache.shared_by != 0 && cache.shared_by < hardware.machine.cores;
-            size = size.min(cache.line);
-        }
-        // A line that several kinds touch is under way once, for the slowest of them.
-        let of = |ranges: &[(u64, u64)]| Lines::of(ranges.iter().copied(), memory.origin, size);
-        let mut counted = Lines::default();
-        let mut kinds: Vec<(Kind, u64)> = late.into_iter().collect();
-        kinds.sort_by_key(|k| std::cmp::Reverse(k.1));
-        for (kind, extra) in kinds {
-            let mine = of(&lines[&kind]);
-            let new = mine.count() - mine.common(&counted);
-            once = new
-                .checked_mul(extra)
-                .and_then(|c| c.checked_add(once))
-                .ok_or(Refusal::Overflow { what: "the time of first touches" })?;
-            counted = counted.union(&mine);
-        }
-        if private {
-            again = again.checked_add(once).ok_or(Refusal::Overflow { what: "the time of first touches" })?;
-        }
-        let fetch = &hardware.fetch;
-        if hardware.front != Front::Perfect && !fetch.ideal && caches.found(fetch) == Some(0) {
-            let cache = hardware.cache(fetch.levels[0]);
-            let count = caches.lines(memory, Kind::Fetch, cache.line).count();
-            let nop = u64::from(matches!(hardware.front, Front::Coordinated { .. }));
-            let extra = caches.miss(hardware, fetch, 0, &memory.code)
-                - caches.hit(hardware, fetch, 0, &memory.code)
-                + nop;
-            let code =
-                count.checked_mul(extra).ok_or(Refusal::Overflow { what: "the time of first fetches" })?;
-            once += code;
-            again += if cache.shared_by != 0 && cache.shared_by < hardware.machine.cores { code } else { 0 };
-        }
-        Ok((once, again))
     }
 }
 

@@ -138,7 +138,10 @@ impl Splits {
             if meets != Meets::Never && apart.iter().any(ends) {
                 let what =
                     format!("a path can end where others wait for it to merge ({})", program.place(r.pc));
-                return Err(Refusal::Program { what, help: "mark branches whose sides both come to their end" });
+                return Err(Refusal::Program {
+                    what,
+                    help: "mark branches whose sides both come to their end",
+                });
             }
         }
         Ok(())

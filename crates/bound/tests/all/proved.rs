@@ -57,7 +57,8 @@ fn a_wave_alone_takes_what_the_model_says() {
             Charges::new(program, &hardware, &accesses, &caches, &memory, &|_| false).expect("charges");
         let mut path = Path::default();
         let cycles = job.run(RunOptions::default(), Some(&mut path)).expect("a run").cycles;
-        let pipeline = Pipeline { program, hardware: &hardware, charges: &charges, splits: &Splits::default() };
+        let pipeline =
+            Pipeline { program, hardware: &hardware, charges: &charges, splits: &Splits::default() };
         let model = pipeline.time_of(&path.0);
         match model == cycles {
             true => Ok(()),
@@ -147,9 +148,7 @@ fn made() -> [(Fault, String, Vec<&'static str>, u32); 5] {
     // Two paths share the units; two branches inside two others, with one context for all.
     let shared = format!("{head}{}s_endpgm\n", sides(90, &"v_mov_b32 v1, v0\n".repeat(60)));
     let nested = format!("{head}{}s_endpgm\n", sides(90, &sides(94, &slow)));
-    let splits = |units| {
-        vec!["frontend.kind=perfect", "divergence.mechanism=pws", "split.contexts=1", units]
-    };
+    let splits = |units| vec!["frontend.kind=perfect", "divergence.mechanism=pws", "split.contexts=1", units];
     let long = vec!["frontend.kind=perfect", "memory.request_latency=300", "memory.response_latency=60"];
     let narrow = vec![
         "core.partitions=1",

@@ -16,7 +16,9 @@ pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
     let mut noise = Noise::new(case ^ 0x6e0);
     let (group, groups) = match style {
         Style::Plain => (64, 1),
-        Style::Any | Style::Splits => (noise.pick(&[64, 64, 128, 192, 256, 100]), noise.pick(&[1, 2, 3, 5, 8, 17, 40])),
+        Style::Any | Style::Splits => {
+            (noise.pick(&[64, 64, 128, 192, 256, 100]), noise.pick(&[1, 2, 3, 5, 8, 17, 40]))
+        }
     };
     let text = times_kernel(case, style, group);
     let words = |salt: u64| -> Vec<u8> {
@@ -74,8 +76,12 @@ fn splits_machine(case: u64) -> Machine {
     let d = &mut m.divergence;
     d.mechanism = noise.pick(&[Mechanism::Pws, Mechanism::Pws, Mechanism::Thesis, Mechanism::Dws]);
     d.choice = noise.pick(&[SplitChoice::Marked, SplitChoice::Marked, SplitChoice::Opportunistic]);
-    d.reconverge =
-        noise.pick(&[Reconverge::Default, Reconverge::RegionEnd, Reconverge::RegionEnd, Reconverge::Anywhere]);
+    d.reconverge = noise.pick(&[
+        Reconverge::Default,
+        Reconverge::RegionEnd,
+        Reconverge::RegionEnd,
+        Reconverge::Anywhere,
+    ]);
     m.split.contexts = noise.pick(&[1, 1, 2, 3, 7]);
     m.split.units = noise.pick(&[SplitUnits::Extra, SplitUnits::Extra, SplitUnits::Shared]);
     m.split.split_cycles = noise.pick(&[0, 1, 1, 8]);
