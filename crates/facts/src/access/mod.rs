@@ -248,11 +248,11 @@ impl Analysis<'_> {
     /// The state after a block; `see` is shown every instruction with the state before it.
     fn through(&self, block: usize, mut state: State, see: &mut dyn FnMut(&Step, &State)) -> State {
         let Some(ranges) = self.values.at(block) else { return state };
-        let mut ranges = ranges.clone();
+        let (mut ranges, mut before) = (ranges.clone(), ranges.clone());
         for pc in self.program.cfg.pcs(block, &self.program.flow) {
             let Some(inst) = self.program.ops[pc as usize].inst.as_ref() else { continue };
             sharpen(&mut ranges, &state, inst);
-            let before = ranges.clone();
+            before.set_to(&ranges);
             self.values.step(pc, &mut ranges);
             let step = Step { pc, inst, set: self.set, before: &before, after: &ranges };
             see(&step, &state);

@@ -402,32 +402,35 @@ impl Step<'_> {
 
     fn vector(&self, state: &mut State) {
         let inst = self.inst;
-        let before = state.clone();
-        let on: Vec<u64> = before.on().map(|c| c.0).collect();
-        let named = self.named(&before);
         let writes = self.written(|o| if let Operand::Vgpr(n) = o { Some(n) } else { None });
-        self.write_scalars(state);
         if inst.op == Op::VWritelaneB32 {
+            self.write_scalars(state);
             for (n, _) in writes {
                 let lose = |class: &mut Class| class.put(n, Value::unknown(Range::FULL, Why::Operation));
                 state.lanes.values_mut().for_each(lose);
             }
             return;
         }
-        let told = self.told(&before);
-        for (index, case) in on.iter().enumerate() {
-            let Some(class) = before.lanes.get(case) else { continue };
+        // All results before anything is written.
+        let named = self.named(state);
+        let told = self.told(state);
+        let result = |(index, (case, class)): (usize, (u64, &Class))| {
             let slot = if named { 0 } else { 256 * (1 + index as u16 % 128) };
-            let get = |operand: Operand| self.value(&before, class, operand);
+            let get = |operand: Operand| self.value(state, class, operand);
             let carry = match inst.src[2] {
                 Operand::Sgpr(n) if n & 1 == 0 => class.carries.get(&(n >> 1)),
                 _ => None,
             };
             let result = match inst.format {
-                Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg => Some(self.loaded(&before, class)),
-                _ => self.result(&before, class, &get, carry, (slot, self.bit_read(&before, *case))),
+                Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg => Some(self.loaded(state, class)),
+                _ => self.result(state, class, &get, carry, (slot, self.bit_read(state, case))),
             };
-            self.put(state, *case, &writes, result, slot);
+            (case, slot, result)
+        };
+        let results: Vec<(u64, u16, Option<Result>)> = state.on().enumerate().map(result).collect();
+        self.write_scalars(state);
+        for (case, slot, result) in results {
+            self.put(state, case, &writes, result, slot);
         }
         self.write_masks(state, &told);
     }

@@ -162,6 +162,19 @@ const VECTORS: usize = 256;
 const SCALARS: usize = 128;
 
 impl State {
+    /// A copy of another state, in the room there is.
+    pub fn set_to(&mut self, other: &State) {
+        let State { scalars, on, off, clean, some, none, scc, carry, masks } = other;
+        self.scalars.clone_from(scalars);
+        self.on.clone_from(on);
+        self.off.clone_from(off);
+        (self.clean, self.some, self.none) = (*clean, *some, *none);
+        (self.scc, self.carry) = (*scc, *carry);
+        if self.masks != *masks {
+            self.masks.clone_from(masks);
+        }
+    }
+
     /// Nothing is known.
     pub fn unknown() -> State {
         State {
