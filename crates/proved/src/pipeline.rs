@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 use wb_isa::{COUNTERS, Isa, Pc};
 use wb_program::Program;
 
+/// More than any wait allows to be outstanding.
+const MOST_OUTSTANDING: usize = 64;
+
 /// Long ago: it does not matter any more.
 const PAST: i64 = i64::MIN / 4;
 
@@ -55,6 +58,15 @@ impl State {
         grew
     }
 
+    /// Two paths become one: what either had outstanding is, so that more may be than on one of the ways, up to the latest.
+    fn unite(&mut self) {
+        for counter in &mut self.counters {
+            if let Some(&last) = counter.first() {
+                *counter = vec![last; MOST_OUTSTANDING];
+            }
+        }
+    }
+
     /// `cycles` pass. What lies behind is forgotten, and of fetches what cannot delay anything any more.
     fn pass(&mut self, cycles: i64, fetch: i64) {
         self.registers.retain(|_, t| {
@@ -97,14 +109,17 @@ impl<I: Isa> Pipeline<'_, I> {
     /// The cycle, from now, in which the instruction at `pc` issues.
     fn issue(&self, pc: Pc, state: &mut State) -> i64 {
         let Some(op) = self.program.ops.get(pc as usize) else { return 0 };
-        let mut wake = self.splits.meets.get(&pc).map_or(0, |&c| c as i64 + self.refill());
+        let mut wake = 0;
+        if let Some(&cycles) = self.splits.meets.get(&pc) {
+            wake = cycles as i64 + self.refill();
+            state.unite();
+        }
         if op.waits_for_all {
             wake = wake.max(state.all);
         }
         if let Some(until) = op.waits.until {
             for (counter, most) in state.counters.iter().zip(until) {
-                // Paths that merged have outstanding what either had: which of them is the last is not known.
-                let rank = if self.splits.on && most < u8::MAX { 0 } else { usize::from(most) };
+                let rank = if self.splits.loose && most < u8::MAX { 0 } else { usize::from(most) };
                 wake = wake.max(counter.get(rank).copied().unwrap_or(0));
             }
         }
@@ -167,6 +182,9 @@ impl<I: Isa> Pipeline<'_, I> {
         }
         let class = &self.hardware.classes[usize::from(op.class)];
         state.units[class.unit] = at + self.charges.hold[pc as usize] as i64;
+        if self.splits.merges.contains(&pc) {
+            state.unite();
+        }
         let mut next = at + 1 + broken.map_or(0, |b| b.0 as i64);
         if !straight {
             next += i64::from(self.hardware.machine.frontend.branch_penalty);

@@ -38,6 +38,10 @@ pub struct Splits {
     pub on: bool,
     /// Instructions behind which a path may be a new one, or may have merged with another, and cycles that this takes.
     pub breaks: BTreeMap<Pc, u64>,
+    /// Those of them behind which two paths may have become one.
+    pub merges: BTreeSet<Pc>,
+    /// That can happen anywhere.
+    pub loose: bool,
     /// Instructions where paths wait for each other and go on as one, and cycles before they issue then.
     pub meets: BTreeMap<Pc, u64>,
     /// How often all paths together execute a block, for each time on a way; 1 if it is not there.
@@ -196,6 +200,7 @@ impl Splits {
         let split = &hardware.machine.split;
         let (split_cycles, merge_cycles) = (u64::from(split.split_cycles), u64::from(split.merge_cycles));
         let all = u64::from(split.contexts) * merge_cycles;
+        self.loose = meets == Meets::Anywhere;
         if hardware.machine.divergence.mechanism == Mechanism::Pws {
             for &b in blocks {
                 for pc in program.cfg.pcs(b, &program.flow) {
@@ -204,6 +209,9 @@ impl Splits {
                         FlowKind::Merge => merge_cycles,
                         _ => continue,
                     };
+                    if program.flow.kind[pc as usize] == FlowKind::Merge {
+                        self.merges.insert(pc);
+                    }
                     self.breaks.insert(pc, cycles);
                     *self.restarts.entry(b).or_default() += 1;
                 }

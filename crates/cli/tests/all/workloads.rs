@@ -70,7 +70,7 @@ fn bounds_and_best_places() {
         number("bound")
     };
     assert!(
-        bound(&["--mechanism", "pws", "--s", "1"]) < bound(&["--hybrid"]),
+        bound(&["--hybrid", "--mechanism", "pws", "--s", "1"]) < bound(&["--hybrid"]),
         "halves of a wave run beside each other"
     );
     let list = json(&["split", "--workload", "lud", "--list", "--json"]);

@@ -192,6 +192,11 @@ impl<'a> Values<'a> {
 
     /// One more round from what is a solution: it stays one and gets smaller.
     fn again(&mut self, order: &[usize], entries: &[(usize, State)]) {
+        let mut from: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for &p in order {
+            let ways: BTreeSet<usize> = self.program.cfg.blocks[p].succs.iter().copied().collect();
+            ways.into_iter().for_each(|s| from.entry(s).or_default().push(p));
+        }
         for &b in order {
             let mut new: Option<State> = None;
             let mut add = |mut state: State| match &mut new {
@@ -200,7 +205,7 @@ impl<'a> Values<'a> {
                 none => *none = Some(state),
             };
             entries.iter().filter(|e| e.0 == b).for_each(|e| add(e.1.clone()));
-            for &p in order.iter().filter(|&&p| self.program.cfg.blocks[p].succs.contains(&b)) {
+            for &p in from.get(&b).into_iter().flatten() {
                 self.out(p).into_iter().filter(|o| o.0 == b).for_each(|o| add(o.1));
             }
             self.before[b] = new;
