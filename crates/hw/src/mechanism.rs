@@ -154,6 +154,9 @@ pub struct MechanismInfo {
     /// may go round more often than any of its lanes, and limits of lanes do not hold for it.
     pub mixes_rounds: &'static [Reconverge],
     pub sure_splits: SureSplits,
+    /// Where paths meet if `divergence.reconverge` is `default`, for proofs about paths (docs/proved-bounds.md, lemma 10). None: they do
+    /// not split, or nobody has shown that the proof holds for them; then proved bounds are refused.
+    pub meets: Option<Reconverge>,
 }
 
 const GCN3: &[InstructionSet] = &[InstructionSet::Gcn3];
@@ -181,6 +184,7 @@ const fn one_path(
         reprovisions: false,
         mixes_rounds: &[],
         sure_splits: SureSplits::HardwareDecides,
+        meets: None,
     }
 }
 
@@ -267,6 +271,7 @@ listed! {
             reprovisions: false,
             mixes_rounds: &[Reconverge::RegionEnd, Reconverge::Anywhere],
             sure_splits: SureSplits::MarkedBranches,
+            meets: Some(Reconverge::Never),
         },
         Pws = MechanismInfo {
             name: "pws",
@@ -283,6 +288,7 @@ listed! {
             // Merges are where marks are, and marks that are not around whole regions are not counted on.
             mixes_rounds: &[],
             sure_splits: SureSplits::PairedMarks,
+            meets: Some(Reconverge::RegionEnd),
         },
         Dws = MechanismInfo {
             name: "dws",
@@ -303,6 +309,7 @@ listed! {
                 Reconverge::Anywhere,
             ],
             sure_splits: SureSplits::HardwareDecides,
+            meets: Some(Reconverge::Anywhere),
         },
     }
 }

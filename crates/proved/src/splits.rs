@@ -4,7 +4,7 @@
 use crate::hardware::Hardware;
 use crate::refusal::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
-use wb_hw::{Mechanism, Reconverge};
+use wb_hw::{Reconverge, SureSplits};
 use wb_isa::{FlowKind, Isa, NO_PC, Pc};
 use wb_program::Program;
 use wb_program::cfg::Cfg;
@@ -73,7 +73,7 @@ impl Splits {
         let machine = &hardware.machine;
         let at = |pc: Pc| program.cfg.block_at(pc).filter(|b| blocks.contains(b));
         let branches: Vec<Pc> = question.branches.iter().copied().filter(|&pc| at(pc).is_some()).collect();
-        let paired = machine.splits() && machine.divergence.mechanism == Mechanism::Pws;
+        let paired = machine.splits() && has_marks(machine);
         let mut pcs = blocks.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow));
         let splits = pcs.any(|pc| program.flow.kind[pc as usize] == FlowKind::SplitLanes);
         if paired && splits && question.splitting.unknown {
@@ -201,7 +201,7 @@ impl Splits {
         let (split_cycles, merge_cycles) = (u64::from(split.split_cycles), u64::from(split.merge_cycles));
         let all = u64::from(split.contexts) * merge_cycles;
         self.loose = meets == Meets::Anywhere;
-        if hardware.machine.divergence.mechanism == Mechanism::Pws {
+        if has_marks(&hardware.machine) {
             for &b in blocks {
                 for pc in program.cfg.pcs(b, &program.flow) {
                     let cycles = match program.flow.kind[pc as usize] {
@@ -245,29 +245,29 @@ enum Meets {
 
 fn reconverge(machine: &wb_hw::Machine) -> Result<Meets, Refusal> {
     let d = &machine.divergence;
-    match d.mechanism {
-        Mechanism::Pws => Ok(Meets::AtJoin),
-        Mechanism::Thesis => Ok(match d.reconverge {
-            Reconverge::Default | Reconverge::Never => Meets::Never,
-            Reconverge::RegionEnd => Meets::AtJoin,
-            Reconverge::Anywhere => Meets::Anywhere,
-        }),
-        Mechanism::Dws => Ok(match d.reconverge {
-            Reconverge::Never => Meets::Never,
-            Reconverge::RegionEnd => Meets::AtJoin,
-            Reconverge::Default | Reconverge::Anywhere => Meets::Anywhere,
-        }),
-        Mechanism::ExecMask
-        | Mechanism::Pdom
-        | Mechanism::Harptool
-        | Mechanism::MaskStack
-        | Mechanism::SimtStack
-        | Mechanism::VortexV2
-        | Mechanism::Vortex => Err(Refusal::Machine {
-            what: format!("mechanism {} does not split waves", d.mechanism),
-            help: "please report this",
-        }),
-    }
+    let info = d.mechanism.info();
+    let Some(default) = info.meets else {
+        return Err(Refusal::Machine {
+            what: format!("nobody has shown where paths meet under mechanism {}", d.mechanism),
+            help: "choose another mechanism, or set split.contexts to 0",
+        });
+    };
+    // Where the program says so, no setting changes it.
+    let meets = match d.reconverge {
+        _ if info.sure_splits == SureSplits::PairedMarks => default,
+        Reconverge::Default => default,
+        other => other,
+    };
+    Ok(match meets {
+        Reconverge::Default | Reconverge::Never => Meets::Never,
+        Reconverge::RegionEnd => Meets::AtJoin,
+        Reconverge::Anywhere => Meets::Anywhere,
+    })
+}
+
+/// Instructions of the program split and merge.
+fn has_marks(machine: &wb_hw::Machine) -> bool {
+    machine.divergence.mechanism.info().sure_splits == SureSplits::PairedMarks
 }
 
 fn no_join<I: Isa>(program: &Program<I>, pc: Pc) -> Refusal {
