@@ -501,4 +501,12 @@ fn kernels_are_bounded() {
         "bound {bound}, observed {cycles}\n{err}"
     );
     assert_eq!(report["bounds"][0]["observed"], *cycles);
+    // The same without a measurement.
+    let proved = ["--wcet", "--proved", "--json", "--report", &path];
+    let Some(output) = hip(&proved, "vector_add", &[]) else { return };
+    assert!(output.status.success(), "{:?}", text(&output));
+    let again: Value = serde_json::from_str(&std::fs::read_to_string(&path).expect("report")).expect("JSON");
+    let bound = &again["bounds"][0];
+    assert_eq!((&bound["status"], &bound["runs"]), (&"proved".into(), &0.into()));
+    assert!(bound["bound"].as_u64() >= cycles.as_u64(), "{} < {cycles}", bound["bound"]);
 }
