@@ -7,10 +7,11 @@ use crate::error::{BoundError, refused};
 use crate::explore::{
     BranchSet, Candidate, ExploredKernel, Explorer, FailedPlacement, MarkedRuns, judged, key,
 };
-use crate::options::Progress;
+use crate::options::{Options, Progress};
 use crate::result::{CodePlace, KernelBound};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use wb_wcet::measure::Unmeasured;
 
 /// How long to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +69,13 @@ pub fn best_places(
     progress: Progress,
 ) -> Result<Best, BoundError> {
     let (plain, options) = marked(&[], 0)?;
-    let (measured, models) = analyse_and_keep(&plain, &options, progress)?;
     let proved = options.proved;
+    // Where bounds are proved, what runs show only suggests placements.
+    let guide = match proved {
+        true => Options { unmeasured: Unmeasured::Exclude, facts_from_trace: true, ..options.clone() },
+        false => options.clone(),
+    };
+    let (measured, models) = analyse_and_keep(&plain, &guide, progress)?;
     let without = if proved { judged(&plain, &options, progress)? } else { measured.clone() };
     if without.is_empty() {
         return Err(refused!(Launch, "nothing is launched"));

@@ -1,5 +1,4 @@
-//! The control-flow graph as the checker sees it: blocks begin where a proof claims something, loops are found from
-//! dominators that are computed here.
+//! The control-flow graph as the checker sees it: blocks begin where a proof claims something, and loops are found here.
 
 use crate::code::Code;
 use crate::format::Reg;
@@ -128,16 +127,13 @@ impl<'a> Graph<'a> {
         for (u, list) in successors.iter().enumerate() {
             list.iter().for_each(|&v| before[v].push(u));
         }
-        let dominators = dominators(&before, &self.roots(&place));
         let mut bodies: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for (u, list) in successors.iter().enumerate() {
-            for &h in list.iter().filter(|&&h| dominators[u].contains(&h)) {
-                let body = bodies.entry(h).or_insert_with(|| BTreeSet::from([h]));
-                let mut work = vec![u];
-                while let Some(x) = work.pop() {
-                    if body.insert(x) {
-                        work.extend(&before[x]);
-                    }
+        for (u, h) in ways_back(&successors, &self.roots(&place)) {
+            let body = bodies.entry(h).or_insert_with(|| BTreeSet::from([h]));
+            let mut work = vec![u];
+            while let Some(x) = work.pop() {
+                if body.insert(x) {
+                    work.extend(&before[x]);
                 }
             }
         }
@@ -163,33 +159,52 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The blocks that every way to a block passes, itself included. Blocks that nothing leads to dominate nothing.
-fn dominators(before: &[Vec<usize>], roots: &[usize]) -> Vec<BTreeSet<usize>> {
-    let n = before.len();
-    let mut all: Vec<Option<BTreeSet<usize>>> = vec![None; n];
-    for &r in roots {
-        all[r] = Some(BTreeSet::from([r]));
-    }
-    loop {
-        let mut changed = false;
-        for b in (0..n).filter(|b| !roots.contains(b)) {
-            let mut new: Option<BTreeSet<usize>> = None;
-            for set in before[b].iter().filter_map(|&p| all[p].as_ref()) {
-                new = Some(match new {
-                    None => set.clone(),
-                    Some(old) => old.intersection(set).copied().collect(),
-                });
+/// Ways from a block to one that every way from the roots to it passes.
+fn ways_back(successors: &[Vec<usize>], roots: &[usize]) -> BTreeSet<(usize, usize)> {
+    // Such a way leads to a block that is open in a search in depth, whatever its order.
+    let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let (mut seen, mut open) = (vec![false; successors.len()], vec![false; successors.len()]);
+    for &root in roots {
+        if std::mem::replace(&mut seen[root], true) {
+            continue;
+        }
+        open[root] = true;
+        let mut stack = vec![(root, 0)];
+        while let Some((b, i)) = stack.pop() {
+            let Some(&to) = successors[b].get(i) else {
+                open[b] = false;
+                continue;
+            };
+            stack.push((b, i + 1));
+            if open[to] {
+                found.entry(to).or_default().push(b);
             }
-            if let Some(mut set) = new {
-                set.insert(b);
-                if all[b].as_ref() != Some(&set) {
-                    all[b] = Some(set);
-                    changed = true;
-                }
+            if !std::mem::replace(&mut seen[to], true) {
+                open[to] = true;
+                stack.push((to, 0));
             }
         }
-        if !changed {
-            return all.into_iter().map(Option::unwrap_or_default).collect();
+    }
+    let mut back = BTreeSet::new();
+    for (header, from) in found {
+        let beside = reached(successors, roots, header);
+        back.extend(from.into_iter().filter(|&b| b == header || !beside[b]).map(|b| (b, header)));
+    }
+    back
+}
+
+/// Blocks that the roots lead to without passing one block.
+fn reached(successors: &[Vec<usize>], roots: &[usize], without: usize) -> Vec<bool> {
+    let mut seen = vec![false; successors.len()];
+    seen[without] = true;
+    let mut work: Vec<usize> = roots.iter().copied().filter(|&r| r != without).collect();
+    work.iter().for_each(|&r| seen[r] = true);
+    while let Some(b) = work.pop() {
+        for &to in &successors[b] {
+            if !std::mem::replace(&mut seen[to], true) {
+                work.push(to);
+            }
         }
     }
+    seen
 }
