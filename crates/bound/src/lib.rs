@@ -10,6 +10,7 @@ mod analyse;
 mod assumptions;
 mod bounds;
 mod certify;
+mod composed;
 pub mod error;
 pub mod exact;
 mod explore;
@@ -50,7 +51,7 @@ pub use optimal::{Best, Effort, Proof, best_places};
 pub use options::{Options, Progress};
 pub use points::{KernelPoints, PointRow, list_points};
 pub use result::{
-    BlockRow, BranchRow, CodePlace, CoverageRow, ExactRow, FlowRow, KernelBound, LaunchRow, LoopRow,
+    BlockRow, BranchRow, CodePlace, ComposedRow, CoverageRow, ExactRow, FlowRow, KernelBound, LaunchRow, LoopRow,
     NeverRow, PaperRow, SourceLine, SourceRow, Status, StepRow, UseRow,
 };
 pub use runs::{Replay, Runs};

@@ -3,7 +3,8 @@
 //!
 //! From below: what is read of a machine (`hardware`), what accesses touch (`access`, `lines`, `caches`), what instructions cost
 //! (`charges`), a wave alone (`pipeline`, `own`), what it asks of others (`demand`), ways through the kernel (`flow`), where waves are
-//! (`geometry`), and the sum (`compose`).
+//! (`geometry`), and the sum (`compose`). Terms with measured facts in place of
+//! proved ones are in `measured`, own times of measured waves in `replay`.
 
 mod access;
 mod caches;
@@ -14,10 +15,12 @@ mod flow;
 mod geometry;
 mod hardware;
 mod lines;
+mod measured;
 mod own;
 mod pipeline;
 mod prove;
 mod refusal;
+mod replay;
 
 pub use access::{Access, Local, Memory};
 pub use caches::Caches;
@@ -27,6 +30,8 @@ pub use demand::{Relation, Resource};
 pub use flow::{Flow, Piece, Weights};
 pub use geometry::Geometry;
 pub use hardware::Hardware;
+pub use measured::{MeasuredTerms, Measurements, Seen, measured_terms};
 pub use pipeline::Pipeline;
 pub use prove::{Fault, Proofs, Proved, Question, Term, prove};
 pub use refusal::Refusal;
+pub use replay::{Alone, Did, Replay};

@@ -188,15 +188,15 @@ pub fn prove<I: Isa>(question: &Question<I>) -> Result<Proved, Refusal> {
 const TRIES: usize = 40;
 const LARGE: usize = 300;
 
-struct Attempt<'a, I: Isa> {
-    question: &'a Question<'a, I>,
-    hardware: &'a Hardware,
-    flow: &'a Flow,
-    geometry: Geometry,
-    caches: &'a Caches,
-    missing: BTreeSet<Pc>,
+pub(crate) struct Attempt<'a, I: Isa> {
+    pub question: &'a Question<'a, I>,
+    pub hardware: &'a Hardware,
+    pub flow: &'a Flow,
+    pub geometry: Geometry,
+    pub caches: &'a Caches,
+    pub missing: BTreeSet<Pc>,
     /// Demand behind a cache that keeps everything is counted load by load rather than line by line.
-    spills: bool,
+    pub spills: bool,
 }
 
 impl<I: Isa> Attempt<'_, I> {
@@ -305,7 +305,7 @@ impl<I: Isa> Attempt<'_, I> {
     }
 
     /// The terms of a wave.
-    fn wave(
+    pub fn wave(
         &self,
         pipeline: &Pipeline<I>,
         times: &EdgeTimes,
@@ -449,7 +449,7 @@ impl<I: Isa> Attempt<'_, I> {
 }
 
 /// Own times as weights of edges.
-fn time_weights(times: &EdgeTimes, scale: u64) -> Result<Weights, Refusal> {
+pub(crate) fn time_weights(times: &EdgeTimes, scale: u64) -> Result<Weights, Refusal> {
     let mut weights = Weights::default();
     for (&edge, &time) in times {
         let time = time.checked_mul(scale).ok_or(Refusal::Overflow { what: "the own time of a block" })?;

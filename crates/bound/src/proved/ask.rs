@@ -9,12 +9,13 @@ use crate::result::{CodePlace, UnknownRow};
 use crate::shape::{Shape, needs};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_facts::{self as facts, AccessFact, FlowFacts, Inferred, Known, LoopFact};
+use wb_hw::{Machine, Needs};
 use wb_isa::gcn3::Op;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::{Isa, Pc};
 use wb_jobs::ProgramRef;
 use wb_program::Program;
-use wb_proved::{Fault, Memory, Proved, Question, Refusal, prove};
+use wb_proved::{Access, Fault, Memory, Proved, Question, Refusal, prove};
 use wb_sim::Launch;
 
 /// A launch with its bound.
@@ -30,47 +31,90 @@ pub struct ProvedLaunch {
     pub unknown: Vec<UnknownRow>,
 }
 
+/// What a proof is asked about a launch, kept while it is answered.
+pub(crate) struct Asked<'a> {
+    pub program: &'a Program<Gcn3>,
+    machine: &'a Machine,
+    needs: Needs,
+    groups: u64,
+    known: FlowFacts,
+    limits: BTreeMap<Pc, u64>,
+    never: BTreeSet<(Pc, Pc)>,
+    alike: BTreeSet<Pc>,
+    touched: BTreeMap<Pc, AccessFact>,
+    accesses: BTreeMap<Pc, Access>,
+    memory: Memory,
+}
+
+impl<'a> Asked<'a> {
+    /// `seen`: limits to take where neither the facts file nor a proof has one.
+    pub fn new(launched: &Launched<'a>, options: &Options, seen: &[LoopFact]) -> Result<Asked<'a>, BoundError> {
+        let ProgramRef::Gcn3(program) = launched.program else {
+            return Err(refused!(
+                Program,
+                help = "leave --proved out: measured times make a bound for programs of the other instruction sets",
+                "proved bounds are for GCN3 kernels"
+            ));
+        };
+        facts::analysable(program).map_err(|e| refused!(Program, help = e.hint(), "{e}"))?;
+        let mut known = match facts_for(options, launched.kernel) {
+            None => FlowFacts::default(),
+            Some((name, text)) => FlowFacts::parse(text, name, program)?,
+        };
+        let launch = Known::launch(program, launched.kernarg, launched.args);
+        let Inferred { loops, never, .. } = facts::infer_gcn3(program, &launch);
+        known.add(loops);
+        let missing: Vec<LoopFact> =
+            seen.iter().filter(|l| known.bound(l.header).is_none()).cloned().collect();
+        known.add(missing);
+        let touched = access_facts(program, &launch, launched.machine);
+        let (needs, groups) = needs(launched.launch, launched.machine);
+        Ok(Asked {
+            program,
+            machine: launched.machine,
+            needs,
+            groups,
+            limits: known.loops.iter().map(|l| (l.header, l.max)).collect(),
+            never: never.iter().map(|n| (n.from, n.to)).collect(),
+            alike: facts::group_branches(program, &launch),
+            accesses: touched.iter().map(|(&pc, fact)| (pc, access(fact))).collect(),
+            touched,
+            known,
+            memory: memory(program, launched),
+        })
+    }
+
+    pub fn question(&self, without: Option<Fault>) -> Question<'_, Gcn3> {
+        Question {
+            program: self.program,
+            machine: self.machine,
+            needs: self.needs,
+            groups: self.groups,
+            limits: &self.limits,
+            never: &self.never,
+            alike: &self.alike,
+            accesses: &self.accesses,
+            memory: &self.memory,
+            without,
+        }
+    }
+
+    /// Limits of loops that the answer rests on.
+    pub fn limits(&self) -> &[LoopFact] {
+        &self.known.loops
+    }
+}
+
 /// The proved bound of a launch. `without`: a lemma that a test leaves out.
 pub fn prove_launch(
     launched: &Launched,
     options: &Options,
     without: Option<Fault>,
 ) -> Result<ProvedLaunch, BoundError> {
-    let ProgramRef::Gcn3(program) = launched.program else {
-        return Err(refused!(
-            Program,
-            help =
-                "leave --proved out: measured times make a bound for programs of the other instruction sets",
-            "proved bounds are for GCN3 kernels"
-        ));
-    };
-    facts::analysable(program).map_err(|e| refused!(Program, help = e.hint(), "{e}"))?;
-    let mut known = match facts_for(options, launched.kernel) {
-        None => FlowFacts::default(),
-        Some((name, text)) => FlowFacts::parse(text, name, program)?,
-    };
-    let launch = Known::launch(program, launched.kernarg, launched.args);
-    let Inferred { loops, never, .. } = facts::infer_gcn3(program, &launch);
-    known.add(loops);
-    let limits: BTreeMap<Pc, u64> = known.loops.iter().map(|l| (l.header, l.max)).collect();
-    let never: BTreeSet<(Pc, Pc)> = never.iter().map(|n| (n.from, n.to)).collect();
-    let touched = access_facts(program, &launch, launched.machine);
-    let accesses = touched.iter().map(|(&pc, fact)| (pc, access(fact))).collect();
-    let memory = memory(program, launched);
-    let (needs, groups) = needs(launched.launch, launched.machine);
-    let question = Question {
-        program,
-        machine: launched.machine,
-        needs,
-        groups,
-        limits: &limits,
-        never: &never,
-        alike: &facts::group_branches(program, &launch),
-        accesses: &accesses,
-        memory: &memory,
-        without,
-    };
-    let found = prove(&question).map_err(|e| refusal(program, launched, &e))?;
+    let asked = Asked::new(launched, options, &[])?;
+    let program = asked.program;
+    let found = prove(&asked.question(without)).map_err(|e| refusal(program, launched, &e))?;
+    let Asked { accesses, limits, known, touched, .. } = asked;
     let places: BTreeMap<Pc, CodePlace> =
         accesses.keys().chain(limits.keys()).map(|&pc| (pc, place(program, pc))).collect();
     let mut limits = known.loops;
@@ -86,7 +130,7 @@ pub fn prove_launch(
     Ok(ProvedLaunch { shape: Shape::of(launched), found, limits, places, unknown })
 }
 
-fn refusal(program: &Program<Gcn3>, launched: &Launched, why: &Refusal) -> BoundError {
+pub(crate) fn refusal(program: &Program<Gcn3>, launched: &Launched, why: &Refusal) -> BoundError {
     let place = match why {
         Refusal::Limit { header } => format!(" ({})", program.place(*header)),
         _ => String::new(),

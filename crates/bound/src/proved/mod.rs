@@ -7,6 +7,7 @@ mod certificate;
 mod kernel;
 mod verify;
 
+pub(crate) use ask::{Asked, refusal};
 pub use ask::{ProvedLaunch, prove_launch};
 pub use certificate::is_proved_certificate;
 pub(crate) use kernel::{ProvedKernel, assumptions, collect};

@@ -1,0 +1,83 @@
+//! The bounds of all launches of a kernel by own time and waits: of several runs of a launch the largest counts.
+
+use super::launch::{ComposedLaunch, compose_launch};
+use super::ways::Ways;
+use crate::launched::Launched;
+use crate::options::Options;
+use crate::proved::Asked;
+use crate::result::{ComposedRow, TermRow};
+use std::collections::BTreeMap;
+use wb_facts::LoopFact;
+use wb_proved::Alone;
+
+/// Launches by number, or why one has no bound of this kind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ComposedKernel {
+    pub launches: BTreeMap<usize, ComposedLaunch>,
+    why_not: Option<String>,
+}
+
+impl ComposedKernel {
+    /// What is asked about a launch, if the answer can be a bound. `limits`: of loops, where nothing else is known.
+    pub fn ask<'a>(&mut self, launched: &Launched<'a>, options: &Options, limits: &[LoopFact]) -> Option<Asked<'a>> {
+        if self.why_not.is_some() {
+            return None;
+        }
+        if launched.machine.splits() {
+            self.why_not = Some("waves split".into());
+            return None;
+        }
+        Asked::new(launched, options, limits).map_err(|e| self.why_not = Some(e.to_string())).ok()
+    }
+
+    /// An observer that follows the waves of the launch.
+    pub fn follow<'a>(&mut self, asked: &'a Asked) -> Option<Ways<'a>> {
+        let alone = Alone::new(&asked.question(None)).map_err(|e| self.why_not = Some(e.to_string())).ok()?;
+        Some(Ways::new(asked.program, alone))
+    }
+
+    /// Adds a run of a launch.
+    pub fn add(&mut self, launched: &Launched, asked: &Asked, ways: &Ways, cycles: u64) {
+        match compose_launch(launched, asked, ways, cycles) {
+            Ok(found) => match self.launches.get_mut(&launched.number) {
+                Some(known) if known.cycles >= found.cycles => {}
+                Some(known) => *known = found,
+                None => _ = self.launches.insert(launched.number, found),
+            },
+            Err(e) => self.why_not = Some(e.to_string()),
+        }
+    }
+
+    /// All launches together.
+    pub fn row(&self) -> ComposedRow {
+        if self.why_not.is_some() || self.launches.is_empty() {
+            return ComposedRow { why_not: self.why_not.clone(), ..ComposedRow::default() };
+        }
+        let sum = |of: fn(&ComposedLaunch) -> u64| {
+            self.launches.values().try_fold(0u64, |sum, l| sum.checked_add(of(l)))
+        };
+        let bound = sum(|l| l.cycles);
+        ComposedRow {
+            bound,
+            why_not: bound.is_none().then(|| "the launches take more than 2^64 - 1 cycles together".into()),
+            terms: added(self.launches.values().flat_map(ComposedLaunch::terms)),
+            heaviest: sum(|l| l.heaviest),
+            demand: added(self.launches.values().flat_map(ComposedLaunch::demand)),
+        }
+    }
+}
+
+/// Terms of the same name together; of waves the largest number.
+fn added(all: impl Iterator<Item = TermRow>) -> Vec<TermRow> {
+    let mut terms: Vec<TermRow> = Vec::new();
+    for term in all {
+        match terms.iter_mut().find(|t| t.name == term.name) {
+            Some(known) => {
+                known.cycles = known.cycles.saturating_add(term.cycles);
+                known.waves = known.waves.max(term.waves);
+            }
+            None => terms.push(term),
+        }
+    }
+    terms
+}
