@@ -42,7 +42,8 @@ mod workload_options;
 pub mod worst;
 
 pub use analyse::{TraceFiles, analyse, analyse_with};
-pub use bounds::bounds;
+pub use bounds::{bounds, hybrid};
+pub use composed::{is_hybrid_certificate, verify_hybrid};
 pub use error::{BoundError, Lack, Refusal};
 pub use explore::{Candidate, FailedPlacement, MarkedRuns};
 pub use inputs::behind_all;

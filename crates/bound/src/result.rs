@@ -2,6 +2,7 @@
 
 use crate::shape::Shape;
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 use wb_isa::Pc;
 
 /// How far a bound can be trusted.
@@ -279,11 +280,19 @@ pub struct ComposedRow {
     /// None if there is none, and why.
     pub bound: Option<u64>,
     pub why_not: Option<String>,
+    pub status: Option<Status>,
     /// What it is made of.
     pub terms: Vec<TermRow>,
     /// The bound if each wave asks for as much as on its heaviest way, and what that adds.
     pub heaviest: Option<u64>,
     pub demand: Vec<TermRow>,
+    /// Bounds of launches by number.
+    #[serde(skip)]
+    pub launches: BTreeMap<usize, u64>,
+    #[serde(skip)]
+    pub assumptions: Vec<String>,
+    #[serde(skip)]
+    pub certificate: String,
 }
 
 /// The bound of one kernel and everything it rests on.

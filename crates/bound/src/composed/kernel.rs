@@ -1,13 +1,16 @@
 //! The bounds of all launches of a kernel by own time and waits: of several runs of a launch the largest counts.
 
+use super::certificate::About;
 use super::launch::{ComposedLaunch, compose_launch};
 use super::ways::Ways;
+use super::{assumptions, certificate};
+use crate::kernel::AnalysedKernel;
 use crate::launched::Launched;
 use crate::options::Options;
 use crate::proved::Asked;
-use crate::result::{ComposedRow, TermRow};
+use crate::result::{ComposedRow, Status, TermRow};
 use std::collections::BTreeMap;
-use wb_facts::LoopFact;
+use wb_facts::{LoopFact, Origin};
 use wb_proved::Alone;
 
 /// Launches by number, or why one has no bound of this kind.
@@ -48,8 +51,14 @@ impl ComposedKernel {
         }
     }
 
-    /// All launches together.
-    pub fn row(&self) -> ComposedRow {
+    /// `hybrid`, or `observed` where the limit of a loop was only seen.
+    fn status(&self) -> Status {
+        let mut limits = self.launches.values().flat_map(|l| &l.limits);
+        if limits.any(|l| l.origin == Origin::Observed) { Status::Observed } else { Status::Hybrid }
+    }
+
+    /// All launches together. `behind`: the runs in words, `runs`: how many, and different inputs among them.
+    pub fn row(&self, kernel: &AnalysedKernel, behind: &str, runs: (u32, u32)) -> ComposedRow {
         if self.why_not.is_some() || self.launches.is_empty() {
             return ComposedRow { why_not: self.why_not.clone(), ..ComposedRow::default() };
         }
@@ -57,12 +66,20 @@ impl ComposedKernel {
             self.launches.values().try_fold(0u64, |sum, l| sum.checked_add(of(l)))
         };
         let bound = sum(|l| l.cycles);
+        let heaviest = sum(|l| l.heaviest);
+        let assumptions = assumptions::list(kernel, behind, heaviest, self.launches.values());
+        let status = self.status();
+        let about = About { kernel, status, runs, assumptions: &assumptions };
         ComposedRow {
             bound,
+            status: Some(status),
             why_not: bound.is_none().then(|| "the launches take more than 2^64 - 1 cycles together".into()),
             terms: added(self.launches.values().flat_map(ComposedLaunch::terms)),
-            heaviest: sum(|l| l.heaviest),
+            heaviest,
             demand: added(self.launches.values().flat_map(ComposedLaunch::demand)),
+            launches: self.launches.iter().map(|(&number, l)| (number, l.cycles)).collect(),
+            certificate: certificate::text(&about, self.launches.values()),
+            assumptions,
         }
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct ComposedLaunch {
     pub terms: MeasuredTerms,
     pub shown: Shown,
     pub limits: Vec<LoopFact>,
+    /// Steps from block to block: that a wave took, all.
+    pub taken: (usize, usize),
     pub parts: Parts,
     pub cycles: u64,
     /// The bound if every wave asks for as much as on its heaviest way.
@@ -80,7 +82,8 @@ pub(crate) fn compose_launch(
         return Err(refused!(Program, "the bound is more than 2^64 - 1 cycles"));
     };
     let limits = asked.limits().to_vec();
-    Ok(ComposedLaunch { shape: Shape::of(launched), terms, shown, limits, parts, cycles, heaviest })
+    let (shape, taken) = (Shape::of(launched), ways.taken());
+    Ok(ComposedLaunch { shape, terms, shown, limits, taken, parts, cycles, heaviest })
 }
 
 impl ComposedLaunch {

@@ -70,6 +70,14 @@ impl<'a> Ways<'a> {
         Measurements { seen: seen.map(|(pc, s)| (pc as Pc, *s)).collect(), own }
     }
 
+    /// Steps that a wave took, and all of blocks that can be reached.
+    pub(super) fn taken(&self) -> (usize, usize) {
+        let cfg = &self.program.cfg;
+        let reached = cfg.reachable(cfg.block_at(self.program.entry));
+        let all = self.steps.iter().zip(&self.own).filter(|s| reached.contains(&s.0.0));
+        all.fold((0, 0), |sum, s| (sum.0 + usize::from(s.1.1 > 0), sum.1 + 1))
+    }
+
     /// What each step weighs.
     pub(super) fn prices(&self, weights: &Weights) -> Vec<u64> {
         let price = |step: &(usize, Option<usize>)| {

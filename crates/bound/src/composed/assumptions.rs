@@ -1,0 +1,41 @@
+//! What a hybrid bound by own time and waits rests on, in words.
+
+use super::launch::ComposedLaunch;
+use crate::kernel::AnalysedKernel;
+use wb_facts::Origin;
+
+/// `behind`: the runs; `heaviest`: the bound if every wave took its heaviest way.
+pub(super) fn list<'a>(
+    kernel: &AnalysedKernel,
+    behind: &str,
+    heaviest: Option<u64>,
+    launches: impl Iterator<Item = &'a ComposedLaunch>,
+) -> Vec<String> {
+    let mut taken = (0, 0);
+    let mut limits = Vec::new();
+    for launch in launches {
+        taken = (taken.0.max(launch.taken.0), taken.1.max(launch.taken.1));
+        for l in launch.limits.iter().filter(|l| l.origin != Origin::Proved) {
+            let said = if l.origin == Origin::Observed { "observed, not proven" } else { "said by the facts file" };
+            let place = kernel.place(l.header);
+            let line = format!("the loop at {place} goes round at most {} times: {said}", l.max);
+            if !limits.contains(&line) {
+                limits.push(line);
+            }
+        }
+    }
+    let mut list = vec![
+        format!(
+            "own times are MEASURED: alone, a step from block to block takes on average no longer than in {behind}; which cache answers is measured, latencies are the machine's. {} of {} steps were taken; the others cost what the machine's latencies give, with every load missing",
+            taken.0, taken.1
+        ),
+        format!(
+            "waits are MEASURED: no group waits longer for others (issue, units, ports, memory, first touches of lines, barriers) than the one that waited longest in {behind}"
+        ),
+        "each group may take the longest way there is; all waves together ask for no more than in the runs".to_owned()
+            + &heaviest.map_or(String::new(), |h| format!(" ({h} cycles if each takes its heaviest way)")),
+        "a group starts as soon as a core has room for it; caches are empty and nothing is under way when a launch begins".to_owned(),
+    ];
+    list.extend(limits);
+    list
+}
