@@ -15,8 +15,7 @@ use wb_proved::{MeasuredTerms, measured_terms};
 /// What a run showed, in parts of a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shown {
-    /// Groups, and their own times together: of each that of its longest wave.
-    pub groups: u64,
+    /// Own times of all groups together: of each that of its longest wave.
     pub own: u128,
     /// The longest that a group ended later than its own time.
     pub waits: u128,
@@ -138,7 +137,6 @@ fn shown(launched: &Launched, terms: &MeasuredTerms, ways: &Ways, cycles: u64) -
     let late = own.values().map(|g| i128::from(g.1) * scale - g.0 as i128).max().unwrap_or(0);
     let (waves, demand) = busiest(terms, &asked);
     Shown {
-        groups: own.len() as u64,
         own: own.values().map(|g| g.0).sum(),
         // Means of own times can make a way longer than it was.
         waits: u128::try_from(late + i128::from(cycles.saturating_sub(last)) * scale).unwrap_or(0),
@@ -174,7 +172,7 @@ fn parts(terms: &MeasuredTerms, shown: &Shown) -> Option<Parts> {
     let seats = u128::from(terms.geometry.cores) * u128::from(terms.geometry.groups_per_core);
     let before = match terms.geometry.at_once() {
         true => 0,
-        false => own.checked_mul(shown.groups.into())?.checked_sub(shown.own)?.div_ceil(seats),
+        false => own.checked_mul(terms.geometry.groups.into())?.checked_sub(shown.own)?.div_ceil(seats),
     };
     let most = [terms.wave.partition, terms.wave.core, terms.wave.machine];
     let mut demand = [0; 3];

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Instant;
 use wb_bound::exact::examine;
-use wb_bound::{KernelBound, Options, Runs, Status, analyse};
+use wb_bound::{KernelBound, Options, Runs, Status, TraceFiles, hybrid};
 use wb_hw::MarkStyle;
 use wb_jobs::JobSpec;
 use wb_jobs::launch::{Launches, MarkChoice, WorkloadSession, WorkloadSpec};
@@ -288,7 +288,7 @@ fn bound(which: &WorkloadSpec, spec: &JobSpec) -> Result<Bound, Report> {
     let runs = Runs::Workload { which: which.clone(), spec: Box::new(spec.clone()) };
     let with = |unmeasured| {
         let options = wb_bound::workload_options(which, spec, &Options { unmeasured, ..Options::default() })?;
-        analyse(&runs, &options, &mut |_, _| ())
+        hybrid(&runs, &options, TraceFiles::default(), &mut |_, _| ())
     };
     let (found, left_out) = match with(Unmeasured::Error) {
         Ok(found) => (found, false),
