@@ -257,15 +257,13 @@ fn measure(
             }
         };
         let measured_kernel = &mut measured_kernels[at];
-        measured_kernel.kernel.prove(launched);
+        let inferred = measured_kernel.kernel.prove(launched);
         let mut meter = Meter::new(&measured_kernel.kernel.plan);
         if write.is_some() {
             meter = meter.with_rows(measured_kernel.times.runs);
         }
         let limits = pass.limits.and_then(|l| l.get(launched.kernel));
-        let composed = &mut measured_kernel.composed;
-        let asked = limits.and_then(|limits| composed.ask(launched, options, limits));
-        let mut ways = asked.as_ref().and_then(|asked| composed.follow(asked));
+        let mut ways = limits.and_then(|_| measured_kernel.composed.follow(launched));
         let mut observers = Observers::new();
         observers.push(&mut meter);
         if let Some(ways) = &mut ways {
@@ -281,8 +279,9 @@ fn measure(
             }
             write.add(&measured_kernel.kernel, &rows)?;
         }
-        if let (Some(asked), Some(ways)) = (&asked, &ways) {
-            measured_kernel.composed.add(launched, asked, ways, outcome.cycles);
+        if let (Some(inferred), Some(limits), Some(ways)) = (&inferred, limits, &ways) {
+            let known = (inferred, limits.as_slice());
+            measured_kernel.composed.add(launched, options, known, ways, outcome.cycles);
         }
         measured_kernel.times.add(&times);
         launches::add(&mut measured_kernel.launches, launched, outcome.cycles);

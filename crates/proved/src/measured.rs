@@ -15,12 +15,17 @@ use crate::pipeline::Pipeline;
 use crate::prove::{Attempt, Proofs, Question, time_weights};
 use crate::refusal::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
+use wb_hw::{Machine, Port};
 use wb_isa::{Isa, Pc};
+use wb_program::Program;
 
 /// What runs showed of an instruction that uses memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     pub executions: u64,
+    /// Executions that went to local memory, and that wrote.
+    pub local: u64,
+    pub wrote: u64,
     /// Executions that missed the first cache with a line, at least.
     pub missed: u64,
     /// Lines, and cycles the unit was held, of all executions together.
@@ -50,7 +55,7 @@ pub struct MeasuredTerms {
 }
 
 /// The terms of a launch. Steps that were taken cost what they took alone on average; the others what the machine's latencies give, and
-/// instructions that no run executed what the question says of them.
+/// memory instructions that no run executed what the question says of them.
 pub fn measured_terms<I: Isa>(
     question: &Question<I>,
     measured: &Measurements,
@@ -59,15 +64,11 @@ pub fn measured_terms<I: Isa>(
     let hardware = Hardware::new(question.machine, program.isa.classes())?;
     let flow = Flow::new(program, question.limits, question.never)?;
     let geometry = Geometry::new(question.machine, question.needs, question.groups)?;
-    let accesses: BTreeMap<Pc, Access> = question
-        .accesses
-        .iter()
-        .map(|(&pc, access)| {
-            let class = &hardware.classes[usize::from(program.ops[pc as usize].class)];
-            let seen = seen.get(&pc).filter(|s| s.executions > 0);
-            (pc, seen.map_or(*access, |s| touched(access, s, hardware.units[class.unit].hold)))
-        })
-        .collect();
+    let mut accesses = question.accesses.clone();
+    for (&pc, seen) in seen.iter().filter(|s| s.1.executions > 0) {
+        let class = &hardware.classes[usize::from(program.ops[pc as usize].class)];
+        accesses.insert(pc, touched(seen, hardware.units[class.unit].hold));
+    }
     let mut caches = Caches::new(program, &hardware, &accesses, question.memory);
     caches.kept.iter_mut().for_each(|k| *k = true);
     let charges = charges(question, &hardware, &accesses, &caches, seen)?;
@@ -107,12 +108,35 @@ pub fn measured_terms<I: Isa>(
     Ok(MeasuredTerms { wave, geometry, scale: demand.scale, lead_in: pipeline.lead_in(), proofs, weights })
 }
 
-/// An access with the mean of what runs showed, rounded up.
-fn touched(access: &Access, seen: &Seen, hold: u64) -> Access {
+/// Whether runs showed what every memory instruction that can be reached touches.
+pub fn all_seen<I: Isa>(
+    program: &Program<I>,
+    machine: &Machine,
+    seen: &BTreeMap<Pc, Seen>,
+) -> Result<bool, Refusal> {
+    let hardware = Hardware::new(machine, program.isa.classes())?;
+    let reached = program.cfg.reachable(program.cfg.block_at(program.entry));
+    let mut pcs = reached.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow));
+    Ok(pcs.all(|pc| {
+        let class = &hardware.classes[usize::from(program.ops[pc as usize].class)];
+        class.port == Port::None || seen.get(&pc).is_some_and(|s| s.executions > 0)
+    }))
+}
+
+/// An access as the mean of what runs showed, rounded up.
+fn touched(seen: &Seen, hold: u64) -> Access {
     let mean = |sum: u64| sum.div_ceil(seen.executions.max(1));
-    match access.local {
-        Local::Always => Access { passes: (mean(seen.busy) + 1).saturating_sub(hold).max(1), ..*access },
-        Local::Never | Local::Maybe => Access { lines: mean(seen.lines).min(access.lines), ..*access },
+    Access {
+        lines: mean(seen.lines),
+        passes: (mean(seen.busy) + 1).saturating_sub(hold).max(1),
+        local: match seen.local {
+            0 => Local::Never,
+            n if n == seen.executions => Local::Always,
+            _ => Local::Maybe,
+        },
+        loads: seen.wrote < seen.executions,
+        stores: seen.wrote > 0,
+        range: None,
     }
 }
 

@@ -2,52 +2,55 @@
 //! there (the recursion of `pipeline`, in cycles from the wave's start instead of states that can be joined). The difference to the run
 //! is what the wave waited for others.
 
-use crate::access::Access;
-use crate::caches::Caches;
-use crate::charges::Charges;
 use crate::hardware::{Front, Hardware};
-use crate::prove::Question;
 use crate::refusal::Refusal;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use wb_hw::Machine;
 use wb_isa::{COUNTERS, Isa, Pc};
 use wb_program::Program;
+
+/// What an instruction used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Used {
+    /// No memory.
+    #[default]
+    Nothing,
+    Local,
+    /// It loaded lines, all of which the first cache had, or not.
+    Hit,
+    Miss,
+    Store,
+}
 
 /// What an instruction did in the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Did {
     pub pc: Pc,
-    /// It used memory: lines, and whether one of them was not in the first cache.
+    pub used: Used,
     pub lines: u64,
-    pub missed: bool,
     /// Cycles from issue to its results in the run: alone it takes no longer.
     pub took: Option<u64>,
     /// Cycles that its unit was held.
     pub busy: u64,
 }
 
-/// The machine without anybody else, for one launch.
+/// The machine without anybody else.
 pub struct Alone<'a, I: Isa> {
     program: &'a Program<I>,
     hardware: Hardware,
-    /// Latencies of loads that find their lines in the first cache, or nowhere.
-    hit: Charges,
-    miss: Charges,
+    /// Cycles from the request for an instruction until it can issue; the cache has it.
+    fetch: i64,
 }
 
 impl<'a, I: Isa> Alone<'a, I> {
-    pub fn new(question: &Question<'a, I>) -> Result<Alone<'a, I>, Refusal> {
-        let program = question.program;
-        let hardware = Hardware::new(question.machine, program.isa.classes())?;
-        let single = |a: &Access| Access { passes: 1, ..*a };
-        let accesses: BTreeMap<Pc, Access> =
-            question.accesses.iter().map(|(&pc, a)| (pc, single(a))).collect();
-        let mut caches = Caches::new(program, &hardware, &accesses, question.memory);
-        caches.kept.iter_mut().for_each(|k| *k = true);
-        let with = |misses: bool| {
-            Charges::new(program, &hardware, &accesses, &caches, question.memory, &|_| misses)
+    pub fn new(program: &'a Program<I>, machine: &Machine) -> Result<Alone<'a, I>, Refusal> {
+        let hardware = Hardware::new(machine, program.isa.classes())?;
+        let fetch = match hardware.front {
+            // What arrives is seen by the end of the next cycle at the earliest.
+            Front::Decoupled { fetch, .. } => (fetch as i64).max(2),
+            Front::Perfect | Front::Coordinated { .. } => 0,
         };
-        let (hit, miss) = (with(false)?, with(true)?);
-        Ok(Alone { program, hardware, hit, miss })
+        Ok(Alone { program, hardware, fetch })
     }
 
     /// A wave that starts now.
@@ -63,7 +66,7 @@ impl<'a, I: Isa> Alone<'a, I> {
             all: 0,
             units: vec![0; self.hardware.units.len()],
             port: 0,
-            requested: nops - 1 - self.hit.after_fetch as i64,
+            requested: nops - 1,
             arrived: 0,
             issued: VecDeque::new(),
         }
@@ -87,11 +90,10 @@ impl<'a, I: Isa> Alone<'a, I> {
         for &register in self.program.touches(op) {
             at = at.max(wave.registers.get(usize::from(register)).copied().unwrap_or(0));
         }
-        let fetch = (self.hit.fetch as i64).max(2);
         if let Front::Decoupled { buffer, .. } = self.hardware.front {
             let room = wave.issued.get(buffer - 1).copied().unwrap_or(i64::MIN);
-            wave.requested = (wave.requested + 1 + self.hit.after_fetch as i64).max(room);
-            wave.arrived = wave.arrived.max(wave.requested + fetch);
+            wave.requested = (wave.requested + 1).max(room);
+            wave.arrived = wave.arrived.max(wave.requested + self.fetch);
             at = at.max(wave.arrived);
         }
         if unit.count > 0 {
@@ -114,7 +116,7 @@ impl<'a, I: Isa> Alone<'a, I> {
         if !self.program.writes(op).is_empty() {
             wave.all = wave.all.max(done);
         }
-        wave.units[class.unit] = at + (self.hit.hold[did.pc as usize]).max(did.busy) as i64;
+        wave.units[class.unit] = at + unit.hold.max(did.busy) as i64;
         wave.now = at + 1;
         if !straight {
             wave.now += i64::from(self.hardware.machine.frontend.branch_penalty);
@@ -127,7 +129,7 @@ impl<'a, I: Isa> Alone<'a, I> {
             }
             Front::Decoupled { .. } => {
                 wave.issued.clear();
-                wave.requested = at - 1 - self.hit.after_fetch as i64;
+                wave.requested = at - 1;
             }
             Front::Coordinated { places } if !straight => wave.now += places as i64,
             Front::Coordinated { .. } => {}
@@ -137,23 +139,34 @@ impl<'a, I: Isa> Alone<'a, I> {
     /// Cycles until its results are there. Its lines go through the port of the first cache one after the other, and behind those of
     /// the same wave that are still on their way.
     fn latency(&self, wave: &mut Replay, did: Did, at: i64) -> i64 {
-        let pc = did.pc as usize;
-        let charges = if did.missed { &self.miss } else { &self.hit };
-        let conflicts = did.busy.saturating_sub(self.hit.hold[pc]) as i64;
-        let latency = charges.done[pc] as i64 + conflicts;
-        let class = &self.hardware.classes[usize::from(self.program.ops[pc].class)];
-        let Some(way) = self.hardware.way(class.port).filter(|w| did.lines > 0 && !w.ideal) else {
-            return latency;
+        let class = &self.hardware.classes[usize::from(self.program.ops[did.pc as usize].class)];
+        let unit = &self.hardware.units[class.unit];
+        let least = (class.latency + unit.extra) as i64;
+        let way = match did.used {
+            Used::Nothing => return least,
+            Used::Local => {
+                let conflicts = did.busy.saturating_sub(unit.hold);
+                let done = class.latency + conflicts + u64::from(self.hardware.machine.memory.lds_latency);
+                return least.max(done as i64);
+            }
+            Used::Hit | Used::Miss | Used::Store => self.hardware.way(class.port),
         };
-        let ports = way.levels.first().map_or(0, |&l| self.hardware.cache(l).ports);
-        if ports == 0 {
-            return latency;
+        let Some(way) = way else { return least };
+        let found = if did.used == Used::Hit && !way.levels.is_empty() { Some(0) } else { None };
+        let done = class.latency
+            + match did.used {
+                Used::Store => self.hardware.store(way),
+                _ => self.hardware.reach(way, found) + way.back,
+            };
+        let ports = way.levels.first().map_or(0, |&l| u64::from(self.hardware.cache(l).ports));
+        if ports == 0 || way.ideal {
+            return least.max(done as i64);
         }
-        let arrival = at + class.latency as i64 + way.there as i64;
-        let slots = did.lines.div_ceil(ports.into()) as i64;
+        let arrival = at + (class.latency + way.there) as i64;
+        let slots = did.lines.div_ceil(ports) as i64;
         let start = arrival.max(wave.port);
         wave.port = start + slots;
-        latency + (start - arrival) + slots - 1
+        least.max(done as i64 + (start - arrival) + (slots - 1).max(0))
     }
 }
 

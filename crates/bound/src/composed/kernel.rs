@@ -4,50 +4,77 @@ use super::certificate::About;
 use super::launch::{ComposedLaunch, compose_launch};
 use super::ways::Ways;
 use super::{assumptions, certificate};
+use crate::error::BoundError;
 use crate::kernel::AnalysedKernel;
 use crate::launched::Launched;
 use crate::options::Options;
-use crate::proved::Asked;
+use crate::proved::{Asked, touched};
 use crate::result::{ComposedRow, Status, TermRow};
+use crate::shape::Shape;
 use std::collections::BTreeMap;
-use wb_facts::{LoopFact, Origin};
-use wb_proved::Alone;
+use wb_facts::{Inferred, LoopFact, Origin};
+use wb_isa::Pc;
+use wb_proved::{Access, Alone};
 
 /// Launches by number, or why one has no bound of this kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ComposedKernel {
     pub launches: BTreeMap<usize, ComposedLaunch>,
     why_not: Option<String>,
+    /// What memory instructions can touch, of the launch that was asked for last.
+    touched: Option<(Shape, BTreeMap<Pc, Access>)>,
 }
 
 impl ComposedKernel {
-    /// What is asked about a launch, if the answer can be a bound. `limits`: of loops, where nothing else is known.
-    pub fn ask<'a>(&mut self, launched: &Launched<'a>, options: &Options, limits: &[LoopFact]) -> Option<Asked<'a>> {
+    /// An observer that follows the waves of a launch, if that can lead to a bound.
+    pub fn follow<'a>(&mut self, launched: &Launched<'a>) -> Option<Ways<'a>> {
         if self.why_not.is_some() {
             return None;
         }
-        if launched.machine.splits() {
-            self.why_not = Some("waves split".into());
+        let Some(program) = launched.program.gcn3() else {
+            self.why_not = Some("own times are for GCN3 kernels".into());
             return None;
-        }
-        Asked::new(launched, options, limits).map_err(|e| self.why_not = Some(e.to_string())).ok()
+        };
+        let alone = Alone::new(program, launched.machine).map_err(|e| self.why_not = Some(e.to_string()));
+        Some(Ways::new(program, alone.ok()?))
     }
 
-    /// An observer that follows the waves of the launch.
-    pub fn follow<'a>(&mut self, asked: &'a Asked) -> Option<Ways<'a>> {
-        let alone = Alone::new(&asked.question(None)).map_err(|e| self.why_not = Some(e.to_string())).ok()?;
-        Some(Ways::new(asked.program, alone))
-    }
-
-    /// Adds a run of a launch.
-    pub fn add(&mut self, launched: &Launched, asked: &Asked, ways: &Ways, cycles: u64) {
-        match compose_launch(launched, asked, ways, cycles) {
+    /// Adds a run of a launch. `limits`: of loops, where nothing else is known.
+    pub fn add(
+        &mut self,
+        launched: &Launched,
+        options: &Options,
+        (inferred, limits): (&Inferred, &[LoopFact]),
+        ways: &Ways,
+        cycles: u64,
+    ) {
+        let found = self
+            .accesses(launched, ways)
+            .and_then(|accesses| Asked::new(launched, options, inferred, limits, accesses))
+            .and_then(|asked| compose_launch(launched, &asked, ways, cycles));
+        match found {
             Ok(found) => match self.launches.get_mut(&launched.number) {
                 Some(known) if known.cycles >= found.cycles => {}
                 Some(known) => *known = found,
                 None => _ = self.launches.insert(launched.number, found),
             },
             Err(e) => self.why_not = Some(e.to_string()),
+        }
+    }
+
+    /// What memory instructions can touch that the run did not execute.
+    fn accesses(&mut self, launched: &Launched, ways: &Ways) -> Result<BTreeMap<Pc, Access>, BoundError> {
+        if ways.all_seen(launched.machine) {
+            return Ok(BTreeMap::new());
+        }
+        let shape = Shape::of(launched);
+        match &self.touched {
+            Some(known) if known.0 == shape => Ok(known.1.clone()),
+            _ => {
+                let found = touched(launched)?;
+                self.touched = Some((shape, found.clone()));
+                Ok(found)
+            }
         }
     }
 

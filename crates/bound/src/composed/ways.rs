@@ -2,11 +2,12 @@
 //! where it was, and what its memory instructions found.
 
 use std::collections::BTreeMap;
+use wb_hw::Machine;
 use wb_isa::Pc;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_program::Program;
-use wb_proved::{Alone, Did, Measurements, Replay, Seen, Weights};
-use wb_trace::{Event, Kind, Observer};
+use wb_proved::{Alone, Did, Measurements, Replay, Seen, Used, Weights, all_seen};
+use wb_trace::{Event, Kind, Observer, PortKind};
 
 const NONE: u32 = u32::MAX;
 
@@ -61,6 +62,11 @@ impl<'a> Ways<'a> {
         }
         let (seen, own) = (vec![Seen::default(); program.ops.len()], vec![(0, 0); steps.len()]);
         Ways { program, machine, first, out, steps, own, waves: Vec::new(), seen, lost: false }
+    }
+
+    /// The run showed what every memory instruction touches.
+    pub fn all_seen(&self, machine: &Machine) -> bool {
+        all_seen(self.program, machine, &self.measurements().seen).unwrap_or(false)
     }
 
     /// What the run showed.
@@ -157,13 +163,21 @@ impl Observer for Ways<'_> {
                         did.busy = busy.into();
                     }
                 }
-                Kind::Memory { lines, misses, done, .. } => {
+                Kind::Memory { port, write, lines, misses, done, .. } => {
                     let last = self.waves.get_mut(event.wave as usize).and_then(|w| w.last.as_mut());
                     let (Some(did), Some(seen)) = (last, self.seen.get_mut(event.pc as usize)) else { continue };
-                    (did.lines, did.missed) = (lines.into(), misses > 0);
+                    did.used = match (port, write, misses) {
+                        (PortKind::Lds, ..) => Used::Local,
+                        (_, true, _) => Used::Store,
+                        (_, false, 0) => Used::Hit,
+                        (_, false, _) => Used::Miss,
+                    };
+                    did.lines = lines.into();
                     did.took = Some(done.saturating_sub(event.cycle));
                     seen.executions += 1;
-                    seen.missed += u64::from(misses > 0);
+                    seen.local += u64::from(did.used == Used::Local);
+                    seen.wrote += u64::from(write);
+                    seen.missed += u64::from(did.used == Used::Miss);
                     seen.lines += u64::from(lines);
                     seen.busy += did.busy;
                 }

@@ -12,7 +12,7 @@ use wb_facts::{self as facts, AccessFact, FlowFacts, Inferred, Known, LoopFact};
 use wb_hw::{Machine, Needs};
 use wb_isa::gcn3::Op;
 use wb_isa::gcn3::isa::Gcn3;
-use wb_isa::{Isa, Pc};
+use wb_isa::{FlowKind, Isa, Pc};
 use wb_jobs::ProgramRef;
 use wb_program::Program;
 use wb_proved::{Access, Fault, Memory, Proved, Question, Refusal, prove};
@@ -41,44 +41,56 @@ pub(crate) struct Asked<'a> {
     limits: BTreeMap<Pc, u64>,
     never: BTreeSet<(Pc, Pc)>,
     alike: BTreeSet<Pc>,
-    touched: BTreeMap<Pc, AccessFact>,
     accesses: BTreeMap<Pc, Access>,
     memory: Memory,
 }
 
+/// The program of a launch, if there can be a proof about it.
+fn provable<'a>(launched: &Launched<'a>) -> Result<&'a Program<Gcn3>, BoundError> {
+    let ProgramRef::Gcn3(program) = launched.program else {
+        return Err(refused!(
+            Program,
+            help =
+                "leave --proved out: measured times make a bound for programs of the other instruction sets",
+            "proved bounds are for GCN3 kernels"
+        ));
+    };
+    facts::analysable(program).map_err(|e| refused!(Program, help = e.hint(), "{e}"))?;
+    Ok(program)
+}
+
 impl<'a> Asked<'a> {
-    /// `seen`: limits to take where neither the facts file nor a proof has one.
-    pub fn new(launched: &Launched<'a>, options: &Options, seen: &[LoopFact]) -> Result<Asked<'a>, BoundError> {
-        let ProgramRef::Gcn3(program) = launched.program else {
-            return Err(refused!(
-                Program,
-                help = "leave --proved out: measured times make a bound for programs of the other instruction sets",
-                "proved bounds are for GCN3 kernels"
-            ));
-        };
-        facts::analysable(program).map_err(|e| refused!(Program, help = e.hint(), "{e}"))?;
+    /// `inferred`: what follows from code and arguments; `seen`: limits to take where neither that nor the facts file has one.
+    pub fn new(
+        launched: &Launched<'a>,
+        options: &Options,
+        inferred: &Inferred,
+        seen: &[LoopFact],
+        accesses: BTreeMap<Pc, Access>,
+    ) -> Result<Asked<'a>, BoundError> {
+        let program = provable(launched)?;
         let mut known = match facts_for(options, launched.kernel) {
             None => FlowFacts::default(),
             Some((name, text)) => FlowFacts::parse(text, name, program)?,
         };
-        let launch = Known::launch(program, launched.kernarg, launched.args);
-        let Inferred { loops, never, .. } = facts::infer_gcn3(program, &launch);
-        known.add(loops);
+        known.add(inferred.loops.clone());
         let missing: Vec<LoopFact> =
             seen.iter().filter(|l| known.bound(l.header).is_none()).cloned().collect();
         known.add(missing);
-        let touched = access_facts(program, &launch, launched.machine);
         let (needs, groups) = needs(launched.launch, launched.machine);
+        let alike = match needs.waves_per_group > 1 && program.flow.kind.contains(&FlowKind::Barrier) {
+            true => facts::group_branches(program, &Known::launch(program, launched.kernarg, launched.args)),
+            false => BTreeSet::new(),
+        };
         Ok(Asked {
             program,
             machine: launched.machine,
             needs,
             groups,
             limits: known.loops.iter().map(|l| (l.header, l.max)).collect(),
-            never: never.iter().map(|n| (n.from, n.to)).collect(),
-            alike: facts::group_branches(program, &launch),
-            accesses: touched.iter().map(|(&pc, fact)| (pc, access(fact))).collect(),
-            touched,
+            never: inferred.never.iter().map(|n| (n.from, n.to)).collect(),
+            alike,
+            accesses,
             known,
             memory: memory(program, launched),
         })
@@ -105,16 +117,27 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// What memory instructions of a launch can touch, from the analysis of addresses.
+pub(crate) fn touched(launched: &Launched) -> Result<BTreeMap<Pc, Access>, BoundError> {
+    let program = provable(launched)?;
+    let launch = Known::launch(program, launched.kernarg, launched.args);
+    let facts = access_facts(program, &launch, launched.machine);
+    Ok(facts.iter().map(|(&pc, fact)| (pc, access(fact))).collect())
+}
+
 /// The proved bound of a launch. `without`: a lemma that a test leaves out.
 pub fn prove_launch(
     launched: &Launched,
     options: &Options,
     without: Option<Fault>,
 ) -> Result<ProvedLaunch, BoundError> {
-    let asked = Asked::new(launched, options, &[])?;
-    let program = asked.program;
+    let program = provable(launched)?;
+    let launch = Known::launch(program, launched.kernarg, launched.args);
+    let touched = access_facts(program, &launch, launched.machine);
+    let accesses = touched.iter().map(|(&pc, fact)| (pc, access(fact))).collect();
+    let asked = Asked::new(launched, options, &facts::infer_gcn3(program, &launch), &[], accesses)?;
     let found = prove(&asked.question(without)).map_err(|e| refusal(program, launched, &e))?;
-    let Asked { accesses, limits, known, touched, .. } = asked;
+    let Asked { accesses, limits, known, .. } = asked;
     let places: BTreeMap<Pc, CodePlace> =
         accesses.keys().chain(limits.keys()).map(|&pc| (pc, place(program, pc))).collect();
     let mut limits = known.loops;
