@@ -71,7 +71,7 @@ pub fn hybrid(
 }
 
 /// A bound by segments, or that by own time and waits beside it if it rests on less or is smaller.
-fn better(mut bound: KernelBound) -> KernelBound {
+pub fn better(mut bound: KernelBound) -> KernelBound {
     let (Some(cycles), Some(status)) = (bound.composed.bound, bound.composed.status) else { return bound };
     if (status, cycles) >= (bound.status, bound.bound) {
         return bound;

@@ -3,7 +3,8 @@
 //!
 //! From below to the top: what is found (`result`), a kernel while it is analysed (`kernel`), launches that can be repeated
 //! (`launched`, `runs`) and trace files in their place (`traces`), what was measured (`measured`), limits of loops (`limits`),
-//! the analysis (`analyse`) and its report (`report`, `shares`, `certify`), the best places to split (`explore`, `optimal`),
+//! the analysis by segments (`analyse`) and by own time and waits (`composed`), its report (`report`, `shares`, `certify`), the bound
+//! that a user gets (`bounds`), the best places to split (`explore`, `optimal`),
 //! workloads of the suite (`workload`).
 
 mod analyse;
@@ -42,7 +43,7 @@ mod workload_options;
 pub mod worst;
 
 pub use analyse::{TraceFiles, analyse, analyse_with};
-pub use bounds::{bounds, hybrid};
+pub use bounds::{better, bounds, hybrid};
 pub use composed::{is_hybrid_certificate, verify_hybrid};
 pub use error::{BoundError, Lack, Refusal};
 pub use explore::{Candidate, FailedPlacement, MarkedRuns};

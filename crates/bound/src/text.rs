@@ -1,5 +1,6 @@
 //! The report of a bound as text: first what a user asked for, then what it rests on.
 
+use crate::composed::OWN_TIME;
 use crate::result::{BranchRow, CodePlace, KernelBound, Status};
 use std::fmt::Write;
 
@@ -80,8 +81,11 @@ impl KernelBound {
         }
         let _ = writeln!(out, "  status     {:>12}: {}", self.status.name(), self.meaning());
         if let Some(hybrid) = self.hybrid_bound {
-            let _ =
-                writeln!(out, "  hybrid     {hybrid:>12} cycles: what the longest measured times add up to");
+            let how = match self.hybrid_by == OWN_TIME {
+                true => "own time of the longest way, and waits as measured",
+                false => "what the longest measured times add up to",
+            };
+            let _ = writeln!(out, "  hybrid     {hybrid:>12} cycles: {how}");
         }
         self.composed_text(&mut out);
         self.wave_text(&mut out);
@@ -163,7 +167,8 @@ impl KernelBound {
     /// The hybrid bound by own time and waits, and that by segments beside it.
     fn composed_text(&self, out: &mut String) {
         let row = &self.composed;
-        let Some(bound) = row.bound else { return };
+        let hybrid = matches!(self.status, Status::Hybrid | Status::Observed);
+        let Some(bound) = row.bound.filter(|_| hybrid) else { return };
         let _ = writeln!(out, "  segments   {:>12} cycles: the longest measured times", self.segment_bound);
         let _ = writeln!(out, "  own, waits {bound:>12} cycles: own time of the longest way, and waits as measured:");
         for t in row.terms.iter().filter(|t| t.cycles > 0) {
