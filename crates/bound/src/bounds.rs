@@ -67,7 +67,12 @@ pub fn hybrid(
     files: TraceFiles,
     progress: Progress,
 ) -> Result<Vec<KernelBound>, BoundError> {
-    Ok(analyse_with(runs, options, files, progress)?.into_iter().map(better).collect())
+    let found = analyse_with(runs, options, files, progress)?;
+    // These ask for segments of a certain kind.
+    if options.segments || options.all_points || options.free_skips {
+        return Ok(found);
+    }
+    Ok(found.into_iter().map(better).collect())
 }
 
 /// A bound by segments, or that by own time and waits beside it if it rests on less or is smaller.

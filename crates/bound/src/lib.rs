@@ -53,8 +53,8 @@ pub use optimal::{Best, Effort, Proof, best_places};
 pub use options::{Options, Progress};
 pub use points::{KernelPoints, PointRow, list_points};
 pub use result::{
-    BlockRow, BranchRow, CodePlace, ComposedRow, CoverageRow, ExactRow, FlowRow, KernelBound, LaunchRow, LoopRow,
-    NeverRow, PaperRow, SourceLine, SourceRow, Status, StepRow, UseRow,
+    BlockRow, BranchRow, CodePlace, ComposedRow, CoverageRow, ExactRow, FlowRow, KernelBound, LaunchRow,
+    LoopRow, NeverRow, PaperRow, SourceLine, SourceRow, Status, StepRow, UseRow,
 };
 pub use runs::{Replay, Runs};
 pub use shape::{Shape, data_hash};

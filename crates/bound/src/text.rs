@@ -170,7 +170,10 @@ impl KernelBound {
         let hybrid = matches!(self.status, Status::Hybrid | Status::Observed);
         let Some(bound) = row.bound.filter(|_| hybrid) else { return };
         let _ = writeln!(out, "  segments   {:>12} cycles: the longest measured times", self.segment_bound);
-        let _ = writeln!(out, "  own, waits {bound:>12} cycles: own time of the longest way, and waits as measured:");
+        let _ = writeln!(
+            out,
+            "  own, waits {bound:>12} cycles: own time of the longest way, and waits as measured:"
+        );
         for t in row.terms.iter().filter(|t| t.cycles > 0) {
             let share = 100.0 * t.cycles as f64 / bound.max(1) as f64;
             let _ = writeln!(out, "             {:>12} {share:>5.1} %  {}", t.cycles, t.name);

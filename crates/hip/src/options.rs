@@ -146,6 +146,7 @@ impl Wcet {
         Ok(wavebound::bound::Options {
             fixed: Vec::new(),
             hybrid: false,
+            segments: false,
             proved: false,
             facts: self.facts.clone(),
             facts_from_trace: self.facts_from_trace,

@@ -30,7 +30,7 @@ pub use demand::{Relation, Resource};
 pub use flow::{Flow, Piece, Weights};
 pub use geometry::Geometry;
 pub use hardware::Hardware;
-pub use measured::{MeasuredTerms, Measurements, Seen, all_seen, measured_terms};
+pub use measured::{MeasuredTerms, Measurements, Seen, measured_terms};
 pub use pipeline::Pipeline;
 pub use prove::{Fault, Proofs, Proved, Question, Term, prove};
 pub use refusal::Refusal;

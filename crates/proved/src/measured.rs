@@ -15,7 +15,7 @@ use crate::pipeline::Pipeline;
 use crate::prove::{Attempt, Proofs, Question, time_weights};
 use crate::refusal::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
-use wb_hw::{Machine, Port};
+use wb_hw::Port;
 use wb_isa::{Isa, Pc};
 use wb_program::Program;
 
@@ -54,8 +54,8 @@ pub struct MeasuredTerms {
     pub weights: [Weights; 4],
 }
 
-/// The terms of a launch. Steps that were taken cost what they took alone on average; the others what the machine's latencies give, and
-/// memory instructions that no run executed what the question says of them.
+/// The terms of a launch. Steps that were taken cost what they took alone on average; the others what the machine's latencies give. What the
+/// question says about accesses is not looked at.
 pub fn measured_terms<I: Isa>(
     question: &Question<I>,
     measured: &Measurements,
@@ -64,11 +64,7 @@ pub fn measured_terms<I: Isa>(
     let hardware = Hardware::new(question.machine, program.isa.classes())?;
     let flow = Flow::new(program, question.limits, question.never)?;
     let geometry = Geometry::new(question.machine, question.needs, question.groups)?;
-    let mut accesses = question.accesses.clone();
-    for (&pc, seen) in seen.iter().filter(|s| s.1.executions > 0) {
-        let class = &hardware.classes[usize::from(program.ops[pc as usize].class)];
-        accesses.insert(pc, touched(seen, hardware.units[class.unit].hold));
-    }
+    let accesses = accesses(program, &hardware, &flow, measured);
     let mut caches = Caches::new(program, &hardware, &accesses, question.memory);
     caches.kept.iter_mut().for_each(|k| *k = true);
     let charges = charges(question, &hardware, &accesses, &caches, seen)?;
@@ -108,19 +104,32 @@ pub fn measured_terms<I: Isa>(
     Ok(MeasuredTerms { wave, geometry, scale: demand.scale, lead_in: pipeline.lead_in(), proofs, weights })
 }
 
-/// Whether runs showed what every memory instruction that can be reached touches.
-pub fn all_seen<I: Isa>(
+/// What memory instructions touch: those that runs executed the mean of what they did, the others every lane a line or a bank of its own.
+fn accesses<I: Isa>(
     program: &Program<I>,
-    machine: &Machine,
-    seen: &BTreeMap<Pc, Seen>,
-) -> Result<bool, Refusal> {
-    let hardware = Hardware::new(machine, program.isa.classes())?;
-    let reached = program.cfg.reachable(program.cfg.block_at(program.entry));
-    let mut pcs = reached.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow));
-    Ok(pcs.all(|pc| {
-        let class = &hardware.classes[usize::from(program.ops[pc as usize].class)];
-        class.port == Port::None || seen.get(&pc).is_some_and(|s| s.executions > 0)
-    }))
+    hardware: &Hardware,
+    flow: &Flow,
+    measured: &Measurements,
+) -> BTreeMap<Pc, Access> {
+    let lanes = u64::from(hardware.machine.core.lanes);
+    let mut found = BTreeMap::new();
+    for &b in &flow.blocks {
+        let executed = measured.own.iter().any(|(step, own)| step.0 == b && own.1 > 0);
+        for pc in program.cfg.pcs(b, &program.flow) {
+            let class = &hardware.classes[usize::from(program.ops[pc as usize].class)];
+            let local = match class.port {
+                Port::None => continue,
+                // Permutations of lanes use no memory.
+                Port::Lds if executed && !measured.seen.contains_key(&pc) => continue,
+                Port::Lds => Local::Always,
+                Port::Data | Port::Sampler | Port::Scalar => Local::Never,
+            };
+            let worst = Access { lines: lanes, passes: lanes, local, loads: true, stores: true, range: None };
+            let seen = measured.seen.get(&pc).filter(|s| s.executions > 0);
+            found.insert(pc, seen.map_or(worst, |s| touched(s, hardware.units[class.unit].hold)));
+        }
+    }
+    found
 }
 
 /// An access as the mean of what runs showed, rounded up.

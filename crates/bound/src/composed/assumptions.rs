@@ -16,7 +16,8 @@ pub(super) fn list<'a>(
     for launch in launches {
         taken = (taken.0.max(launch.taken.0), taken.1.max(launch.taken.1));
         for l in launch.limits.iter().filter(|l| l.origin != Origin::Proved) {
-            let said = if l.origin == Origin::Observed { "observed, not proven" } else { "said by the facts file" };
+            let said =
+                if l.origin == Origin::Observed { "observed, not proven" } else { "said by the facts file" };
             let place = kernel.place(l.header);
             let line = format!("the loop at {place} goes round at most {} times: {said}", l.max);
             if !limits.contains(&line) {
@@ -26,7 +27,7 @@ pub(super) fn list<'a>(
     }
     let mut list = vec![
         format!(
-            "own times are MEASURED: alone, a step from block to block takes on average no longer than in {behind}; which cache answers is measured, latencies are the machine's. {} of {} steps were taken; the others cost what the machine's latencies give, with every load missing",
+            "own times are MEASURED: alone, a step from block to block takes on average no longer than in {behind}; which cache answers is measured, latencies are the machine's. {} of {} steps were taken; the others cost what the machine's latencies give, with every load missing and every lane in a line of its own",
             taken.0, taken.1
         ),
         format!(

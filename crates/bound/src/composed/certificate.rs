@@ -95,7 +95,9 @@ fn terms_of(launch: &ComposedLaunch) -> Value {
     let limits: Vec<Value> = launch.limits.iter().map(limit).collect();
     let proofs: serde_json::Map<String, Value> = TERMS
         .iter()
-        .filter_map(|&name| Some((name.to_owned(), serde_json::to_value(launch.terms.proofs.get(name)?).ok()?)))
+        .filter_map(|&name| {
+            Some((name.to_owned(), serde_json::to_value(launch.terms.proofs.get(name)?).ok()?))
+        })
         .collect();
     serde_json::json!({ "limits": limits, "proofs": proofs })
 }

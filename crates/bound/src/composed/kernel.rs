@@ -4,25 +4,20 @@ use super::certificate::About;
 use super::launch::{ComposedLaunch, compose_launch};
 use super::ways::Ways;
 use super::{assumptions, certificate};
-use crate::error::BoundError;
 use crate::kernel::AnalysedKernel;
 use crate::launched::Launched;
 use crate::options::Options;
-use crate::proved::{Asked, touched};
+use crate::proved::Asked;
 use crate::result::{ComposedRow, Status, TermRow};
-use crate::shape::Shape;
 use std::collections::BTreeMap;
 use wb_facts::{Inferred, LoopFact, Origin};
-use wb_isa::Pc;
-use wb_proved::{Access, Alone};
+use wb_proved::Alone;
 
 /// Launches by number, or why one has no bound of this kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ComposedKernel {
     pub launches: BTreeMap<usize, ComposedLaunch>,
     why_not: Option<String>,
-    /// What memory instructions can touch, of the launch that was asked for last.
-    touched: Option<(Shape, BTreeMap<Pc, Access>)>,
 }
 
 impl ComposedKernel {
@@ -48,9 +43,7 @@ impl ComposedKernel {
         ways: &Ways,
         cycles: u64,
     ) {
-        let found = self
-            .accesses(launched, ways)
-            .and_then(|accesses| Asked::new(launched, options, inferred, limits, accesses))
+        let found = Asked::new(launched, options, inferred, limits, BTreeMap::new())
             .and_then(|asked| compose_launch(launched, &asked, ways, cycles));
         match found {
             Ok(found) => match self.launches.get_mut(&launched.number) {
@@ -59,22 +52,6 @@ impl ComposedKernel {
                 None => _ = self.launches.insert(launched.number, found),
             },
             Err(e) => self.why_not = Some(e.to_string()),
-        }
-    }
-
-    /// What memory instructions can touch that the run did not execute.
-    fn accesses(&mut self, launched: &Launched, ways: &Ways) -> Result<BTreeMap<Pc, Access>, BoundError> {
-        if ways.all_seen(launched.machine) {
-            return Ok(BTreeMap::new());
-        }
-        let shape = Shape::of(launched);
-        match &self.touched {
-            Some(known) if known.0 == shape => Ok(known.1.clone()),
-            _ => {
-                let found = touched(launched)?;
-                self.touched = Some((shape, found.clone()));
-                Ok(found)
-            }
         }
     }
 

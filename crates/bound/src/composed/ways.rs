@@ -2,11 +2,10 @@
 //! where it was, and what its memory instructions found.
 
 use std::collections::BTreeMap;
-use wb_hw::Machine;
 use wb_isa::Pc;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_program::Program;
-use wb_proved::{Alone, Did, Measurements, Replay, Seen, Used, Weights, all_seen};
+use wb_proved::{Alone, Did, Measurements, Replay, Seen, Used, Weights};
 use wb_trace::{Event, Kind, Observer, PortKind};
 
 const NONE: u32 = u32::MAX;
@@ -62,11 +61,6 @@ impl<'a> Ways<'a> {
         }
         let (seen, own) = (vec![Seen::default(); program.ops.len()], vec![(0, 0); steps.len()]);
         Ways { program, machine, first, out, steps, own, waves: Vec::new(), seen, lost: false }
-    }
-
-    /// The run showed what every memory instruction touches.
-    pub fn all_seen(&self, machine: &Machine) -> bool {
-        all_seen(self.program, machine, &self.measurements().seen).unwrap_or(false)
     }
 
     /// What the run showed.
@@ -165,7 +159,9 @@ impl Observer for Ways<'_> {
                 }
                 Kind::Memory { port, write, lines, misses, done, .. } => {
                     let last = self.waves.get_mut(event.wave as usize).and_then(|w| w.last.as_mut());
-                    let (Some(did), Some(seen)) = (last, self.seen.get_mut(event.pc as usize)) else { continue };
+                    let (Some(did), Some(seen)) = (last, self.seen.get_mut(event.pc as usize)) else {
+                        continue;
+                    };
                     did.used = match (port, write, misses) {
                         (PortKind::Lds, ..) => Used::Local,
                         (_, true, _) => Used::Store,

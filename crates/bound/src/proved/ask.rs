@@ -117,14 +117,6 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What memory instructions of a launch can touch, from the analysis of addresses.
-pub(crate) fn touched(launched: &Launched) -> Result<BTreeMap<Pc, Access>, BoundError> {
-    let program = provable(launched)?;
-    let launch = Known::launch(program, launched.kernarg, launched.args);
-    let facts = access_facts(program, &launch, launched.machine);
-    Ok(facts.iter().map(|(&pc, fact)| (pc, access(fact))).collect())
-}
-
 /// The proved bound of a launch. `without`: a lemma that a test leaves out.
 pub fn prove_launch(
     launched: &Launched,

@@ -7,7 +7,7 @@ mod certificate;
 mod kernel;
 mod verify;
 
-pub(crate) use ask::{Asked, refusal, touched};
+pub(crate) use ask::{Asked, refusal};
 pub use ask::{ProvedLaunch, prove_launch};
 pub(crate) use certificate::geometry;
 pub use certificate::is_proved_certificate;

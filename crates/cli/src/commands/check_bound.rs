@@ -243,11 +243,7 @@ fn checked_hybrid(
         kernel: Some(report.kernel),
         checksum: Some(report.checksum),
         machine: Some(Hashed { name: report.machine.0, hash: report.machine.1 }),
-        times: Some(TimesJson {
-            origin: "measured".into(),
-            runs: report.runs,
-            inputs: Some(report.inputs),
-        }),
+        times: Some(TimesJson { origin: "measured".into(), runs: report.runs, inputs: Some(report.inputs) }),
         assumptions: report.assumptions,
         error: (!verified.errors.is_empty()).then(|| verified.errors.join("; ")),
         verified,

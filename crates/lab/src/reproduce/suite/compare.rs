@@ -141,7 +141,12 @@ fn summary(nb: &mut Notebook, size: Size, lines: &[Line]) -> Result<(), Report> 
     });
     let better: Vec<(&str, f64)> = better.collect();
     let ratios: Vec<f64> = better.iter().map(|b| b.1).collect();
-    nb.number(format!("average (segments, or own time and waits) / observed, {size}, none"), mean(&ratios), 3, "");
+    nb.number(
+        format!("average (segments, or own time and waits) / observed, {size}, none"),
+        mean(&ratios),
+        3,
+        "",
+    );
     let each: Vec<String> = better.iter().map(|(name, r)| format!("{name} {r:.2}")).collect();
     nb.text(format!("segments, or own time and waits / observed, {size}, none"), each.join(", "));
     let exact: Vec<(&str, f64, &ExactPart)> = lines
