@@ -34,6 +34,9 @@ pub struct Did {
     pub busy: u64,
 }
 
+/// Copies of a unit that a wave alone can have busy at once, and more.
+const COPIES: u64 = 64;
+
 /// The machine without anybody else.
 pub struct Alone<'a, I: Isa> {
     program: &'a Program<I>,
@@ -64,7 +67,7 @@ impl<'a, I: Isa> Alone<'a, I> {
             registers: Vec::new(),
             counters: Default::default(),
             all: 0,
-            units: vec![0; self.hardware.units.len()],
+            units: self.hardware.units.iter().map(|u| vec![0; u.count.min(COPIES) as usize]).collect(),
             port: 0,
             requested: nops - 1,
             arrived: 0,
@@ -96,11 +99,8 @@ impl<'a, I: Isa> Alone<'a, I> {
             wave.arrived = wave.arrived.max(wave.requested + self.fetch);
             at = at.max(wave.arrived);
         }
-        if unit.count > 0 {
-            at = at.max(wave.units[class.unit]);
-        }
-        let took = did.took.map_or(i64::MAX, |took| i64::try_from(took).unwrap_or(i64::MAX));
-        let done = at + self.latency(wave, did, at).min(took);
+        at = at.max(wave.units[class.unit].iter().copied().min().unwrap_or(0));
+        let done = at + self.latency(wave, did, at);
         for &register in self.program.writes(op) {
             let register = usize::from(register);
             if wave.registers.len() <= register {
@@ -116,7 +116,9 @@ impl<'a, I: Isa> Alone<'a, I> {
         if !self.program.writes(op).is_empty() {
             wave.all = wave.all.max(done);
         }
-        wave.units[class.unit] = at + unit.hold.max(did.busy) as i64;
+        if let Some(copy) = wave.units[class.unit].iter_mut().find(|free| **free <= at) {
+            *copy = at + unit.hold.max(did.busy) as i64;
+        }
         wave.now = at + 1;
         if !straight {
             wave.now += i64::from(self.hardware.machine.frontend.branch_penalty);
@@ -142,12 +144,13 @@ impl<'a, I: Isa> Alone<'a, I> {
         let class = &self.hardware.classes[usize::from(self.program.ops[did.pc as usize].class)];
         let unit = &self.hardware.units[class.unit];
         let least = (class.latency + unit.extra) as i64;
+        let took = did.took.map_or(i64::MAX, |took| i64::try_from(took).unwrap_or(i64::MAX));
         let way = match did.used {
             Used::Nothing => return least,
             Used::Local => {
                 let conflicts = did.busy.saturating_sub(unit.hold);
                 let done = class.latency + conflicts + u64::from(self.hardware.machine.memory.lds_latency);
-                return least.max(done as i64);
+                return least.max(took.min(done as i64));
             }
             Used::Hit | Used::Miss | Used::Store => self.hardware.way(class.port),
         };
@@ -160,13 +163,13 @@ impl<'a, I: Isa> Alone<'a, I> {
             };
         let ports = way.levels.first().map_or(0, |&l| u64::from(self.hardware.cache(l).ports));
         if ports == 0 || way.ideal {
-            return least.max(done as i64);
+            return least.max(took.min(done as i64));
         }
         let arrival = at + (class.latency + way.there) as i64;
         let slots = did.lines.div_ceil(ports) as i64;
         let start = arrival.max(wave.port);
         wave.port = start + slots;
-        least.max(done as i64 + (start - arrival) + (slots - 1).max(0))
+        least.max(took.min(done as i64 + (start - arrival) + (slots - 1).max(0)))
     }
 }
 
@@ -179,7 +182,8 @@ pub struct Replay {
     /// Until at most so many operations behind the counter are outstanding.
     counters: [Vec<i64>; COUNTERS],
     all: i64,
-    units: Vec<i64>,
+    /// From when on each copy of a unit takes another instruction.
+    units: Vec<Vec<i64>>,
     /// From when on the port of the first cache is free.
     port: i64,
     requested: i64,

@@ -8,9 +8,7 @@ mod assumptions;
 mod certificate;
 mod kernel;
 mod launch;
-mod verify;
 mod ways;
 
 pub use certificate::is_hybrid_certificate;
 pub(crate) use kernel::ComposedKernel;
-pub use verify::verify_hybrid;

@@ -13,6 +13,7 @@ use wavebound::bound::exact::{ExactCertificate, is_exact_certificate, verify_exa
 use wavebound::bound::proved::{is_proved_certificate, verify_proved};
 use wavebound::bound::{
     self, Against, Options, Runs, Verified, count, is_hybrid_certificate, verify, verify_hybrid,
+    verify_hybrid_code,
 };
 use wavebound::check::{check_hybrid, check_proved};
 use wavebound::files::Kind;
@@ -223,17 +224,17 @@ fn checked_hybrid(
     };
     let mut options = Options { facts: wcet::read_all(facts)?, ..Options::default() };
     let count = report.runs.max(1);
-    let runs = match target.workload()? {
-        Some((which, spec)) => {
+    let verified = match (target.workload()?, &target.file) {
+        (Some((which, spec)), _) => {
             options = bound::workload_options(&which, &spec, &options)?;
-            Some(Runs::Workload { which: WorkloadSpec { runs: count, ..which }, spec: Box::new(spec) })
+            let which = WorkloadSpec { runs: count, ..which };
+            verify_hybrid(text, &report, &Runs::Workload { which, spec: Box::new(spec) }, &options)?
         }
-        None if target.file.is_some() && target.launches_given() => Some(wcet::repeated(target, count)?),
-        None => None,
-    };
-    let verified = match runs {
-        Some(runs) => verify_hybrid(text, &report, &runs, &options)?,
-        None => Verified::default(),
+        (None, Some(_)) if target.launches_given() => {
+            verify_hybrid(text, &report, &wcet::repeated(target, count)?, &options)?
+        }
+        (None, Some(file)) => verify_hybrid_code(&report, file, &target.spec(), target.machine.given())?,
+        (None, None) => Verified::default(),
     };
     Ok(CheckedJson {
         file,
