@@ -25,16 +25,18 @@ pub(super) fn list<'a>(
             }
         }
     }
+    let heaviest =
+        heaviest.map_or(String::new(), |h| format!(" ({h} cycles if each takes its heaviest way)"));
     let mut list = vec![
+        "own times and waits are MEASURED: the mean own time of each step from block to block, and the longest wait of a group, are the longest there are (hybrid analysis); every way is covered, each group may take the longest. That is:".to_owned(),
         format!(
-            "own times are MEASURED: alone, a step from block to block takes on average no longer than in {behind}; which cache answers is measured, latencies are the machine's. {} of {} steps were taken; the others cost what the machine's latencies give, with every load missing and every lane in a line of its own",
+            "inputs: no other data make a step take longer alone, on average, than in {behind}; latencies are the machine's. {} of {} steps were taken; the others cost what the latencies give, with every load missing and every lane in a line of its own",
             taken.0, taken.1
         ),
+        "addresses: no other accesses of a step touch more cache lines, miss more often or meet more in a bank, on average, than in the runs".to_owned(),
         format!(
-            "waits are MEASURED: no group waits longer for others (issue, units, ports, memory, first touches of lines, barriers) than the one that waited longest in {behind}"
+            "co-runners: no other waves make a group wait longer (for issue, units, ports, memory, first touches of lines, barriers) than the one that waited longest in the runs; all waves together ask for no more than in them{heaviest}"
         ),
-        "each group may take the longest way there is; all waves together ask for no more than in the runs".to_owned()
-            + &heaviest.map_or(String::new(), |h| format!(" ({h} cycles if each takes its heaviest way)")),
         "a group starts as soon as a core has room for it; caches are empty and nothing is under way when a launch begins".to_owned(),
     ];
     list.extend(limits);
