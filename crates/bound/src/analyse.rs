@@ -1,6 +1,7 @@
 //! From launches to bounds: measure with a point at every block, find which points are needed, measure again with
 //! those, build the model of a wave, bound it, and put the waves of every launch together (wcet.md, pipeline).
 
+use crate::composed::ComposedKernel;
 use crate::error::{BoundError, refused};
 use crate::kernel::AnalysedKernel;
 use crate::launched::Launched;
@@ -14,9 +15,10 @@ use crate::runs::Runs;
 use crate::source::Source;
 use crate::traces::{TraceFile, TraceWriter, Traces};
 use std::collections::{BTreeMap, BTreeSet};
-use wb_facts::Counted;
+use wb_facts::{Counted, LoopFact};
 use wb_isa::Pc;
 use wb_sim::RunOptions;
+use wb_trace::Observers;
 use wb_wcet::measure::{Measured, Meter, Points, Times, Unmeasured};
 use wb_wcet::split::SplitError;
 use wb_wcet::wave;
@@ -54,14 +56,23 @@ fn measure_and_bound(
     let mut traces = (!files.traces.is_empty()).then(|| Traces::new(files.traces));
     let measured_kernels = match &mut traces {
         Some(traces) => traces.first(runs, options)?,
-        None => measure(runs, options, progress, "measuring every block", &BTreeMap::new(), files.write)?,
+        None => {
+            let pass = Pass { what: "measuring every block", points: &BTreeMap::new(), limits: None };
+            measure(runs, options, progress, &pass, files.write)?
+        }
     };
     let first = conclude_first(measured_kernels, options, traces.as_ref())?;
-    let points =
-        first.iter().map(|(f, points)| (f.measured_kernel.kernel.name.clone(), points.clone())).collect();
+    let name = |f: &FirstMeasurement| f.measured_kernel.kernel.name.clone();
+    let points = first.iter().map(|(f, points)| (name(f), points.clone())).collect();
     let second = match &traces {
         Some(traces) => traces.again(runs, options, &points)?,
-        None => measure(runs, options, progress, "measuring the points that are needed", &points, None)?,
+        None => {
+            let seen = |f: &FirstMeasurement| Ok((name(f), limits(&f.measured_kernel, options)?));
+            let limits = first.iter().map(|(f, _)| seen(f)).collect::<Result<_, BoundError>>()?;
+            let what = "measuring the points that are needed";
+            let pass = Pass { what, points: &points, limits: Some(&limits) };
+            measure(runs, options, progress, &pass, None)?
+        }
     };
     let first: Vec<FirstMeasurement> = first.into_iter().map(|(first, _)| first).collect();
     let found = first.iter().zip(second).map(|(first, second)| conclude(first, second, options));
@@ -209,23 +220,30 @@ fn model(
     Ok(measured)
 }
 
+/// One measurement of all launches.
+struct Pass<'a> {
+    what: &'a str,
+    points: &'a BTreeMap<String, Points>,
+    /// Limits of loops by kernel: with them ways are weighed, too.
+    limits: Option<&'a BTreeMap<String, Vec<LoopFact>>>,
+}
+
 fn measure(
     runs: &Runs,
     options: &Options,
     progress: Progress,
-    what: &str,
-    points: &BTreeMap<String, Points>,
+    pass: &Pass,
     mut write: Option<&mut TraceWriter>,
 ) -> Result<Vec<MeasuredKernel>, BoundError> {
     let mut measured_kernels: Vec<MeasuredKernel> = Vec::new();
     let mut launch = 0;
     runs.each(&mut |launched: &Launched, go| {
-        progress(what, launch);
+        progress(pass.what, launch);
         launch += 1;
         let at = match measured_kernels.iter().position(|s| s.kernel.name == launched.kernel) {
             Some(at) => at,
             None => {
-                let points = points.get(launched.kernel).unwrap_or(&Points::Blocks);
+                let points = pass.points.get(launched.kernel).unwrap_or(&Points::Blocks);
                 let kernel = AnalysedKernel::new(launched, points, facts_for(options, launched.kernel))?;
                 let times = Times::new(&kernel.plan);
                 measured_kernels.push(MeasuredKernel {
@@ -233,17 +251,26 @@ fn measure(
                     times,
                     launches: Vec::new(),
                     source: Source::Runs,
+                    composed: ComposedKernel::default(),
                 });
                 measured_kernels.len() - 1
             }
         };
         let measured_kernel = &mut measured_kernels[at];
-        measured_kernel.kernel.prove(launched);
+        let inferred = measured_kernel.kernel.prove(launched);
         let mut meter = Meter::new(&measured_kernel.kernel.plan);
         if write.is_some() {
             meter = meter.with_rows(measured_kernel.times.runs);
         }
-        let outcome = go(RunOptions::default(), Some(&mut meter))?;
+        let limits = pass.limits.and_then(|l| l.get(launched.kernel));
+        let mut ways = limits.and_then(|_| measured_kernel.composed.follow(launched));
+        let mut observers = Observers::new();
+        observers.push(&mut meter);
+        if let Some(ways) = &mut ways {
+            observers.push(ways);
+        }
+        let outcome = go(RunOptions::default(), Some(&mut observers))?;
+        drop(observers);
         let (times, rows) = (meter.times, meter.rows);
         if let (Some(write), Some(mut rows)) = (&mut write, rows) {
             let groups = groups(launched);
@@ -251,6 +278,10 @@ fn measure(
                 row.group = groups.get(row.wave as usize).copied().unwrap_or(0);
             }
             write.add(&measured_kernel.kernel, &rows)?;
+        }
+        if let (Some(inferred), Some(limits), Some(ways)) = (&inferred, limits, &ways) {
+            let known = (inferred, limits.as_slice());
+            measured_kernel.composed.add(launched, options, known, ways, outcome.cycles);
         }
         measured_kernel.times.add(&times);
         launches::add(&mut measured_kernel.launches, launched, outcome.cycles);

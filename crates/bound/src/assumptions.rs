@@ -9,7 +9,7 @@ use wb_hw::SplitUnits;
 use wb_wcet::measure::{Measured, Unmeasured};
 
 /// The runs, in words.
-fn behind(source: &Source, runs: u32, inputs: Option<u32>) -> String {
+pub(crate) fn behind(source: &Source, runs: u32, inputs: Option<u32>) -> String {
     let s = |n: u32| if n == 1 { "" } else { "s" };
     match (source, inputs) {
         (Source::Runs, Some(n)) => format!("the {n} input{} of {runs} run{}", s(n), s(runs)),

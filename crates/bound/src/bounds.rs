@@ -2,6 +2,7 @@
 //! times add up to.
 
 use crate::analyse::{TraceFiles, analyse_with};
+use crate::composed::OWN_TIME;
 use crate::error::{BoundError, Lack, refused};
 use crate::exact::{self, ExactCertificate, ExactKernel};
 use crate::options::{Options, Progress};
@@ -22,7 +23,7 @@ pub fn bounds(
     progress: Progress,
 ) -> Result<Vec<KernelBound>, BoundError> {
     if !files.traces.is_empty() || options.hybrid {
-        return analyse_with(runs, options, files, progress);
+        return hybrid(runs, options, files, progress);
     }
     let mut proved: Vec<ProvedKernel> = Vec::new();
     if options.proved {
@@ -35,7 +36,7 @@ pub fn bounds(
     let sure = |k: &ExactKernel| {
         k.row.holds || proved.iter().any(|p| p.kernel == k.kernel && p.row().bound.is_some())
     };
-    match analyse_with(runs, options, files, progress) {
+    match hybrid(runs, options, files, progress) {
         Ok(found) => {
             let found = found.into_iter().map(|bound| with_proved(bound, &proved));
             Ok(found.map(|bound| with_exact(bound, &examined)).collect())
@@ -56,6 +57,38 @@ pub fn bounds(
             .collect(),
         Err(e) => Err(e),
     }
+}
+
+/// Hybrid bounds of every kernel that is launched: by segments or by own time and waits, whichever is better. With trace files or
+/// splits there are only segments.
+pub fn hybrid(
+    runs: &Runs,
+    options: &Options,
+    files: TraceFiles,
+    progress: Progress,
+) -> Result<Vec<KernelBound>, BoundError> {
+    let found = analyse_with(runs, options, files, progress)?;
+    // These ask for segments of a certain kind.
+    if options.segments || options.all_points || options.free_skips {
+        return Ok(found);
+    }
+    Ok(found.into_iter().map(better).collect())
+}
+
+/// A bound by segments, or that by own time and waits beside it if it rests on less or is smaller.
+pub fn better(mut bound: KernelBound) -> KernelBound {
+    let (Some(cycles), Some(status)) = (bound.composed.bound, bound.composed.status) else { return bound };
+    if (status, cycles) >= (bound.status, bound.bound) {
+        return bound;
+    }
+    for launch in &mut bound.launches {
+        launch.bound = bound.composed.launches.get(&launch.number).copied().unwrap_or(launch.bound);
+    }
+    (bound.bound, bound.status, bound.hybrid_by) = (cycles, status, OWN_TIME);
+    bound.ratio = ratio(bound.bound, bound.observed);
+    bound.assumptions.clone_from(&bound.composed.assumptions);
+    bound.certificate.clone_from(&bound.composed.certificate);
+    bound
 }
 
 /// What runs did is not what was said: then nothing that rests on it holds.
@@ -210,6 +243,9 @@ fn bare(kernel: &str, file: &str, machine: &Machine, checksum: &str, shapes: &[&
         exact: ExactRow::default(),
         proved: ProvedRow::default(),
         hybrid_bound: None,
+        hybrid_by: "",
+        segment_bound: 0,
+        composed: Default::default(),
         warnings: Vec::new(),
         times: "none",
         wave_bound: 0,

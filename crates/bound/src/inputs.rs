@@ -1,6 +1,7 @@
 //! The inputs behind a bound: how many runs, how many different ones, their hashes, and what to say when there are too few.
 //! A measured time is true of the inputs that were run; data decide ways, and addresses decide lines and banks.
 
+use crate::composed::OWN_TIME;
 use crate::options::Options;
 use crate::result::{KernelBound, LaunchRow, Status};
 use crate::source::Source;
@@ -97,6 +98,9 @@ impl KernelBound {
             return self.status.meaning().to_owned();
         }
         let times = match self.times {
+            _ if self.hybrid_by == OWN_TIME => {
+                "own times and waits are measured: other inputs (data), addresses (lines, banks) or co-runners may take longer"
+            }
             "given" => "times are what the table says, nothing was measured",
             "trace" => {
                 "times are the longest in the trace: other inputs (data), addresses (lines, banks) or co-runners may take longer"

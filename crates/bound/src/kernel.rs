@@ -138,11 +138,12 @@ impl AnalysedKernel {
         })
     }
 
-    /// Limits and ways never taken that follow from the code and this launch too.
-    pub fn prove(&mut self, launched: &Launched) {
-        let Some(program) = launched.program.gcn3() else { return };
+    /// Limits and ways never taken that follow from the code and this launch too; returns what follows for this launch alone.
+    pub fn prove(&mut self, launched: &Launched) -> Option<Inferred> {
+        let program = launched.program.gcn3()?;
         let known = Known::launch(program, launched.kernarg, launched.args);
-        let Inferred { loops: found, mut never, .. } = facts::infer_gcn3(program, &known);
+        let inferred = facts::infer_gcn3(program, &known);
+        let (found, mut never) = (inferred.loops.clone(), inferred.never.clone());
         // A path of a wave has some of its lanes: what is known of all of them together need not hold for it.
         if self.machine.splits() {
             never.retain(|n| !asks_lanes(program, n.from));
@@ -163,6 +164,7 @@ impl AnalysedKernel {
                 })
                 .collect(),
         });
+        Some(inferred)
     }
 
     /// The steps of the plan that are never taken.

@@ -1,5 +1,6 @@
 //! A kernel with what was measured of it: what every step of the analysis takes from the one before.
 
+use crate::composed::ComposedKernel;
 use crate::kernel::AnalysedKernel;
 use crate::result::LaunchRow;
 use crate::source::Source;
@@ -14,6 +15,8 @@ pub(crate) struct MeasuredKernel {
     pub times: Times,
     pub launches: Vec<LaunchRow>,
     pub source: Source,
+    /// Bounds by own time and waits.
+    pub composed: ComposedKernel,
 }
 
 /// What the first measurement showed.

@@ -22,6 +22,8 @@ pub struct Options {
     pub fixed: Vec<String>,
     /// Measured times only: do not look for exact or proved bounds.
     pub hybrid: bool,
+    /// Of hybrid bounds those by segments only.
+    pub segments: bool,
     /// Proved bounds only: nothing is measured, and what has no proof is an error.
     pub proved: bool,
     /// What to type for more inputs, for the warning about too few.

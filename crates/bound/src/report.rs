@@ -57,6 +57,13 @@ pub(crate) fn report(
         exact: ExactRow::default(),
         proved: Default::default(),
         hybrid_bound: None,
+        hybrid_by: "segments",
+        segment_bound: bound_sum,
+        composed: measured_kernel.composed.row(
+            kernel,
+            &crate::assumptions::behind(source, runs, distinct_inputs),
+            (runs, distinct_inputs.unwrap_or(0)),
+        ),
         warnings: crate::inputs::warnings(source, runs, distinct_inputs, options),
         times: source.name(),
         wave_bound: bound.cycles,

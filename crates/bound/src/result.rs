@@ -2,6 +2,7 @@
 
 use crate::shape::Shape;
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 use wb_isa::Pc;
 
 /// How far a bound can be trusted.
@@ -273,6 +274,27 @@ pub struct ProvedRow {
     pub loops: Vec<LoopRow>,
 }
 
+/// The hybrid bound of a kernel's launches by own time and waits.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ComposedRow {
+    /// None if there is none, and why.
+    pub bound: Option<u64>,
+    pub why_not: Option<String>,
+    pub status: Option<Status>,
+    /// What it is made of.
+    pub terms: Vec<TermRow>,
+    /// The bound if each wave asks for as much as on its heaviest way, and what that adds.
+    pub heaviest: Option<u64>,
+    pub demand: Vec<TermRow>,
+    /// Bounds of launches by number.
+    #[serde(skip)]
+    pub launches: BTreeMap<usize, u64>,
+    #[serde(skip)]
+    pub assumptions: Vec<String>,
+    #[serde(skip)]
+    pub certificate: String,
+}
+
 /// The bound of one kernel and everything it rests on.
 #[derive(Clone, Debug, Serialize)]
 pub struct KernelBound {
@@ -296,6 +318,12 @@ pub struct KernelBound {
     pub proved: ProvedRow,
     /// Where the bound is exact or proved: what the measured times alone would say.
     pub hybrid_bound: Option<u64>,
+    /// What the hybrid bound is made by: `segments` or `own time and waits`; none where times are given.
+    pub hybrid_by: &'static str,
+    /// The bound by segments.
+    pub segment_bound: u64,
+    /// The bound by own time and waits.
+    pub composed: ComposedRow,
     /// What a reader must know before relying on the number.
     pub warnings: Vec<String>,
     /// Where times come from: `measured`, `trace` or `given`. Nothing is observed when they are given.

@@ -161,7 +161,8 @@ pub fn analyse_table(
         })?;
         given.insert(kernel.name.clone(), times(table, &kernel, launched)?);
         let source = Source::Table { name: table.file.name.clone(), hash: hash(table.file.text.as_bytes()) };
-        Ok(MeasuredKernel { times: Times::new(&kernel.plan), kernel, launches: Vec::new(), source })
+        let (times, composed) = (Times::new(&kernel.plan), Default::default());
+        Ok(MeasuredKernel { times, kernel, launches: Vec::new(), source, composed })
     };
     let mut bounds = Vec::new();
     for (mut measured_kernel, launches) in each_kernel(runs, new)? {

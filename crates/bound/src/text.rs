@@ -1,5 +1,6 @@
 //! The report of a bound as text: first what a user asked for, then what it rests on.
 
+use crate::composed::OWN_TIME;
 use crate::result::{BranchRow, CodePlace, KernelBound, Status};
 use std::fmt::Write;
 
@@ -80,9 +81,13 @@ impl KernelBound {
         }
         let _ = writeln!(out, "  status     {:>12}: {}", self.status.name(), self.meaning());
         if let Some(hybrid) = self.hybrid_bound {
-            let _ =
-                writeln!(out, "  hybrid     {hybrid:>12} cycles: what the longest measured times add up to");
+            let how = match self.hybrid_by == OWN_TIME {
+                true => "own time of the longest way, and waits as measured",
+                false => "what the longest measured times add up to",
+            };
+            let _ = writeln!(out, "  hybrid     {hybrid:>12} cycles: {how}");
         }
+        self.composed_text(&mut out);
         self.wave_text(&mut out);
         self.proved_text(&mut out);
         for (i, l) in self.launches.iter().enumerate() {
@@ -156,6 +161,25 @@ impl KernelBound {
         }
         if row.unknown.len() > SHOWN {
             let _ = writeln!(out, "             … {} more", row.unknown.len() - SHOWN);
+        }
+    }
+
+    /// The hybrid bound by own time and waits, and that by segments beside it.
+    fn composed_text(&self, out: &mut String) {
+        let row = &self.composed;
+        let hybrid = matches!(self.status, Status::Hybrid | Status::Observed);
+        let Some(bound) = row.bound.filter(|_| hybrid) else { return };
+        let _ = writeln!(out, "  segments   {:>12} cycles: the longest measured times", self.segment_bound);
+        let _ = writeln!(
+            out,
+            "  own, waits {bound:>12} cycles: own time of the longest way, and waits as measured:"
+        );
+        for t in row.terms.iter().filter(|t| t.cycles > 0) {
+            let share = 100.0 * t.cycles as f64 / bound.max(1) as f64;
+            let _ = writeln!(out, "             {:>12} {share:>5.1} %  {}", t.cycles, t.name);
+        }
+        if let Some(heaviest) = row.heaviest.filter(|h| *h > bound) {
+            let _ = writeln!(out, "             {heaviest:>12} if each wave takes its heaviest way");
         }
     }
 

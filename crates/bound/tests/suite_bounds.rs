@@ -2,7 +2,7 @@
 //! dws, thesis and pws with default marks, and every certificate passes the independent checker.
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use wb_bound::{KernelBound, Options, Runs, analyse};
+use wb_bound::{KernelBound, LaunchRow, Options, Runs, analyse};
 use wb_jobs::JobSpec;
 use wb_jobs::launch::{Launches, WorkloadSession, WorkloadSpec};
 use wb_sim::RunOptions;
@@ -61,6 +61,22 @@ fn check(w: &'static Workload) -> Result<(), Failed> {
                         l.bound,
                         l.observed
                     ));
+                }
+            }
+            match (mechanism, &k.composed.bound) {
+                ("none", None) => problems.push(format!(
+                    "{place}: no bound of {} by own time and waits: {:?}",
+                    k.kernel, k.composed.why_not
+                )),
+                (_, None) => {}
+                (_, Some(bound)) => {
+                    let own = |l: &LaunchRow| k.composed.launches.get(&l.number).copied().unwrap_or(0);
+                    if k.launches.iter().any(|l| own(l) < l.observed) {
+                        problems.push(format!("{place}: {}: own time and waits are too small", k.kernel));
+                    }
+                    if !wb_check::check_hybrid(&k.composed.certificate).is_ok_and(|r| r.bound == *bound) {
+                        problems.push(format!("{place}: the other certificate of {} is not valid", k.kernel));
+                    }
                 }
             }
             if k.wave_bound < k.wave_observed {

@@ -7,6 +7,7 @@ mod document;
 mod error;
 mod flow;
 mod format;
+mod hybrid;
 mod limits;
 mod proved;
 mod value;
@@ -19,6 +20,7 @@ use document::{Document, Header};
 pub use error::CheckError;
 use flow::Flow;
 pub use format::Number;
+pub use hybrid::{FORMAT as HYBRID_FORMAT, HybridReport, check_hybrid};
 pub use proved::{FORMAT as PROVED_FORMAT, ProvedReport, check_proved};
 
 /// What a certificate proves.
@@ -56,6 +58,18 @@ pub fn digest(json: &str) -> Option<String> {
     Some(binding::hash(body.as_bytes()))
 }
 
+/// The last field is the digest of what is in front of it.
+fn check_digest(json: &str, found: &str) -> Result<(), CheckError> {
+    let right =
+        digest(json).ok_or_else(|| CheckError::Syntax("the digest is not the last field".to_owned()))?;
+    if found != right
+        || json.rsplit_once(DIGEST).is_none_or(|(_, end)| end.trim_end() != format!("{right}\"}}"))
+    {
+        return Err(CheckError::Digest { found: found.to_owned(), right });
+    }
+    Ok(())
+}
+
 /// Checks a certificate: its proof, its composition, and that it agrees with itself. If it says Ok, every way through the
 /// graph that keeps to the assumptions takes at most `bound` cycles, and launches composed of such waves at most `total`.
 /// Whether graph, limits, machine and launches are those of a program is not known here: that needs the program.
@@ -68,13 +82,7 @@ pub fn check(json: &str) -> Result<Report, CheckError> {
     }
     let document: Document = read(json)?;
     debug_assert!(document.format == header.format && document.version == header.version);
-    let right =
-        digest(json).ok_or_else(|| CheckError::Syntax("the digest is not the last field".to_owned()))?;
-    if document.digest != right
-        || json.rsplit_once(DIGEST).is_none_or(|(_, end)| end.trim_end() != format!("{right}\"}}"))
-    {
-        return Err(CheckError::Digest { found: document.digest, right });
-    }
+    check_digest(json, &document.digest)?;
     let (mut report, claim) = check_claim(&document.proof)?;
     document.binding.check(&claim)?;
     report.assumptions.truncate(2);

@@ -3,7 +3,7 @@
 
 use crate::error::CheckError;
 use crate::format::{Number, Proof};
-use crate::{DIGEST, check_claim, digest, read};
+use crate::{check_claim, check_digest, read};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -27,9 +27,9 @@ struct Document {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Named {
-    name: String,
-    hash: String,
+pub(crate) struct Named {
+    pub name: String,
+    pub hash: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -54,14 +54,14 @@ struct Launch {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Geometry {
-    groups: u64,
-    waves_per_group: u64,
-    cores: u64,
-    partitions: u64,
-    groups_per_core: u64,
-    waves_per_partition: u64,
-    fill: bool,
+pub(crate) struct Geometry {
+    pub groups: u64,
+    pub waves_per_group: u64,
+    pub cores: u64,
+    pub partitions: u64,
+    pub groups_per_core: u64,
+    pub waves_per_partition: u64,
+    pub fill: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -92,13 +92,7 @@ pub fn check_proved(json: &str) -> Result<ProvedReport, CheckError> {
     if document.format != FORMAT || document.version != VERSION {
         return Err(CheckError::Version { format: document.format, version: document.version });
     }
-    let right =
-        digest(json).ok_or_else(|| CheckError::Syntax("the digest is not the last field".to_owned()))?;
-    if document.digest != right
-        || json.rsplit_once(DIGEST).is_none_or(|(_, end)| end.trim_end() != format!("{right}\"}}"))
-    {
-        return Err(CheckError::Digest { found: document.digest, right });
-    }
+    check_digest(json, &document.digest)?;
     let mut sum = 0i128;
     let mut launches = Vec::new();
     for (i, launch) in document.launches.iter().enumerate() {
@@ -124,22 +118,20 @@ pub fn check_proved(json: &str) -> Result<ProvedReport, CheckError> {
     Ok(ProvedReport { kernel, checksum, machine: (machine.name, machine.hash), bound, launches, assumptions })
 }
 
-/// Cycles that the terms of a launch make.
-fn check_launch(launch: &Launch) -> Result<i128, CheckError> {
-    let over = CheckError::Overflow("the bound of a launch");
+/// The heaviest way of each term; those over the whole kernel are about one graph.
+pub(crate) fn heaviest_ways(terms: &BTreeMap<String, Proof>) -> Result<BTreeMap<&str, i128>, CheckError> {
     let mut heaviest: BTreeMap<&str, i128> = BTreeMap::new();
     let mut whole: Option<(&str, Vec<(usize, usize)>)> = None;
-    for (name, proof) in &launch.terms {
+    for (name, proof) in terms {
         let place = || format!("terms.{name}");
         let piece = match name.as_str() {
             // Of waves that split, own time is of one path: the graph has the sides of splits apart.
-            "own" if launch.terms.contains_key("paths") => true,
+            "own" if terms.contains_key("paths") => true,
             "own" | "partition" | "core" | "machine" | "passed" | "paths" => false,
             "first" | "middle" | "last" | "ending" => true,
             _ => return Err(CheckError::Binding { place: place(), what: "no such term".into() }),
         };
         let (report, _) = check_claim(proof)?;
-        // All terms over the whole kernel are about one graph.
         let ways: Vec<(usize, usize)> = report.ways.iter().map(|w| (w.0, w.1)).collect();
         match &whole {
             Some((other, known)) if !piece && *known != ways => {
@@ -153,21 +145,29 @@ fn check_launch(launch: &Launch) -> Result<i128, CheckError> {
         }
         heaviest.insert(name.as_str(), report.bound.into());
     }
-    let get = |name: &str| {
-        heaviest
-            .get(name)
-            .copied()
-            .ok_or_else(|| CheckError::Binding { place: format!("terms.{name}"), what: "is missing".into() })
-    };
-    if launch.scale == 0 {
-        return Err(CheckError::Number { place: "scale".into() });
-    }
-    let lead_in = i128::from(launch.lead_in) * i128::from(launch.scale);
-    let own = match launch.together {
-        true if launch.ends == 0 => get("own")?.checked_add(lead_in),
+    Ok(heaviest)
+}
+
+fn get(heaviest: &BTreeMap<&str, i128>, name: &str) -> Result<i128, CheckError> {
+    heaviest
+        .get(name)
+        .copied()
+        .ok_or_else(|| CheckError::Binding { place: format!("terms.{name}"), what: "is missing".into() })
+}
+
+/// Own time of a group: of one wave and of `ends` last pieces of others, or of pieces of waves that are not `together`.
+pub(crate) fn own_time(
+    heaviest: &BTreeMap<&str, i128>,
+    together: bool,
+    ends: u64,
+    lead_in: i128,
+) -> Result<i128, CheckError> {
+    let get = |name: &str| get(heaviest, name);
+    let own = match together {
+        true if ends == 0 => get("own")?.checked_add(lead_in),
         // Waves that end before others release them: each such end adds a last piece.
         true => get("ending")?
-            .checked_mul(launch.ends.into())
+            .checked_mul(ends.into())
             .and_then(|all| all.checked_add(lead_in))
             .and_then(|all| all.checked_add(get("own").ok()?)),
         false => {
@@ -180,7 +180,19 @@ fn check_launch(launch: &Launch) -> Result<i128, CheckError> {
         }
     };
     let paths = heaviest.get("paths").copied().unwrap_or(0);
-    let own = own.and_then(|o| o.checked_add(paths)).ok_or_else(|| over.clone())?;
+    own.and_then(|o| o.checked_add(paths)).ok_or(CheckError::Overflow("the bound of a launch"))
+}
+
+/// Cycles that the terms of a launch make.
+fn check_launch(launch: &Launch) -> Result<i128, CheckError> {
+    let over = CheckError::Overflow("the bound of a launch");
+    let heaviest = heaviest_ways(&launch.terms)?;
+    let get = |name: &str| get(&heaviest, name);
+    if launch.scale == 0 {
+        return Err(CheckError::Number { place: "scale".into() });
+    }
+    let lead_in = i128::from(launch.lead_in) * i128::from(launch.scale);
+    let own = own_time(&heaviest, launch.together, launch.ends, lead_in)?;
     let costs = [get("partition")?, get("core")?, get("machine")?];
     let g = launch.geometry;
     for (name, n) in

@@ -151,6 +151,7 @@ impl Wcet {
         Ok(wavebound::bound::Options {
             fixed: self.fixed.clone(),
             hybrid: self.hybrid,
+            segments: false,
             proved: self.proved,
             facts: self.facts.clone(),
             facts_from_trace: self.facts_from_trace,

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use wb_bound::{KernelBound, Options, Runs, analyse};
+use wb_bound::{KernelBound, Options, Runs, TraceFiles, hybrid, is_hybrid_certificate};
 use wb_report::{Axis, Chart, lines};
 use wb_testgen::random::gcn3::{Kernel, Marking, Setup, generate, job, source};
 use wb_testgen::random::mix;
@@ -70,7 +70,10 @@ pub fn case(number: u64, inputs: u64) -> Result<CampaignCase, String> {
     let (found, setup) = bound_case(number, inputs)?;
     let sound =
         found.launches.iter().all(|l| l.bound >= l.observed) && found.wave_bound >= found.wave_observed;
-    let certified = wb_check::check(&found.certificate).is_ok_and(|r| r.bound == found.wave_bound);
+    let certified = match is_hybrid_certificate(&found.certificate) {
+        true => wb_check::check_hybrid(&found.certificate).is_ok_and(|r| r.bound == found.bound),
+        false => wb_check::check(&found.certificate).is_ok_and(|r| r.bound == found.wave_bound),
+    };
     Ok(CampaignCase {
         number,
         mechanism: found.mechanism.clone(),
@@ -97,7 +100,7 @@ pub fn bound_case(number: u64, inputs: u64) -> Result<(KernelBound, Setup), Stri
     let (kernel, setup) = parts(number);
     let jobs = (0..inputs.max(1)).map(|i| job(&kernel, &setup, i)).collect::<Result<Vec<_>, _>>()?;
     let options = Options { facts_from_trace: true, unmeasured: Unmeasured::Exclude, ..Options::default() };
-    let found = analyse(&Runs::Jobs(jobs), &options, &mut |_, _| ())
+    let found = hybrid(&Runs::Jobs(jobs), &options, TraceFiles::default(), &mut |_, _| ())
         .map_err(|e| format!("{:?}", miette::Report::new(e)))?;
     let found = found.into_iter().next().ok_or("no kernel was launched")?;
     Ok((found, setup))

@@ -2,8 +2,9 @@
 //! theorem that adds them up (docs/proved-bounds.md). Nothing of the simulator is used: machine, program and launch are read as data.
 //!
 //! From below: what is read of a machine (`hardware`), what accesses touch (`access`, `lines`, `caches`), what instructions cost
-//! (`charges`), paths of waves that split (`splits`), a wave alone (`pipeline`, `own`), what it asks of others (`demand`), ways through the kernel (`flow`), where waves are
-//! (`geometry`), and the sum (`compose`).
+//! (`charges`), paths of waves that split (`splits`), a wave alone (`pipeline`, `own`), what it asks of others (`demand`), first touches
+//! (`cold`), ways through the kernel (`flow`), where waves are (`geometry`), and the sum (`compose`, `prove`). Terms with measured facts
+//! in place of proved ones are in `measured`, own times of measured waves in `replay`.
 
 mod access;
 mod caches;
@@ -15,10 +16,12 @@ mod flow;
 mod geometry;
 mod hardware;
 mod lines;
+mod measured;
 mod own;
 mod pipeline;
 mod prove;
 mod refusal;
+mod replay;
 mod splits;
 
 pub use access::{Access, Local, Memory};
@@ -29,7 +32,9 @@ pub use demand::{Relation, Resource};
 pub use flow::{Flow, Piece, Weights};
 pub use geometry::Geometry;
 pub use hardware::Hardware;
+pub use measured::{MeasuredTerms, Measurements, Seen, measured_terms};
 pub use pipeline::Pipeline;
 pub use prove::{Fault, Proofs, Proved, Question, Term, prove};
 pub use refusal::Refusal;
+pub use replay::{Alone, Did, Replay, Used};
 pub use splits::{SplitQuestion, Splits};

@@ -225,16 +225,16 @@ pub(crate) struct Others {
 const TRIES: usize = 40;
 const LARGE: usize = 300;
 
-struct Attempt<'a, I: Isa> {
-    question: &'a Question<'a, I>,
-    hardware: &'a Hardware,
-    flow: &'a Flow,
-    geometry: Geometry,
-    caches: &'a Caches,
-    splits: &'a Splits,
-    missing: BTreeSet<Pc>,
+pub(crate) struct Attempt<'a, I: Isa> {
+    pub question: &'a Question<'a, I>,
+    pub hardware: &'a Hardware,
+    pub flow: &'a Flow,
+    pub geometry: Geometry,
+    pub caches: &'a Caches,
+    pub splits: &'a Splits,
+    pub missing: BTreeSet<Pc>,
     /// Demand behind a cache that keeps everything is counted load by load rather than line by line.
-    spills: bool,
+    pub spills: bool,
 }
 
 impl<I: Isa> Attempt<'_, I> {
@@ -407,7 +407,7 @@ impl<I: Isa> Attempt<'_, I> {
     }
 
     /// The terms of a wave.
-    fn wave(
+    pub fn wave(
         &self,
         pipeline: &Pipeline<I>,
         times: &EdgeTimes,
@@ -528,7 +528,7 @@ fn no_end() -> Refusal {
 }
 
 /// Own times as weights of edges.
-fn time_weights(times: &EdgeTimes, scale: u64) -> Result<Weights, Refusal> {
+pub(crate) fn time_weights(times: &EdgeTimes, scale: u64) -> Result<Weights, Refusal> {
     let mut weights = Weights::default();
     for (&edge, &time) in times {
         let time = time.checked_mul(scale).ok_or(Refusal::Overflow { what: "the own time of a block" })?;

@@ -99,7 +99,8 @@ pub fn read<T: Number>(job: &Job, outcome: &Outcome, buffer: &str) -> Result<Vec
 /// Bounds the kernels of these jobs, each a launch with other inputs: how long they can take in the worst case, with what
 /// that rests on.
 pub fn bound_jobs(jobs: Vec<Job>, options: &BoundOptions) -> Result<Vec<KernelBound>, Error> {
-    Ok(bound::analyse(&bound::Runs::Jobs(jobs), options, &mut |_, _| ())?)
+    let runs = bound::Runs::Jobs(jobs);
+    Ok(bound::hybrid(&runs, options, bound::TraceFiles::default(), &mut |_, _| ())?)
 }
 
 /// Runs a job and draws which lanes were on in which cycle, as PNG or SVG by the name of the file.

@@ -9,12 +9,13 @@ use crate::result::{CodePlace, UnknownRow};
 use crate::shape::{Shape, needs};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_facts::{self as facts, AccessFact, FlowFacts, Inferred, Known, LoopFact};
+use wb_hw::{Machine, Needs};
 use wb_isa::gcn3::Op;
 use wb_isa::gcn3::isa::Gcn3;
-use wb_isa::{Isa, Pc};
+use wb_isa::{FlowKind, Isa, Pc};
 use wb_jobs::ProgramRef;
 use wb_program::Program;
-use wb_proved::{Fault, Memory, Proved, Question, Refusal, SplitQuestion, prove};
+use wb_proved::{Access, Fault, Memory, Proved, Question, Refusal, SplitQuestion, prove};
 use wb_sim::Launch;
 
 /// A launch with its bound.
@@ -30,12 +31,23 @@ pub struct ProvedLaunch {
     pub unknown: Vec<UnknownRow>,
 }
 
-/// The proved bound of a launch. `without`: a lemma that a test leaves out.
-pub fn prove_launch(
-    launched: &Launched,
-    options: &Options,
-    without: Option<Fault>,
-) -> Result<ProvedLaunch, BoundError> {
+/// What a proof is asked about a launch, kept while it is answered.
+pub(crate) struct Asked<'a> {
+    pub program: &'a Program<Gcn3>,
+    machine: &'a Machine,
+    needs: Needs,
+    groups: u64,
+    known: FlowFacts,
+    limits: BTreeMap<Pc, u64>,
+    never: BTreeSet<(Pc, Pc)>,
+    alike: BTreeSet<Pc>,
+    accesses: BTreeMap<Pc, Access>,
+    memory: Memory,
+    splits: SplitQuestion,
+}
+
+/// The program of a launch, if there can be a proof about it.
+fn provable<'a>(launched: &Launched<'a>) -> Result<&'a Program<Gcn3>, BoundError> {
     let ProgramRef::Gcn3(program) = launched.program else {
         return Err(refused!(
             Program,
@@ -45,45 +57,91 @@ pub fn prove_launch(
         ));
     };
     facts::analysable(program).map_err(|e| refused!(Program, help = e.hint(), "{e}"))?;
-    let mut known = match facts_for(options, launched.kernel) {
-        None => FlowFacts::default(),
-        Some((name, text)) => FlowFacts::parse(text, name, program)?,
-    };
+    Ok(program)
+}
+
+impl<'a> Asked<'a> {
+    /// `inferred`: what follows from code and arguments; `seen`: limits to take where neither that nor the facts file has one.
+    pub fn new(
+        launched: &Launched<'a>,
+        options: &Options,
+        inferred: &Inferred,
+        seen: &[LoopFact],
+        accesses: BTreeMap<Pc, Access>,
+    ) -> Result<Asked<'a>, BoundError> {
+        let program = provable(launched)?;
+        let mut known = match facts_for(options, launched.kernel) {
+            None => FlowFacts::default(),
+            Some((name, text)) => FlowFacts::parse(text, name, program)?,
+        };
+        let machine = launched.machine;
+        // A path of a wave has some of its lanes: what is known of all of them together need not hold for it.
+        let holds = |n: &&facts::NeverTaken| !machine.splits() || !asks_lanes(program, n.from);
+        // Nor do limits of lanes where paths in different rounds become one.
+        if !machine.mixes_rounds() {
+            known.add(inferred.loops.clone());
+        }
+        let missing: Vec<LoopFact> =
+            seen.iter().filter(|l| known.bound(l.header).is_none()).cloned().collect();
+        known.add(missing);
+        let (needs, groups) = needs(launched.launch, launched.machine);
+        let alike = match needs.waves_per_group > 1 && program.flow.kind.contains(&FlowKind::Barrier) {
+            true => facts::group_branches(program, &Known::launch(program, launched.kernarg, launched.args)),
+            false => BTreeSet::new(),
+        };
+        Ok(Asked {
+            program,
+            machine: launched.machine,
+            needs,
+            groups,
+            limits: known.loops.iter().map(|l| (l.header, l.max)).collect(),
+            never: inferred.never.iter().filter(holds).map(|n| (n.from, n.to)).collect(),
+            alike,
+            accesses,
+            known,
+            memory: memory(program, launched),
+            splits: SplitQuestion {
+                splitting: splitting(program, machine),
+                branches: may_split(program, machine),
+            },
+        })
+    }
+
+    pub fn question(&self, without: Option<Fault>) -> Question<'_, Gcn3> {
+        Question {
+            program: self.program,
+            machine: self.machine,
+            needs: self.needs,
+            groups: self.groups,
+            limits: &self.limits,
+            never: &self.never,
+            alike: &self.alike,
+            accesses: &self.accesses,
+            memory: &self.memory,
+            splits: &self.splits,
+            without,
+        }
+    }
+
+    /// Limits of loops that the answer rests on.
+    pub fn limits(&self) -> &[LoopFact] {
+        &self.known.loops
+    }
+}
+
+/// The proved bound of a launch. `without`: a lemma that a test leaves out.
+pub fn prove_launch(
+    launched: &Launched,
+    options: &Options,
+    without: Option<Fault>,
+) -> Result<ProvedLaunch, BoundError> {
+    let program = provable(launched)?;
     let launch = Known::launch(program, launched.kernarg, launched.args);
-    let Inferred { mut loops, mut never, .. } = facts::infer_gcn3(program, &launch);
-    let machine = launched.machine;
-    // A path of a wave has some of its lanes: what is known of all of them together need not hold for it.
-    if machine.splits() {
-        never.retain(|n| !asks_lanes(program, n.from));
-    }
-    // Nor do limits of lanes where paths in different rounds become one.
-    if machine.mixes_rounds() {
-        loops.clear();
-    }
-    known.add(loops);
-    let limits: BTreeMap<Pc, u64> = known.loops.iter().map(|l| (l.header, l.max)).collect();
-    let never: BTreeSet<(Pc, Pc)> = never.iter().map(|n| (n.from, n.to)).collect();
     let touched = access_facts(program, &launch, launched.machine);
     let accesses = touched.iter().map(|(&pc, fact)| (pc, access(fact))).collect();
-    let memory = memory(program, launched);
-    let (needs, groups) = needs(launched.launch, launched.machine);
-    let question = Question {
-        program,
-        machine: launched.machine,
-        needs,
-        groups,
-        limits: &limits,
-        never: &never,
-        alike: &facts::group_branches(program, &launch),
-        accesses: &accesses,
-        memory: &memory,
-        splits: &SplitQuestion {
-            splitting: splitting(program, machine),
-            branches: may_split(program, machine),
-        },
-        without,
-    };
-    let found = prove(&question).map_err(|e| refusal(program, launched, &e))?;
+    let asked = Asked::new(launched, options, &facts::infer_gcn3(program, &launch), &[], accesses)?;
+    let found = prove(&asked.question(without)).map_err(|e| refusal(program, launched, &e))?;
+    let Asked { accesses, limits, known, .. } = asked;
     let places: BTreeMap<Pc, CodePlace> =
         accesses.keys().chain(limits.keys()).map(|&pc| (pc, place(program, pc))).collect();
     let mut limits = known.loops;
@@ -99,7 +157,7 @@ pub fn prove_launch(
     Ok(ProvedLaunch { shape: Shape::of(launched), found, limits, places, unknown })
 }
 
-fn refusal(program: &Program<Gcn3>, launched: &Launched, why: &Refusal) -> BoundError {
+pub(crate) fn refusal(program: &Program<Gcn3>, launched: &Launched, why: &Refusal) -> BoundError {
     let place = match why {
         Refusal::Limit { header } if launched.machine.mixes_rounds() => {
             let place = program.place(*header);

@@ -68,7 +68,7 @@ pub(crate) fn entry(launch: &ProvedLaunch, machine: &Machine, times: u64) -> Val
     serde_json::to_value(entry).unwrap_or_default()
 }
 
-fn geometry(g: &Geometry) -> Value {
+pub(crate) fn geometry(g: &Geometry) -> Value {
     serde_json::json!({
         "groups": g.groups,
         "waves_per_group": g.waves_per_group,

@@ -7,7 +7,9 @@ mod certificate;
 mod kernel;
 mod verify;
 
+pub(crate) use ask::{Asked, refusal};
 pub use ask::{ProvedLaunch, prove_launch};
+pub(crate) use certificate::geometry;
 pub use certificate::is_proved_certificate;
 pub(crate) use kernel::{ProvedKernel, assumptions, collect};
 pub use verify::verify_proved;

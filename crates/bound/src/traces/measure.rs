@@ -153,7 +153,7 @@ fn from_rows(kernel: AnalysedKernel, read: &Read) -> Result<MeasuredKernel, Boun
         .map_err(|e| read.rows.error(&kernel, e))?;
     let files = read.rows.files.iter().map(|f| (f.name.clone(), f.hash.clone())).collect();
     let source = Source::Trace { files, alike: times.alike };
-    Ok(MeasuredKernel { kernel, times, launches: Vec::new(), source })
+    Ok(MeasuredKernel { kernel, times, launches: Vec::new(), source, composed: Default::default() })
 }
 
 /// Names of the kernels that are launched.

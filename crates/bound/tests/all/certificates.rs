@@ -13,7 +13,7 @@ use wb_jobs::{Job, JobSpec};
 use wb_testgen::random::gcn3::{Setup, generate, job};
 use wb_wcet::measure::Unmeasured;
 
-fn file(name: &str) -> std::path::PathBuf {
+pub fn file(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/gcn3").join(name)
 }
 

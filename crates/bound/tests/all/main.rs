@@ -11,6 +11,7 @@ mod analysis_time;
 mod bound_traces;
 mod branches;
 mod certificates;
+mod composed;
 mod counted;
 mod exact;
 mod facts;

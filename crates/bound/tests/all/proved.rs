@@ -227,7 +227,7 @@ fn every_lemma_is_needed() {
 }
 
 /// A certificate whose fields were changed and whose digest was made to fit.
-fn resealed(mut value: Value) -> String {
+pub fn resealed(mut value: Value) -> String {
     value.as_object_mut().expect("an object").remove("digest");
     let body = serde_json::to_string(&value).expect("JSON");
     let body = body.strip_suffix('}').expect("an object");
@@ -236,7 +236,7 @@ fn resealed(mut value: Value) -> String {
 }
 
 /// All numbers, flags and texts of a document, by path.
-fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
+pub fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => map.iter().for_each(|(k, v)| leaves(v, &format!("{path}/{k}"), found)),
         Value::Array(list) => {
@@ -246,7 +246,7 @@ fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-fn changed(value: &Value) -> Value {
+pub fn changed(value: &Value) -> Value {
     match value {
         Value::Bool(b) => Value::Bool(!b),
         Value::Number(n) => match n.as_u64() {

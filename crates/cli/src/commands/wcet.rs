@@ -95,8 +95,11 @@ pub struct AnalysisArgs {
     /// Bound by measured times, also where no contents can change the time or a bound is proved without them
     #[arg(long)]
     hybrid: bool,
+    /// Bound by the longest measured times of segments only, as bounds with splits, traces and tables are (docs/wcet.md)
+    #[arg(long)]
+    segments: bool,
     /// Bound without any measurement; an error where there is no proof (docs/proved-bounds.md)
-    #[arg(long, conflicts_with = "hybrid")]
+    #[arg(long, conflicts_with_all = ["hybrid", "segments"])]
     proved: bool,
     /// Keep an instrumentation point at every divergent branch, as THESIS does; the bound is looser, never tighter
     #[arg(long)]
@@ -137,7 +140,8 @@ impl AnalysisArgs {
             unmeasured: self.unmeasured,
             all_points: self.all_points,
             fixed: self.fixed.clone(),
-            hybrid: self.hybrid,
+            hybrid: self.hybrid || self.segments,
+            segments: self.segments,
             proved: self.proved,
             free_skips: false,
             what_if: true,

@@ -19,7 +19,7 @@ fn file(folder_name: &str, name: &str) -> String {
 #[test]
 fn a_trace_gives_the_bound_of_the_runs() {
     let object = control();
-    let base = [&["wcet", &object], NEST, &["--runs", "3", "--json", "--hybrid"]].concat();
+    let base = [&["wcet", &object], NEST, &["--runs", "3", "--json", "--segments"]].concat();
     for name in ["nest.csv", "nest.parquet"] {
         let trace = file("bounds-trace", name);
         let runs = kernel(&[&base[..], &["--write-trace", &trace]].concat());
@@ -69,7 +69,7 @@ fn a_trace_of_several_kernels_is_a_file_each() {
     );
     let launch = file("bounds-launch", "launch.toml");
     std::fs::write(&launch, text).expect("launch file");
-    let base = ["wcet", &launch, "--unmeasured", "exclude", "--hybrid", "--json"];
+    let base = ["wcet", &launch, "--unmeasured", "exclude", "--segments", "--json"];
     let trace = file("bounds-launch", "t.csv");
     let runs = json(&[&base[..], &["--write-trace", &trace]].concat());
     let parts = ["saxpy", "collatz"].map(|k| file("bounds-launch", &format!("t-{k}.csv")));
@@ -138,7 +138,7 @@ fn the_best_places_are_marked_and_hold() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let bound = |file: &str, more: &[&str]| {
-        let v = kernel(&[&["wcet", file], NEST, more, &["--json", "--hybrid"]].concat());
+        let v = kernel(&[&["wcet", file], NEST, more, &["--json", "--segments"]].concat());
         (number(&v["bound"]), number(&v["observed"]))
     };
     let pws = ["--mechanism", "pws", "--s", "3"];

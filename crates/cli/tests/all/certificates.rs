@@ -14,7 +14,7 @@ fn certificate(name: &str, more: &[&str]) -> (String, Value) {
     let args = [
         &["wcet", &file],
         NEST,
-        &["--runs", "2", "--hybrid", "--certificate", &path, "--json"],
+        &["--runs", "2", "--segments", "--certificate", &path, "--json"],
         MACHINE,
         more,
     ];
@@ -102,6 +102,54 @@ fn damaged_certificates_are_refused_by_themselves() {
     assert!(refused("{").contains("not a certificate"));
     let old = r#"{"format":"wavebound-certificate","version":1,"about":{},"bound":1}"#;
     assert!(refused(old).contains("version 1 binds neither code nor machine nor launch"));
+}
+
+/// Bounds by own time and waits have certificates of their own, and no word in them makes them proved.
+#[test]
+fn own_times_and_waits_are_measured_again() {
+    let path = folder("certificates").join("own.json").display().to_string();
+    let object = control();
+    let how = ["--runs", "2", "--hybrid", "--certificate", &path, "--json"];
+    let v = json(&[&["wcet", &object], NEST, &how, MACHINE].concat());
+    assert_eq!(v["kernels"][0]["hybrid_by"], "own time and waits");
+    let base = ["check-bound", &path, "--program", object.as_str()];
+    let all = [&base[..], MACHINE, NEST].concat();
+    for (args, first) in [
+        (base[..2].to_vec(), "NOT verified: code, graph, limits, machine, launch, times"),
+        (base.to_vec(), "NOT verified: graph, limits, machine, launch, times; verified: code"),
+        (
+            [&base[..], MACHINE].concat(),
+            "NOT verified: graph, limits, launch, times; verified: code, machine",
+        ),
+        (all.clone(), "own.json: verified: code, graph, limits, machine, launch, times"),
+    ] {
+        let text = stdout(&args);
+        assert!(text.lines().next().is_some_and(|l| l.contains(first)), "{first}: {text}");
+        assert!(text.contains("waits are MEASURED") && text.contains("status hybrid"), "{text}");
+        assert!(text.contains(&format!("takes at most {} cycles", number(&v["bound"]))), "{text}");
+    }
+    let refused = |args: &[&str], part: &str| {
+        let output = wavebound(args);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {text}");
+        assert!(text.contains("NOT VALID") && text.contains(part), "{part}: {text}");
+    };
+    refused(&[&base[..], MACHINE, &["--set", "dram.latency=900"]].concat(), "machine: ");
+    let other: Vec<&str> = NEST.iter().map(|a| if *a == "256" { "128" } else { a }).collect();
+    refused(&[&base[..], MACHINE, &other].concat(), "launch: ");
+    let text = std::fs::read_to_string(&path).expect("a certificate");
+    let (body, _) = text.rsplit_once(",\"digest\"").expect("a digest");
+    for (from, to, part) in [
+        ("\"status\":\"hybrid\"", "\"status\":\"proved\"", "status"),
+        ("wavebound-hybrid\",\"version\":1", "wavebound-proved\",\"version\":2", "not a certificate"),
+    ] {
+        assert!(body.contains(from));
+        let forged = format!("{},\"digest\":\"\"}}", body.replace(from, to));
+        let digest = wavebound::check::digest(&forged).expect("a digest");
+        std::fs::write(&path, forged.replace("\"digest\":\"\"", &format!("\"digest\":\"{digest}\"")))
+            .expect("written");
+        refused(&base[..2], part);
+    }
 }
 
 #[test]

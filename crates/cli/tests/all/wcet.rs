@@ -70,7 +70,7 @@ fn text_says_what_was_asked_first_and_assumptions_last() {
 #[test]
 fn json_adds_up() {
     let file = control();
-    let v = json(&nest(&file, &["--json"]));
+    let v = json(&nest(&file, &["--json", "--segments"]));
     assert_eq!(v["version"], 2);
     let k = &v["kernels"][0];
     assert_eq!((k["kernel"].as_str(), k["file"].as_str()), (Some("nest"), Some("control.O2.co")));
@@ -113,6 +113,29 @@ fn json_adds_up() {
     assert!(inner.len() > 10, "{inner:?}");
     assert!(inner.iter().all(|b| sum("to", b) == sum("from", b)), "{edges:?}");
     assert!(edges.iter().any(|e| e["worst"] == true && number(&e["count"]) == 31), "{edges:?}");
+}
+
+/// Own time and waits beside segments: the smaller one is the bound, and it is the sum of its parts.
+#[test]
+fn the_better_hybrid_bound_is_printed() {
+    let file = control();
+    let v = json(&nest(&file, &["--json"]));
+    let (k, segments) = (&v["kernels"][0], json(&nest(&file, &["--json", "--segments"])));
+    assert_eq!((k["status"].as_str(), k["hybrid_by"].as_str()), (Some("hybrid"), Some("own time and waits")));
+    assert_eq!(segments["kernels"][0]["hybrid_by"], "segments");
+    assert_eq!(k["segment_bound"], segments["bound"]);
+    assert_eq!(k["bound"], k["composed"]["bound"]);
+    let (bound, longer) = (number(&k["bound"]), number(&k["segment_bound"]));
+    assert!(number(&k["observed"]) <= bound && bound < longer, "{bound} {longer}");
+    let terms = k["composed"]["terms"].as_array().expect("terms");
+    let sum: u64 = terms.iter().map(|t| number(&t["cycles"])).sum();
+    assert!(sum.abs_diff(bound) <= 3, "{sum} of {bound}: every term is rounded");
+    assert!(number(&k["composed"]["heaviest"]) >= bound);
+    let text = stdout(&nest(&file, &[]));
+    for part in [format!("segments   {longer:>12} cycles"), format!("own, waits {bound:>12} cycles")] {
+        assert!(text.contains(&part), "{part}: {text}");
+    }
+    assert!(text.contains("waits are MEASURED") && !text.contains("longest measured time of each"), "{text}");
 }
 
 #[test]
@@ -272,7 +295,7 @@ fn ways_that_no_run_took_are_an_error_or_an_assumption() {
     let file = control();
     let launch = ["--kernel", "switches", "--grid", "256", "--group", "64"];
     let values = ["--arg", "buf:u32:256:const=1", "--arg", "buf:u32:256", "--arg", "u32:8"];
-    let base = [&["wcet", &file], &launch[..], &values, &["--hybrid"]].concat();
+    let base = [&["wcet", &file], &launch[..], &values, &["--segments"]].concat();
     let call = |how: &str| stdout(&[&base[..], &["--unmeasured", how]].concat());
     let error = failure(&base);
     assert!(error.contains("no run took 6 ways") && error.contains("--unmeasured exclude"), "{error}");

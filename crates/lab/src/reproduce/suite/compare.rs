@@ -135,6 +135,20 @@ fn summary(nb: &mut Notebook, size: Size, lines: &[Line]) -> Result<(), Report> 
         let median = (ratios[(ratios.len() - 1) / 2] + ratios[ratios.len() / 2]) / 2.0;
         nb.number(format!("median bound / observed, {size}, {kind}"), median, 3, "");
     }
+    let better = lines.iter().filter_map(|l| {
+        let (m, b) = &l.found[0];
+        Some((l.name, b.better? as f64 / m.cycles.max(1) as f64))
+    });
+    let better: Vec<(&str, f64)> = better.collect();
+    let ratios: Vec<f64> = better.iter().map(|b| b.1).collect();
+    nb.number(
+        format!("average (segments, or own time and waits) / observed, {size}, none"),
+        mean(&ratios),
+        3,
+        "",
+    );
+    let each: Vec<String> = better.iter().map(|(name, r)| format!("{name} {r:.2}")).collect();
+    nb.text(format!("segments, or own time and waits / observed, {size}, none"), each.join(", "));
     let exact: Vec<(&str, f64, &ExactPart)> = lines
         .iter()
         .filter_map(|l| {

@@ -132,6 +132,9 @@ fn kernel(out: &mut String, i: usize, k: &KernelBound, deadline: Option<u64>) {
         deadline,
     }));
     out.push_str(&heat::bars(k, deadline));
+    if k.composed.bound.is_some() {
+        section(out, "Own time and waits", k.hybrid_bound.is_none(), &tables::composed(k));
+    }
     section(out, "What is proved", k.proved.bound.is_some(), &tables::proved(k));
     section(out, "What contents of buffers decide", !k.exact.holds, &tables::contents(k));
     if !k.blocks.is_empty() {

@@ -121,6 +121,23 @@ pub fn worst(k: &KernelBound) -> String {
     )
 }
 
+/// The hybrid bound by own time and waits, beside that by segments.
+pub fn composed(k: &KernelBound) -> String {
+    let (row, bound) = (&k.composed, k.composed.bound.unwrap_or(0));
+    let share = |cycles: u64| format!("{:.1}%", 100.0 * cycles as f64 / bound.max(1) as f64);
+    let rows = row.terms.iter().map(|t| vec![escape(t.name), number(t.cycles), share(t.cycles)]);
+    let heaviest = row.heaviest.map_or(String::new(), |h| {
+        format!(" If each wave took its heaviest way it would be {} cycles.", number(h))
+    });
+    format!(
+        "<p>Own time of the longest way, and waits as measured, are {} cycles; the longest measured times of segments add up to \
+         {}.{heaviest}</p>\n{}",
+        number(bound),
+        number(k.segment_bound),
+        table(&["part", "cycles", "share"], rows)
+    )
+}
+
 /// Whether contents of buffers can change the time, and where.
 pub fn contents(k: &KernelBound) -> String {
     let fixed: Vec<String> = k.exact.fixed.iter().map(|(name, hash)| format!("{name} ({hash})")).collect();
