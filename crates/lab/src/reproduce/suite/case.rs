@@ -6,8 +6,9 @@ use miette::{Report, WrapErr, miette};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use wb_bound::exact::examine;
+use wb_bound::worst::{self, Effort, Subject};
 use wb_bound::{KernelBound, Options, Runs, Status, analyse, better};
 use wb_hw::MarkStyle;
 use wb_jobs::JobSpec;
@@ -133,6 +134,9 @@ pub struct ExactPart {
     /// Kernels without a proof, and why.
     #[serde(default)]
     pub refused: Vec<String>,
+    /// The longest that a search for other contents found (`wavebound worst`); of workloads that are exact the time itself.
+    #[serde(default)]
+    pub worst: u64,
 }
 
 /// A kernel's part of a bound.
@@ -309,7 +313,10 @@ fn bound(which: &WorkloadSpec, spec: &JobSpec) -> Result<Bound, Report> {
         left_out,
         holds: found.iter().chain(&best).all(holds),
         kernels: found.iter().map(row).collect(),
-        exact: exact(&runs, &best, &given)?,
+        exact: match exact(&runs, &best, &given)? {
+            Some(part) if !part.whole => Some(ExactPart { worst: longest(which, spec)?, ..part }),
+            part => part,
+        },
     })
 }
 
@@ -355,7 +362,16 @@ fn exact(runs: &Runs, found: &[KernelBound], options: &Options) -> Result<Option
         whole: examined.iter().all(|k| k.row.holds),
         cycles: cycles.sum(),
         lines: lines.len(),
+        worst: 0,
     }))
+}
+
+/// The longest that a search found: so many tries as take about a minute.
+fn longest(which: &WorkloadSpec, spec: &JobSpec) -> Result<u64, Report> {
+    let tries = if which.size <= Size::Small { 60 } else { 10 };
+    let subject = Subject::Workload { which: which.clone(), spec: Box::new(spec.clone()) };
+    let effort = Effort { seed: 1, tries, time: Duration::MAX };
+    Ok(worst::search(&subject, &[], &effort, &mut |_, _| ())?.worst.cycles)
 }
 
 fn row(k: &KernelBound) -> KernelRow {

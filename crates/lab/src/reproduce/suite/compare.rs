@@ -173,6 +173,19 @@ fn summary(nb: &mut Notebook, size: Size, lines: &[Line]) -> Result<(), Report> 
     nb.number(format!("workloads bounded without measurement, {size}, none"), without.len() as f64, 0, "");
     nb.number(format!("average (exact or proved) bound / observed, {size}, none"), mean(&ratios), 3, "");
     nb.number(format!("geometric mean (exact or proved), {size}, none"), geometric_mean(&ratios), 3, "");
+    let longest = |l: &&Line| {
+        let (m, b) = &l.found[0];
+        let e = b.exact.as_ref()?;
+        let longest = m.cycles.max(e.worst).max(1) as f64;
+        Some((l.name, longest / m.cycles.max(1) as f64, e.proved? as f64 / longest))
+    };
+    let worst: Vec<(&str, f64, f64)> = lines.iter().filter_map(|l| longest(&l)).collect();
+    let against: Vec<f64> = worst.iter().map(|w| w.2).collect();
+    let quantity = format!("average (exact or proved) bound / longest found, {size}, none");
+    nb.number(quantity, mean(&against), 3, "");
+    let each = worst.iter().filter(|w| w.1 > 1.0).map(|w| format!("{} {:.2} → {:.2}", w.0, w.1, w.2));
+    let each: Vec<String> = each.collect();
+    nb.text(format!("longest found / observed → bound / longest found, {size}"), each.join(", "));
     let near = ratios.iter().filter(|r| **r <= 1.3).count();
     nb.number(format!("of them within 1.3, {size}, none"), near as f64, 0, "");
     let each: Vec<String> = without.iter().map(|(name, r)| format!("{name} {r:.2}")).collect();
