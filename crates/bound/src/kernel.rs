@@ -298,7 +298,7 @@ pub(crate) fn splitting(program: &Program<Gcn3>, machine: &Machine) -> Splitting
     }
 }
 
-/// Every `split` keeps the lanes that are on and stands right before a marked branch (with another mask, a path could take both
+/// Every `split` keeps the lanes that are on and stands before a marked branch, EXEC unchanged between them (with another mask, a path could take both
 /// sides), and there are as many merges where lanes meet as splits that meet there, and no others.
 fn marks_pair_up(program: &Program<Gcn3>, marked: &BTreeSet<Pc>, reached: &BTreeSet<Pc>) -> bool {
     let of_kind =
@@ -315,7 +315,9 @@ fn marks_pair_up(program: &Program<Gcn3>, marked: &BTreeSet<Pc>, reached: &BTree
     let keeps_exec = |&branch: &Pc| {
         let block = program.cfg.block_at(branch);
         let pcs = block.map_or_else(Vec::new, |b| program.cfg.pcs(b, &program.flow));
-        let before = pcs.len().checked_sub(2).and_then(|i| program.ops[pcs[i] as usize].inst.as_ref());
+        let insts = pcs.iter().rev().skip(1).filter_map(|&pc| program.ops[pc as usize].inst.as_ref());
+        let idle = |op: Op| matches!(op, Op::SSetregB32 | Op::SSetregImm32B32 | Op::SNop | Op::SWaitcnt);
+        let before = insts.into_iter().find(|i| !idle(i.op));
         let exec = [sreg::EXEC, sreg::EXEC + 1].map(Operand::Sgpr);
         before.is_some_and(|i| i.op == Op::Split && i.src[..2] == exec)
     };
