@@ -303,15 +303,16 @@ impl State {
     fn rename(&self, other: &mut State, block: usize) {
         let names = |s: &State| {
             let mut all: BTreeSet<(u64, u16, Id, u8)> = BTreeSet::new();
+            let here = |id: &Id| matches!(id, Id::Met(b, _) if *b == block);
             let mut add = |case: u64, n: u16, v: &Value| {
-                all.extend(v.id.map(|id| (case, n, id, 0)));
-                all.extend(v.tags.iter().map(|t| (case, n, t.id, 1 + u8::from(t.high))));
+                all.extend(v.id.filter(here).map(|id| (case, n, id, 0)));
+                let tags = v.tags.iter().filter(|t| here(&t.id));
+                all.extend(tags.map(|t| (case, n, t.id, 1 + u8::from(t.high))));
             };
             s.scalars.iter().enumerate().for_each(|(n, v)| add(0, 256 + n as u16, v));
             for (&case, class) in &s.lanes {
                 class.regs.iter().for_each(|(&n, v)| add(case, n.into(), v));
             }
-            all.retain(|n| matches!(n.2, Id::Met(b, _) if b == block));
             all
         };
         let (mine, theirs) = (names(self), names(other));
