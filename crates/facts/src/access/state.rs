@@ -111,7 +111,8 @@ impl State {
     /// Nothing is known.
     pub fn unknown(dims: Dims) -> State {
         let lanes = [0, 1 << EXEC].map(|case| (case, Class::default())).into_iter().collect();
-        let scalars = vec![Rc::new(Value::uniform(Range::FULL, false)); 128];
+        let any = Rc::new(Value::uniform(Range::FULL, false));
+        let scalars = (0..128).map(|_| any.clone()).collect();
         State { dims, scalars, masks: 1 << EXEC, lanes, carry: None }
     }
 
