@@ -366,9 +366,9 @@ fn exact(runs: &Runs, found: &[KernelBound], options: &Options) -> Result<Option
     }))
 }
 
-/// The longest that a search found: so many tries as take about a minute.
+/// The longest that a short search found; `wavebound worst` searches longer.
 fn longest(which: &WorkloadSpec, spec: &JobSpec) -> Result<u64, Report> {
-    let tries = if which.size <= Size::Small { 60 } else { 10 };
+    let tries = if which.size <= Size::Small { 20 } else { 10 };
     let subject = Subject::Workload { which: which.clone(), spec: Box::new(spec.clone()) };
     let effort = Effort { seed: 1, tries, time: Duration::MAX };
     Ok(worst::search(&subject, &[], &effort, &mut |_, _| ())?.worst.cycles)
