@@ -120,10 +120,7 @@ impl Demand {
                             .blocks
                             .entry(b)
                             .or_default();
-                        *block = amount
-                            .checked_mul(times(relation, b))
-                            .and_then(|all| block.checked_add(all))
-                            .ok_or(Refusal::Overflow { what: "the demand of a block" })?;
+                        *block = sum(*block, product(amount, times(relation, b))?)?;
                     }
                 }
             }
@@ -141,7 +138,7 @@ impl Demand {
                         .entry(resource)
                         .or_default()
                         .edges
-                        .insert((b, to), amount * times(relation, b));
+                        .insert((b, to), product(amount, times(relation, b))?);
                 }
             }
         }
@@ -150,7 +147,8 @@ impl Demand {
             for &relation in &relations {
                 for (resource, amount) in cost.redirect(relation) {
                     let weights = by.entry(relation).or_default().entry(resource).or_default();
-                    *weights.blocks.entry(b).or_default() += amount * restarts * times(relation, b);
+                    let block = weights.blocks.entry(b).or_default();
+                    *block = sum(*block, product(product(amount, restarts)?, times(relation, b))?)?;
                 }
             }
         }
@@ -170,7 +168,8 @@ impl Demand {
             for &relation in &relations {
                 for (resource, amount) in asked(relation) {
                     let weights = by.entry(relation).or_default().entry(resource).or_default();
-                    *weights.blocks.entry(flow.entry).or_default() += amount * most;
+                    let block = weights.blocks.entry(flow.entry).or_default();
+                    *block = sum(*block, product(amount, most)?)?;
                 }
             }
         }
@@ -180,19 +179,28 @@ impl Demand {
     /// All resources of a relation together.
     pub fn total(&self, relation: Relation) -> Result<Weights, Refusal> {
         let mut sum = Weights::default();
-        let over = || Refusal::Overflow { what: "the demand of a block" };
         for weights in self.by.get(&relation).into_iter().flat_map(BTreeMap::values) {
             for (&b, &w) in &weights.blocks {
                 let block = sum.blocks.entry(b).or_default();
-                *block = block.checked_add(w).ok_or_else(over)?;
+                *block = self::sum(*block, w)?;
             }
             for (&e, &w) in &weights.edges {
                 let edge = sum.edges.entry(e).or_default();
-                *edge = edge.checked_add(w).ok_or_else(over)?;
+                *edge = self::sum(*edge, w)?;
             }
         }
         Ok(sum)
     }
+}
+
+const OVER: Refusal = Refusal::Overflow { what: "the demand of a block" };
+
+fn product(a: u64, b: u64) -> Result<u64, Refusal> {
+    a.checked_mul(b).ok_or(OVER)
+}
+
+fn sum(a: u64, b: u64) -> Result<u64, Refusal> {
+    a.checked_add(b).ok_or(OVER)
 }
 
 /// The smallest number of parts in which each line takes a whole number of them.

@@ -9,7 +9,6 @@ use wb_isa::{FlowKind, Isa, NO_PC, Pc};
 use wb_program::Program;
 use wb_program::cfg::Cfg;
 use wb_wcet::measure::{Plan, Points, side_of};
-use wb_wcet::split::Reconvergence;
 use wb_wcet::wave::Splitting;
 
 /// What is known about splits before the proof: branches that may split, and those that can be counted on.
@@ -303,6 +302,5 @@ impl Cover<'_> {
 /// The sides that a path takes only one of, as the analysis of splits has them.
 pub(crate) fn counted_on(splits: &Splits) -> Option<(&Splitting, &[BlockRegion])> {
     let splitting = splits.splitting.as_ref().filter(|s| !s.unknown && s.contexts > 0)?;
-    debug_assert!(matches!(splitting.reconvergence, Reconvergence::AtJoin | Reconvergence::Never));
     Some((splitting, &splits.regions))
 }
