@@ -6,7 +6,7 @@
 //! that never come to a barrier again are out of the game: ways to where no barrier is ahead do not count.
 
 use crate::infer::state::Space;
-use crate::infer::{self, Known};
+use crate::infer::{self, Inferred, Known};
 use crate::plain::plain;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::gcn3::isa::{FIRST_SCALAR, Gcn3, SCC};
@@ -61,7 +61,7 @@ pub fn group_branches(program: &Program<Gcn3>, known: &Known) -> BTreeSet<Pc> {
 /// Scalar loads whose values are the same for all waves: of the arguments and the dispatch packet, which nobody writes.
 fn constant_loads(program: &Program<Gcn3>, known: &Known) -> BTreeSet<Pc> {
     let cfg = &program.cfg;
-    let found = infer::with_ranges(program, known, |values, _, _| {
+    let found = infer::with_ranges(program, known, &Inferred::default(), |values, _, _| {
         let mut found = BTreeSet::new();
         for b in cfg.reachable(cfg.block_at(program.entry)) {
             let Some(mut state) = values.at(b).cloned() else { continue };

@@ -1,7 +1,7 @@
 //! What memory instructions touch, in the words of the proof.
 
 use std::collections::BTreeMap;
-use wb_facts::{AccessFact, AccessShape, Known};
+use wb_facts::{AccessFact, AccessShape, Inferred, Known};
 use wb_hw::Machine;
 use wb_isa::Pc;
 use wb_isa::gcn3::isa::Gcn3;
@@ -9,7 +9,12 @@ use wb_program::Program;
 use wb_proved::{Access, Local};
 
 /// Facts about every memory instruction that can be reached.
-pub(super) fn facts(program: &Program<Gcn3>, known: &Known, machine: &Machine) -> BTreeMap<Pc, AccessFact> {
+pub(super) fn facts(
+    program: &Program<Gcn3>,
+    known: &Known,
+    inferred: &Inferred,
+    machine: &Machine,
+) -> BTreeMap<Pc, AccessFact> {
     let line =
         |first: &str| machine.caches.iter().find(|c| c.name == first).map_or(machine.dram.line, |c| c.line);
     let shape = AccessShape {
@@ -19,7 +24,7 @@ pub(super) fn facts(program: &Program<Gcn3>, known: &Known, machine: &Machine) -
         lanes: machine.core.lanes,
         apart: machine.splits(),
     };
-    wb_facts::accesses(program, known, shape)
+    wb_facts::accesses(program, known, inferred, shape)
 }
 
 /// The same as the proof takes it.

@@ -137,9 +137,10 @@ pub fn prove_launch(
 ) -> Result<ProvedLaunch, BoundError> {
     let program = provable(launched)?;
     let launch = Known::launch(program, launched.kernarg, launched.args);
-    let touched = access_facts(program, &launch, launched.machine);
+    let inferred = facts::infer_gcn3(program, &launch);
+    let touched = access_facts(program, &launch, &inferred, launched.machine);
     let accesses = touched.iter().map(|(&pc, fact)| (pc, access(fact))).collect();
-    let asked = Asked::new(launched, options, &facts::infer_gcn3(program, &launch), &[], accesses)?;
+    let asked = Asked::new(launched, options, &inferred, &[], accesses)?;
     let found = prove(&asked.question(without)).map_err(|e| refusal(program, launched, &e))?;
     let Asked { accesses, limits, known, .. } = asked;
     let places: BTreeMap<Pc, CodePlace> =

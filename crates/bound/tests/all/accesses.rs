@@ -6,7 +6,7 @@ use crate::cases;
 use crate::exact::{fixture, launches};
 use std::collections::BTreeMap;
 use wb_facts::access::{AccessFact, AccessRule, AccessShape, Local, accesses_without};
-use wb_facts::{Known, accesses};
+use wb_facts::{Known, accesses, infer_gcn3};
 use wb_hw::Machine;
 use wb_isa::Pc;
 use wb_jobs::launch::WorkloadSpec;
@@ -119,9 +119,10 @@ fn judged(job: &Job, without: Option<AccessRule>) -> Result<Compared, String> {
     let AnyProgram::Gcn3(program) = &job.program else { return Err("GCN3".into()) };
     let known = Known::launch(program, &job.kernarg, &job.args);
     let shape = shape(&job.machine);
+    let inferred = infer_gcn3(program, &known);
     let facts = match without {
-        None => accesses(program, &known, shape),
-        rule => accesses_without(program, &known, shape, rule),
+        None => accesses(program, &known, &inferred, shape),
+        rule => accesses_without(program, &known, &inferred, shape, rule),
     };
     let unit = job.machine.units.iter().find(|u| u.classes.iter().any(|c| c == "lds"));
     let least = unit.map_or(1, |u| {

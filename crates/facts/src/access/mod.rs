@@ -26,7 +26,7 @@ use crate::calls::code_blocks;
 use crate::check::calls_of;
 use crate::infer::state::{Side, State as Ranges};
 use crate::infer::values::Values;
-use crate::infer::{self, Known, Limits};
+use crate::infer::{self, Inferred, Known, Limits};
 use linear::Dims;
 use moves::Moves;
 use rounds::Place;
@@ -44,9 +44,15 @@ use wb_program::cfg::Loop;
 const PATIENCE: u32 = 3;
 const VISITS: usize = 48;
 
-/// Facts about all memory instructions that a kernel can reach.
-pub fn accesses(program: &Program<Gcn3>, known: &Known, shape: AccessShape) -> BTreeMap<Pc, AccessFact> {
-    accesses_without(program, known, shape, None)
+/// Facts about all memory instructions that a kernel can reach; `inferred` is what [`crate::infer_gcn3`] says of the same
+/// launch.
+pub fn accesses(
+    program: &Program<Gcn3>,
+    known: &Known,
+    inferred: &Inferred,
+    shape: AccessShape,
+) -> BTreeMap<Pc, AccessFact> {
+    accesses_without(program, known, inferred, shape, None)
 }
 
 /// The same with a rule left out, for the tests of the search.
@@ -54,6 +60,7 @@ pub fn accesses(program: &Program<Gcn3>, known: &Known, shape: AccessShape) -> B
 pub fn accesses_without(
     program: &Program<Gcn3>,
     known: &Known,
+    inferred: &Inferred,
     shape: AccessShape,
     without: Option<AccessRule>,
 ) -> BTreeMap<Pc, AccessFact> {
@@ -76,7 +83,7 @@ pub fn accesses_without(
         private: setup.scratch_per_lane > 0 || known.kernarg.is_none(),
         without,
     };
-    let found = infer::with_ranges(program, known, |values, entries, limits| {
+    let found = infer::with_ranges(program, known, inferred, |values, entries, limits| {
         let of = |set: Setting, around: &Around, wave: Option<u32>| {
             let before = BTreeMap::new();
             let rounds = if wave.is_some() { rounds::apart(program) } else { Vec::new() };
@@ -248,11 +255,11 @@ impl Analysis<'_> {
     /// The state after a block; `see` is shown every instruction with the state before it.
     fn through(&self, block: usize, mut state: State, see: &mut dyn FnMut(&Step, &State)) -> State {
         let Some(ranges) = self.values.at(block) else { return state };
-        let (mut ranges, mut before) = (ranges.clone(), ranges.clone());
+        let mut ranges = ranges.clone();
         for pc in self.program.cfg.pcs(block, &self.program.flow) {
             let Some(inst) = self.program.ops[pc as usize].inst.as_ref() else { continue };
             sharpen(&mut ranges, &state, inst);
-            before.set_to(&ranges);
+            let before = ranges.clone();
             self.values.step(pc, &mut ranges);
             let step = Step { pc, inst, set: self.set, before: &before, after: &ranges };
             see(&step, &state);

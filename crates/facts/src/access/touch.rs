@@ -273,13 +273,21 @@ fn local(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFa
     // Only what lies in the group's memory is executed at all.
     let size = Some(around.setup.lds_bytes).filter(|&n| n > 0 && around.launched).unwrap_or(1 << 30);
     let inside = Range::signed(-(most as i32), size.min(1 << 30) as i32);
+    let there = first_lanes(around.existing);
+    let mut apart: Vec<(Wide, Mask)> = Vec::new();
     let address = state.and_then(|s| {
         let place = |class: &super::state::Class| {
             step.value(s, class, inst.src[0]).with_range(inside).extended(true, step.set.dims)
         };
+        apart = s.on().map(|(_, class)| (place(class), class.lanes & there)).collect();
         of_classes(step, s, &inst.src[..1], place)
     });
-    Some(vector(step, state, around, &address.unwrap_or_else(anything), &pieces, Local::Always))
+    let mut fact = vector(step, state, around, &address.unwrap_or_else(anything), &pieces, Local::Always);
+    if apart.len() > 1 && step.before.is_clean(sreg::EXEC) {
+        let passes = count::passes_of_classes(&apart, &pieces, around.shape.banks, step.set.dims);
+        fact.passes = passes.map_or(fact.passes, |n| n.min(fact.passes));
+    }
+    Some(fact)
 }
 
 /// Bytes of one access of a buffer instruction, and how many there are.

@@ -424,7 +424,8 @@ pub fn step(inst: &Inst, state: &mut State, known: &Known) {
             Scalar::new(Range::exact(if v < 0 { u32::MAX } else { 0 })),
         ]),
         (Op::SMovB64, Operand::Sgpr(n)) => {
-            state.scalars.get(usize::from(n)..usize::from(n) + 2).map(<[_]>::to_vec)
+            let half = |i: usize| state.scalars.get(usize::from(n) + i).copied();
+            half(0).zip(half(1)).map(|(low, high)| vec![low, high])
         }
         _ => None,
     };

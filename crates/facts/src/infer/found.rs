@@ -26,7 +26,7 @@ pub(super) struct Found {
 }
 
 /// Ranges of registers at headers (by block) in every round.
-pub(super) type Clamps = BTreeMap<(usize, Side), Range>;
+pub(crate) type Clamps = BTreeMap<(usize, Side), Range>;
 
 /// A way that no wave of the launch takes: an edge of the control-flow graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,4 +51,13 @@ pub struct Inferred {
     pub proof: Option<wb_flowproof::Proof>,
     /// What the checker refused, and why: a fault of the prover or of the checker.
     pub refused: Vec<String>,
+    /// Ranges of registers at headers that follow; none if the checker refused something.
+    pub(crate) clamps: Option<Clamps>,
+}
+
+impl Inferred {
+    /// What somebody says, with nothing that follows from it.
+    pub fn said(loops: Vec<LoopFact>, never: Vec<NeverTaken>) -> Inferred {
+        Inferred { loops, never, ..Inferred::default() }
+    }
 }

@@ -2,6 +2,7 @@
 //! round of each loop followed for one lane (`round`), and the arithmetic of counted loops (`bound`). Sound before sharp:
 //! what is not certain gives no limit. A limit holds for every path of a wave, split or not.
 
+mod bank;
 mod bdd;
 mod bound;
 mod emit;
@@ -29,7 +30,7 @@ use found::{Clamps, Found};
 use range::Range;
 use round::Round;
 use state::State;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use values::Values;
 use wb_flowproof::{Counted, Rule};
 use wb_isa::Pc;
@@ -46,14 +47,16 @@ pub fn infer_gcn3(program: &Program<Gcn3>, known: &Known) -> Inferred {
     let Some(proof) = &found.proof else { return found };
     match recheck(program, known, proof) {
         Ok(checked) => {
-            let Inferred { mut loops, never, proof, .. } = found;
+            let Inferred { mut loops, never, proof, clamps: found_clamps, .. } = found;
             loops.retain(|l| checked.loops.get(&l.header) == Some(&l.max));
             let proof = proof.map(|mut p| {
                 p.loops.retain(|l| checked.loops.contains_key(&l.header));
                 p
             });
             let refused = checked.refused.iter().map(|r| r.1.to_string()).collect();
-            Inferred { loops, never, proof, refused }
+            // Ranges rest on all that the prover found.
+            let clamps = found_clamps.filter(|_| checked.refused.is_empty());
+            Inferred { loops, never, proof, refused, clamps }
         }
         Err(refused) => Inferred { refused: vec![refused.to_string()], ..Inferred::default() },
     }
@@ -78,45 +81,44 @@ pub fn infer_unchecked(program: &Program<Gcn3>, known: &Known) -> Inferred {
     let inferred = |values: &Values, found: BTreeMap<usize, Found>| {
         let never = never_taken(values, known);
         let proof = Some(emit::proof(values, found.values(), &never));
+        let clamps = Some(clamps_of(&found));
         let loops = found.into_values().map(|f| f.fact).collect();
-        Inferred { loops, never, proof, refused: Vec::new() }
+        Inferred { loops, never, proof, refused: Vec::new(), clamps }
     };
-    solve(program, known, |values, _, found| inferred(values, found)).unwrap_or_default()
+    solve(program, known, |values, found| inferred(values, found)).unwrap_or_default()
 }
 
 /// How often loops go back to their headers at most, by those.
 pub(crate) type Limits = BTreeMap<usize, u64>;
 
-/// Ranges of all registers of a kernel, cut by what is proven about its loops if the checker agrees; with the blocks that
-/// are entered from elsewhere, and limits. None if its flow is not known or it is too large.
+/// Ranges of all registers of a kernel, cut by what [`infer_gcn3`] proved about its loops; with the blocks that are entered
+/// from elsewhere, and limits. None if its flow is not known or it is too large.
 pub(crate) fn with_ranges<R>(
     program: &Program<Gcn3>,
     known: &Known,
+    inferred: &Inferred,
     f: impl FnOnce(&Values, &[(usize, State)], &Limits) -> R,
 ) -> Option<R> {
-    solve(program, known, |values, entries, found| {
-        let proof = emit::proof(values, found.values(), &never_taken(values, known));
-        if recheck(program, known, &proof).is_ok_and(|checked| checked.refused.is_empty()) {
-            let limits = found.iter().map(|(&header, f)| (header, f.fact.max)).collect();
-            return Some(f(values, entries, &limits));
-        }
-        let clamps = Clamps::new();
-        Some(f(&Values::compute(program, known, entries, &clamps)?, entries, &Limits::new()))
-    })?
+    let (entries, _) = entries(program, known)?;
+    let nothing = Clamps::new();
+    let clamps = inferred.clamps.as_ref().unwrap_or(&nothing);
+    let values = Values::compute(program, known, &entries, clamps)?;
+    let limit = |l: &LoopFact| Some((program.cfg.block_at(l.header)?, l.max));
+    let limits = match inferred.clamps {
+        Some(_) => inferred.loops.iter().filter_map(limit).collect(),
+        None => Limits::new(),
+    };
+    Some(f(&values, &entries, &limits))
 }
 
-/// Proves what it can about all loops, with ranges that follow from it.
-fn solve<R>(
-    program: &Program<Gcn3>,
-    known: &Known,
-    f: impl FnOnce(&Values, &[(usize, State)], BTreeMap<usize, Found>) -> R,
-) -> Option<R> {
+/// Blocks that are entered from elsewhere, with what holds there, and all blocks; none if a jump leads to an unknown place, which
+/// could be in any loop.
+fn entries(program: &Program<Gcn3>, known: &Known) -> Option<(Vec<(usize, State)>, BTreeSet<usize>)> {
     let calls = calls_of(program);
     let code = code_blocks(program, &calls);
     let mut instructions = code.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow));
     let plain = |pc: Pc| program.ops[pc as usize].inst.as_ref().is_some_and(plain);
     let entry = program.cfg.block_at(program.entry)?;
-    // Jumps to unknown places could lead into any loop.
     if !instructions.all(plain) || analysable_with(program, &calls).is_err() {
         return None;
     }
@@ -125,6 +127,16 @@ fn solve<R>(
         let block = program.cfg.block_at(callee).filter(|b| code.contains(b));
         entries.extend(block.map(|b| (b, State::unknown())));
     }
+    Some((entries, code))
+}
+
+/// Proves what it can about all loops, with ranges that follow from it.
+fn solve<R>(
+    program: &Program<Gcn3>,
+    known: &Known,
+    f: impl FnOnce(&Values, BTreeMap<usize, Found>) -> R,
+) -> Option<R> {
+    let (entries, code) = entries(program, known)?;
     let mut found: BTreeMap<usize, Found> = BTreeMap::new();
     let mut clamps = Clamps::new();
     for _ in 0..PASSES {
@@ -138,16 +150,14 @@ fn solve<R>(
                 found.insert(l.header, new);
             }
         }
-        drop(values);
         let new = clamps_of(&found);
-        more |= new != clamps;
-        clamps = new;
-        if !more {
-            break;
+        if !more && new == clamps {
+            return Some(f(&values, found));
         }
+        drop(values);
+        clamps = new;
     }
-    let values = Values::compute(program, known, &entries, &clamps)?;
-    Some(f(&values, &entries, found))
+    Some(f(&Values::compute(program, known, &entries, &clamps)?, found))
 }
 
 /// What is known about the registers at headers because of how often loops go round.

@@ -1,6 +1,7 @@
 //! What is known about registers at one point: ranges of scalars, ranges of vector registers apart for lanes that are on
 //! and lanes that are off, which scalar pairs are masks of existing lanes only, and what comparisons said.
 
+use super::bank::Bank;
 use super::range::{Range, Rel};
 use std::collections::BTreeMap;
 use wb_isa::gcn3::sreg;
@@ -142,11 +143,11 @@ impl MaskCond {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    pub scalars: Vec<Scalar>,
+    pub scalars: Bank<Scalar>,
     /// Vector registers of lanes that are on.
-    pub on: Vec<Range>,
+    pub on: Bank<Range>,
     /// Of lanes that are off; none where there can be no such lane.
-    pub off: Vec<Option<Range>>,
+    pub off: Bank<Option<Range>>,
     /// Pairs (by their first register) with bits only of lanes that exist.
     pub clean: u128,
     /// Pairs that are not zero, and pairs that are.
@@ -162,25 +163,12 @@ const VECTORS: usize = 256;
 const SCALARS: usize = 128;
 
 impl State {
-    /// A copy of another state, in the room there is.
-    pub fn set_to(&mut self, other: &State) {
-        let State { scalars, on, off, clean, some, none, scc, carry, masks } = other;
-        self.scalars.clone_from(scalars);
-        self.on.clone_from(on);
-        self.off.clone_from(off);
-        (self.clean, self.some, self.none) = (*clean, *some, *none);
-        (self.scc, self.carry) = (*scc, *carry);
-        if self.masks != *masks {
-            self.masks.clone_from(masks);
-        }
-    }
-
     /// Nothing is known.
     pub fn unknown() -> State {
         State {
-            scalars: vec![Scalar::UNKNOWN; SCALARS],
-            on: vec![Range::FULL; VECTORS],
-            off: vec![Some(Range::FULL); VECTORS],
+            scalars: Bank::new(Scalar::UNKNOWN, SCALARS),
+            on: Bank::new(Range::FULL, VECTORS),
+            off: Bank::new(Some(Range::FULL), VECTORS),
             clean: 0,
             some: 0,
             none: 0,
@@ -193,32 +181,18 @@ impl State {
     /// A wave before its first instruction, registers still to be told: all lanes that exist are on.
     pub fn start() -> State {
         let exec = 1 << sreg::EXEC;
-        State { off: vec![None; VECTORS], clean: exec, some: exec, ..State::unknown() }
+        State { off: Bank::new(None, VECTORS), clean: exec, some: exec, ..State::unknown() }
     }
 
     /// Everything that holds in both; whether that is less than before.
     pub fn join(&mut self, other: &State) -> bool {
-        let mut changed = false;
-        let mut put = |old: &mut Range, new: Range| {
-            changed |= *old != new;
-            *old = new;
+        let either = |x: Option<Range>, y: Option<Range>| match (x, y) {
+            (Some(x), Some(y)) => Some(x.join(y)),
+            (x, y) => x.or(y),
         };
-        for (a, b) in self.on.iter_mut().zip(&other.on) {
-            put(a, a.join(*b));
-        }
-        for (a, b) in self.off.iter_mut().zip(&other.off) {
-            let new = match (*a, *b) {
-                (Some(x), Some(y)) => Some(x.join(y)),
-                (x, y) => x.or(y),
-            };
-            changed |= *a != new;
-            *a = new;
-        }
-        for (a, b) in self.scalars.iter_mut().zip(&other.scalars) {
-            let new = a.join(*b);
-            changed |= *a != new;
-            *a = new;
-        }
+        let mut changed = self.on.merge(&other.on, Range::join);
+        changed |= self.off.merge(&other.off, either);
+        changed |= self.scalars.merge(&other.scalars, Scalar::join);
         let rest = (self.clean & other.clean, self.some & other.some, self.none & other.none);
         changed |= rest != (self.clean, self.some, self.none);
         (self.clean, self.some, self.none) = rest;
@@ -235,18 +209,12 @@ impl State {
 
     /// Bounds that moved from `old` jump to the next stop.
     pub fn widen(&mut self, old: &State, stops: &[i64]) {
-        for (new, old) in self.on.iter_mut().zip(&old.on) {
-            *new = old.widen(*new, stops);
-        }
-        for (new, old) in self.off.iter_mut().zip(&old.off) {
-            *new = match (*old, *new) {
-                (Some(o), Some(n)) => Some(o.widen(n, stops)),
-                (_, n) => n,
-            };
-        }
-        for (new, old) in self.scalars.iter_mut().zip(&old.scalars) {
-            new.range = old.range.widen(new.range, stops);
-        }
+        self.on.merge(&old.on, |new, old| old.widen(new, stops));
+        self.off.merge(&old.off, |new, old| match (old, new) {
+            (Some(o), Some(n)) => Some(o.widen(n, stops)),
+            (_, n) => n,
+        });
+        self.scalars.merge(&old.scalars, |new, old| Scalar { range: old.range.widen(new.range, stops), ..new });
     }
 
     pub fn side(&self, side: Side) -> Range {
@@ -345,16 +313,12 @@ impl State {
 
     /// Lanes go off.
     pub fn narrow(&mut self) {
-        for (off, on) in self.off.iter_mut().zip(&self.on) {
-            *off = Some(off.map_or(*on, |o| o.join(*on)));
-        }
+        self.off.combine(&self.on, |off, on| Some(off.map_or(on, |o| o.join(on))));
     }
 
     /// Lanes that were off come on: what was said about lanes that are on may not hold for them.
     pub fn widen_lanes(&mut self) {
-        for (off, on) in self.off.iter().zip(self.on.iter_mut()) {
-            *on = off.map_or(*on, |o| o.join(*on));
-        }
+        self.on.combine(&self.off, |on, off| off.map_or(on, |o| o.join(on)));
         self.keep_uniform();
     }
 

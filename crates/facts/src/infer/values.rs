@@ -340,8 +340,8 @@ pub fn start(program: &Program<Gcn3>, known: &Known) -> State {
         }
     }
     let dimensions = setup.work_item_dimensions.clamp(1, 3) as usize;
-    for (d, range) in state.on.iter_mut().enumerate().take(dimensions) {
-        *range = known.item_ids(d);
+    for d in 0..dimensions {
+        state.on[d] = known.item_ids(d);
     }
     state
 }

@@ -1,6 +1,6 @@
 //! What accesses can touch at most, on small kernels: each line is one kind of address that compilers make.
 
-use wb_facts::Known;
+use wb_facts::{Known, infer_gcn3};
 use wb_facts::access::{AccessFact, AccessShape, Local, Why, accesses};
 use wb_isa::SourceFile;
 use wb_isa::gcn3::isa::Gcn3;
@@ -29,7 +29,7 @@ fn facts_of(body: &str, group: [u32; 3], grid: [u32; 3], shape: AccessShape) -> 
     let bytes: Vec<u8> = [DATA, DATA + 0x2ff0].iter().flat_map(|w| w.to_le_bytes()).collect();
     let known = Known { kernarg: Some(&bytes), group, grid, ..Known::default() };
     // The loads of arguments and of s8 come first.
-    accesses(&program, &known, shape).into_values().skip(2).collect()
+    accesses(&program, &known, &infer_gcn3(&program, &known), shape).into_values().skip(2).collect()
 }
 
 /// The last access of a kernel of 4 groups of 256 work-items.

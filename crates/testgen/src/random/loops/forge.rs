@@ -23,11 +23,7 @@ pub fn forged(program: &Program<Gcn3>, known: &Known, seed: u64) -> Inferred {
         why: format!("forged, seed {seed}"),
     };
     let way = |&(from, to): &(u32, u32)| NeverTaken { from, to, why: format!("forged, seed {seed}") };
-    Inferred {
-        loops: checked.loops.iter().map(fact).collect(),
-        never: proof.never.iter().map(way).collect(),
-        ..Inferred::default()
-    }
+    Inferred::said(checked.loops.iter().map(fact).collect(), proof.never.iter().map(way).collect())
 }
 
 /// Changes one thing.
