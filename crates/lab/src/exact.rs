@@ -29,7 +29,7 @@ pub struct ExactFound {
     /// Of the others, those whose time did differ.
     pub differ: u64,
     /// Labellings that the checker refused: a fault of one of the two, but not a wrong bound.
-    pub refused: u64,
+    pub refused: Vec<(u64, String)>,
     /// Cases whose time differs although it was shown not to.
     pub wrong: Vec<(u64, String)>,
 }
@@ -41,11 +41,12 @@ pub fn search(what: &ExactSearch, progress: &(dyn Fn() + Sync)) -> Result<ExactF
         sum.cases += 1;
         sum.exact += one.exact;
         sum.differ += one.differ;
-        sum.refused += one.refused;
+        sum.refused.extend(one.refused);
         sum.wrong.extend(one.wrong);
     };
     let mut found = over(what.cases.clone(), what.threads, look, add, progress)?;
     found.wrong.sort();
+    found.refused.sort();
     Ok(found)
 }
 
@@ -57,9 +58,11 @@ fn one(case: u64, what: &ExactSearch) -> Result<ExactFound, String> {
     let labelled = label_without(program, &witness, what.without).map_err(|e| e.to_string())?;
     let mut found = ExactFound::default();
     let mut shown = labelled.uses.is_empty();
-    if shown && what.without.is_none() && recheck(program, &witness, &labelled.labelling).is_err() {
-        found.refused = 1;
-        shown = false;
+    if shown && what.without.is_none() {
+        if let Err(why) = recheck(program, &witness, &labelled.labelling) {
+            found.refused.push((case, why.to_string()));
+            shown = false;
+        }
     }
     found.exact = u64::from(shown);
     for input in 1..what.contents.max(2) {

@@ -57,7 +57,7 @@ pub fn search(
 ) -> Result<Searched, BoundError> {
     let begun = Instant::now();
     let buffers = subject.buffers()?;
-    let changes = Changes::new(&buffers, ranges)?;
+    let mut changes = Changes::new(&buffers, ranges)?;
     let original: Vec<Vec<u8>> = buffers.iter().map(|b| b.contents.clone()).collect();
     let (start, ways) = subject.run(&original)?;
     let mut seen: HashSet<u64> = ways.into_iter().collect();
@@ -70,9 +70,10 @@ pub fn search(
         // The longest ones more often than the others.
         let parent = (noise.below(pool.len() as u64) as usize).min(noise.below(pool.len() as u64) as usize);
         let other = noise.below(pool.len() as u64) as usize;
-        let contents = changes.change(&pool[parent].contents, &pool[other].contents, &mut noise);
+        let (contents, changed) = changes.change(&pool[parent].contents, &pool[other].contents, &mut noise);
         match subject.run(&contents) {
             Ok((cycles, ways)) => {
+                changes.learn(&changed, cycles != pool[parent].cycles);
                 let new = ways.into_iter().filter(|&w| seen.insert(w)).count() > 0;
                 if cycles > searched.worst.cycles {
                     searched.worst = Found { contents: contents.clone(), cycles };

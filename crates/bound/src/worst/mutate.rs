@@ -2,6 +2,7 @@
 
 use super::subject::SubjectBuffer;
 use crate::error::{BoundError, refused};
+use std::collections::BTreeSet;
 use wb_jobs::data::{Element, splitmix};
 
 /// Pseudo-random numbers: the same seed gives the same search everywhere.
@@ -53,8 +54,14 @@ pub struct Changes {
     buffers: Vec<Changed>,
 }
 
+/// How often a buffer is changed, compared with others: at first, and at most.
+const WEIGHT: u64 = 4;
+const MOST: u64 = 16;
+
 struct Changed {
     number: usize,
+    /// More for buffers whose changes changed the time.
+    weight: u64,
     element: Element,
     low: f64,
     high: f64,
@@ -89,7 +96,7 @@ impl Changes {
             values.sort_by(f64::total_cmp);
             values.dedup();
             if low < high && elements > 0 {
-                all.push(Changed { number, element: b.element, low, high, values, elements });
+                all.push(Changed { number, weight: WEIGHT, element: b.element, low, high, values, elements });
             }
         }
         Ok(Changes { buffers: all })
@@ -100,18 +107,48 @@ impl Changes {
         !self.buffers.is_empty()
     }
 
-    /// Contents changed in one to many places; now and then a buffer comes from another input.
-    pub fn change(&self, from: &[Vec<u8>], other: &[Vec<u8>], noise: &mut Noise) -> Vec<Vec<u8>> {
+    /// Contents changed in one to many places; now and then a buffer comes from another input. Second: what was changed, for
+    /// [`Changes::learn`].
+    pub fn change(
+        &self,
+        from: &[Vec<u8>],
+        other: &[Vec<u8>],
+        noise: &mut Noise,
+    ) -> (Vec<Vec<u8>>, BTreeSet<usize>) {
         let mut contents = from.to_vec();
+        let mut changed = BTreeSet::new();
         for _ in 0..1 + noise.below(3) {
-            let b = &self.buffers[noise.below(self.buffers.len() as u64) as usize];
+            let at = self.drawn(noise);
+            let b = &self.buffers[at];
+            changed.insert(at);
             if noise.below(12) == 0 {
                 contents[b.number].clone_from(&other[b.number]);
             } else {
                 b.change(&mut contents[b.number], noise);
             }
         }
-        contents
+        (contents, changed)
+    }
+
+    /// A buffer, by weight.
+    fn drawn(&self, noise: &mut Noise) -> usize {
+        let mut left = noise.below(self.buffers.iter().map(|b| b.weight).sum());
+        for (at, b) in self.buffers.iter().enumerate() {
+            match left.checked_sub(b.weight) {
+                Some(rest) => left = rest,
+                None => return at,
+            }
+        }
+        0
+    }
+
+    /// Buffers that were changed are changed more often if the time changed, too, and less often if it did not: contents that
+    /// decide nothing are soon left alone.
+    pub fn learn(&mut self, changed: &BTreeSet<usize>, matters: bool) {
+        for &at in changed {
+            let weight = &mut self.buffers[at].weight;
+            *weight = if matters { (*weight * 2).min(MOST) } else { (*weight - 1).max(1) };
+        }
     }
 }
 
@@ -228,12 +265,34 @@ mod tests {
         let mut noise = Noise::new(3);
         let mut now = start.clone();
         for _ in 0..2000 {
-            now = changes.change(&now, &start, &mut noise);
+            now = changes.change(&now, &start, &mut noise).0;
             let values = now[0].chunks_exact(4).map(|c| Element::U32.value(c));
             assert!(values.into_iter().all(|v| (10.0..=14.0).contains(&v)));
             assert_eq!(now[1], start[1]);
         }
         assert_ne!(now, start);
         assert!(Changes::new(&all, &[Ranged { buffer: "c".into(), low: 0.0, high: 1.0 }]).is_err());
+    }
+
+    /// What changes the time is changed more often, and nothing is left alone for ever.
+    #[test]
+    fn buffers_that_matter_are_changed_more_often() {
+        let contents: Vec<u8> = (0..64u32).flat_map(u32::to_le_bytes).collect();
+        let buffer = |name: &str| SubjectBuffer {
+            name: name.into(),
+            element: Element::U32,
+            contents: contents.clone(),
+        };
+        let all = [buffer("a"), buffer("b"), buffer("c")];
+        let mut changes = Changes::new(&all, &[]).expect("changes");
+        let start: Vec<Vec<u8>> = all.iter().map(|b| b.contents.clone()).collect();
+        let (mut noise, mut count) = (Noise::new(5), [0; 3]);
+        for _ in 0..1000 {
+            let (_, changed) = changes.change(&start, &start, &mut noise);
+            changed.iter().for_each(|&at| count[at] += 1);
+            changes.learn(&changed, changed.contains(&1));
+        }
+        assert!(count[1] > 2 * count[0] && count[1] > 2 * count[2], "{count:?}");
+        assert!(count[0] > 20 && count[2] > 20, "{count:?}");
     }
 }

@@ -409,3 +409,40 @@ fn no_contents_change_the_time_of_exact_random_kernels() {
         Ok(())
     });
 }
+
+/// More masks that may differ than cases are told apart for: what may differ is not forgotten with them, by prover nor checker.
+#[test]
+fn many_masks_hide_no_leak() {
+    for count in 1..=10 {
+        let pair = |i: usize| format!("s[{}:{}]", 20 + 2 * i, 21 + 2 * i);
+        let mut body = String::new();
+        for i in 0..count {
+            body += &format!("v_cmp_lt_u32 {}, {}, v1\n", pair(i), 5 + i);
+        }
+        body += &format!("s_and_saveexec_b64 s[60:61], {}\n", pair(count - 1));
+        body += "flat_load_dword v5, v[2:3]\n s_waitcnt vmcnt(0) lgkmcnt(0)\n s_mov_b64 exec, s[60:61]\n";
+        // All of them are read again.
+        for i in 0..count {
+            body += &format!("v_cndmask_b32 v6, v6, v1, {}\n", pair(i));
+        }
+        let job = kernel(&body);
+        let (_, witness) = witnessed(&job).unwrap_or_else(|e| panic!("{:?}\n{body}", miette::Report::new(e)));
+        let AnyProgram::Gcn3(program) = &job.program else { panic!("GCN3") };
+        let found = label(program, &witness).expect("labels");
+        assert!(found.uses.iter().any(|u| u.what == TimeUse::Lanes), "{count} masks: {:?}", found.uses);
+        assert!(recheck(program, &witness, &found.labelling).is_err(), "{count} masks");
+    }
+}
+
+/// Kernels with more cases of masks than are told apart: what may differ is not forgotten with them.
+#[test]
+fn too_many_cases_hide_no_difference() {
+    let case = 10185;
+    let job = contents_job(case, 0).expect("a job");
+    let AnyProgram::Gcn3(program) = &job.program else { panic!("GCN3") };
+    let (_, witness) = witnessed(&job).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+    let honest = label(program, &witness).expect("labels");
+    if honest.uses.is_empty() {
+        recheck(program, &witness, &honest.labelling).unwrap_or_else(|e| panic!("case {case}: {e}"));
+    }
+}

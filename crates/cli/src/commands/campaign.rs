@@ -181,12 +181,15 @@ fn search_exact(args: &CampaignArgs, count: u64) -> CommandResult {
             cases: found.cases,
             exact: found.exact,
             differ: found.differ,
-            refused: found.refused,
+            refused: found.refused.len() as u64,
             wrong: wrong.collect(),
         })?;
     } else {
         for (case, what) in found.wrong.iter().take(5) {
             print_line(&format!("case {case}: {what}"));
+        }
+        for (case, why) in found.refused.iter().take(5) {
+            print_line(&format!("case {case}: the checker says: {why}"));
         }
         print_line(&format!(
             "{} kernels × {} contents: {} shown to be exact, {} of the others take different times; {} labellings refused by \
@@ -195,11 +198,11 @@ fn search_exact(args: &CampaignArgs, count: u64) -> CommandResult {
             args.inputs,
             found.exact,
             found.differ,
-            found.refused,
+            found.refused.len(),
             found.wrong.len()
         ));
     }
-    Ok(if found.wrong.is_empty() && found.refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if found.wrong.is_empty() && found.refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 #[derive(Serialize)]

@@ -289,8 +289,7 @@ impl Analysis<'_> {
         };
         let next = self.program.cfg.block_at(self.program.flow.next[last as usize]);
         let op = self.program.ops[last as usize].inst.as_ref().map(|i| i.op);
-        let taken: BTreeSet<usize> = self.values.out(block).into_iter().map(|o| o.0).collect();
-        let ways = taken.into_iter().filter_map(|to| {
+        let ways = self.values.taken(block).iter().filter_map(|&to| {
             let mut state = state.clone();
             if target != next {
                 let jumps = Some(to) == target;

@@ -177,8 +177,7 @@ fn never_taken(values: &Values, known: &Known) -> Vec<NeverTaken> {
     let program = values.program;
     let mut found = Vec::new();
     for (b, block) in program.cfg.blocks.iter().enumerate().filter(|(b, _)| values.at(*b).is_some()) {
-        let out = values.out(b);
-        for &s in block.succs.iter().filter(|s| out.iter().all(|o| o.0 != **s)) {
+        for &s in block.succs.iter().filter(|s| !values.taken(b).contains(s)) {
             let to = program.cfg.blocks[s].first;
             found.push(NeverTaken { from: block.last, to, why: words::why_never(values, b, known) });
         }

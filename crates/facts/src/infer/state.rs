@@ -214,7 +214,8 @@ impl State {
             (Some(o), Some(n)) => Some(o.widen(n, stops)),
             (_, n) => n,
         });
-        self.scalars.merge(&old.scalars, |new, old| Scalar { range: old.range.widen(new.range, stops), ..new });
+        self.scalars
+            .merge(&old.scalars, |new, old| Scalar { range: old.range.widen(new.range, stops), ..new });
     }
 
     pub fn side(&self, side: Side) -> Range {

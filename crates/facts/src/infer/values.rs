@@ -6,6 +6,7 @@ use super::found::Clamps;
 use super::known::{Known, SideCondition};
 use super::range::Range;
 use super::state::{Cond, MaskCond, Pointer, Scalar, Side, Space, State};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::gcn3::{Inst, Op};
@@ -17,6 +18,8 @@ pub struct Values<'a> {
     known: &'a Known<'a>,
     /// None where nothing can get to.
     before: Vec<Option<State>>,
+    /// Blocks that can follow each one, once somebody asked.
+    taken: Vec<OnceCell<BTreeSet<usize>>>,
     /// Ranges of a header's registers in every round, proven elsewhere.
     clamps: &'a Clamps,
 }
@@ -35,7 +38,8 @@ impl<'a> Values<'a> {
         clamps: &'a Clamps,
     ) -> Option<Values<'a>> {
         let blocks = program.cfg.blocks.len();
-        let mut values = Values { program, known, before: vec![None; blocks], clamps };
+        let taken = vec![OnceCell::new(); blocks];
+        let mut values = Values { program, known, before: vec![None; blocks], taken, clamps };
         let order = values.order(entries);
         let place: BTreeMap<usize, usize> = order.iter().enumerate().map(|(i, &b)| (b, i)).collect();
         let headers: BTreeSet<usize> = program.cfg.loops.iter().map(|l| l.header).collect();
@@ -234,6 +238,11 @@ impl<'a> Values<'a> {
             self.step(pc, &mut state);
         }
         Some(state)
+    }
+
+    /// Blocks that can follow a block.
+    pub fn taken(&self, b: usize) -> &BTreeSet<usize> {
+        self.taken[b].get_or_init(|| self.out(b).into_iter().map(|o| o.0).collect())
     }
 
     /// States on the edges out of a block that can be taken.

@@ -147,6 +147,11 @@ impl State {
 
     /// Every case becomes those that `f` says.
     pub fn change(&mut self, f: impl Fn(Case, &Vectors) -> Vec<(Case, Vectors)>) {
+        self.replace(f);
+        self.limit();
+    }
+
+    fn replace(&mut self, f: impl Fn(Case, &Vectors) -> Vec<(Case, Vectors)>) {
         let mut lanes: BTreeMap<Case, Vectors> = BTreeMap::new();
         for (&case, vectors) in &self.lanes {
             for (case, vectors) in f(case, vectors) {
@@ -154,6 +159,10 @@ impl State {
             }
         }
         self.lanes = lanes;
+    }
+
+    /// Gives up cases that are too many. Whether pairs may differ must be known by then: their bits are lost.
+    fn limit(&mut self) {
         if self.lanes.len() > CASES {
             (0..64).for_each(|pair| self.forget(pair));
         }
@@ -162,7 +171,7 @@ impl State {
     /// Pairs get new bits: `f` says which ones a case can have then.
     pub fn assign<const N: usize>(&mut self, pairs: &[u8; N], f: impl Fn(Case) -> Vec<[(bool, bool); N]>) {
         pairs.iter().for_each(|pair| self.masks |= 1 << pair);
-        self.change(|case, vectors| {
+        self.replace(|case, vectors| {
             let put = |new: [(bool, bool); N]| {
                 let case = pairs.iter().zip(new).fold(case, |case, (&pair, b)| with_bits(case, pair, b));
                 (case, *vectors)
@@ -177,6 +186,7 @@ impl State {
             let both = 3 << (2 * pair);
             self.scalars = if differs { self.scalars | both } else { self.scalars & !both };
         }
+        self.limit();
     }
 
     /// What holds on both ways. True if `self` became weaker.

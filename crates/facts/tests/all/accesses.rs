@@ -1,7 +1,7 @@
 //! What accesses can touch at most, on small kernels: each line is one kind of address that compilers make.
 
-use wb_facts::{Known, infer_gcn3};
 use wb_facts::access::{AccessFact, AccessShape, Local, Why, accesses};
+use wb_facts::{Known, infer_gcn3};
 use wb_isa::SourceFile;
 use wb_isa::gcn3::isa::Gcn3;
 use wb_objects::codeobject::{CodeObject, from_assembly};

@@ -194,7 +194,7 @@ fn masks(pair: &mut Pair, to: &[u8], new: impl Fn(&Lane) -> Vec<Vec<Bits>>) {
         }
     }
     pair.lanes = lanes;
-    pair.tidy();
+    // Before kinds of lanes are given up, and with them the bits.
     for &m in to {
         pair.followed |= 1 << m;
         let differs = pair.lanes.iter().any(|l| l.bit(m).0 != l.bit(m).1);
@@ -206,6 +206,7 @@ fn masks(pair: &mut Pair, to: &[u8], new: impl Fn(&Lane) -> Vec<Vec<Bits>>) {
             }
         }
     }
+    pair.tidy();
 }
 
 /// What a 64-bit operation does to one bit, and whether EXEC is its second source and saved before.

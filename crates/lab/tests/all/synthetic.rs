@@ -1,5 +1,7 @@
 //! The synthetic benchmark leaves what its reference says, whatever its shape, marks, mechanism and machine.
 
+use wb_bound::proved::prove_launch;
+use wb_bound::{Launched, Options};
 use wb_jobs::JobSpec;
 use wb_lab::synthetic::{MarkWith, Marks, Synthetic};
 use wb_sim::RunOptions;
@@ -65,4 +67,22 @@ fn numbers_out_of_range_are_errors() {
     let largest =
         Synthetic { layers: 6, leaf: 128, memory: 100, trips: 1, items: 64, ..Synthetic::default() };
     cycles(&largest, &spec("none", 0, &[]), false);
+}
+
+/// On a machine made for it the proved bound is close: at most 1.15 of what is observed.
+#[test]
+fn proved_bounds_of_a_predictable_machine_are_close() {
+    for layers in 0..=4 {
+        for items in [64, 1024, 4096] {
+            let bench = Synthetic { layers, items, ..Synthetic::default() };
+            let job = bench.job(&JobSpec { machine: "gcn3-fixed".into(), ..JobSpec::default() });
+            let job = job.unwrap_or_else(|e| panic!("{e:?}"));
+            let launched = Launched::of(&job).unwrap_or_else(|e| panic!("{e:?}"));
+            let proved = prove_launch(&launched, &Options::default(), None);
+            let bound = proved.unwrap_or_else(|e| panic!("{e:?}")).found.cycles;
+            let cycles = job.run(RunOptions::default(), None).unwrap_or_else(|e| panic!("{e:?}")).cycles;
+            assert!(bound >= cycles, "{layers} layers, {items} work-items: {bound} < {cycles}");
+            assert!(bound * 100 <= cycles * 115, "{layers} layers, {items} work-items: {bound} / {cycles}");
+        }
+    }
 }
