@@ -7,7 +7,7 @@ use serde_json::Value;
 use wb_bound::exact::{ExactCertificate, examine, verify_exact, witnessed};
 use wb_bound::{Options, Runs};
 use wb_device::{Arg, Device, Dispatch};
-use wb_facts::taint::{TaintRule, TimeUse, label, label_without, recheck};
+use wb_facts::taint::{TaintRefused, TaintRule, TimeUse, label, label_without, recheck};
 use wb_jobs::data::{Buffer, Element};
 use wb_jobs::launch::{Launches, WorkloadSession, WorkloadSpec};
 use wb_jobs::{AnyProgram, Job, JobSpec};
@@ -368,14 +368,18 @@ fn changed_certificates_are_refused() {
 /// With a rule left out, some random kernel gets a labelling that says too little: the checker refuses all of those.
 #[test]
 fn the_checker_refuses_labellings_made_without_a_rule() {
-    let mut refused = [0; TaintRule::ALL.len()];
+    let (mut refused, mut crowded) = ([0; TaintRule::ALL.len()], 0);
     for case in 0..500 {
         let job = contents_job(case, 0).expect("a job");
         let AnyProgram::Gcn3(program) = &job.program else { panic!("GCN3") };
         let (_, witness) = witnessed(&job).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
         let honest = label(program, &witness).expect("labels");
         if honest.uses.is_empty() {
-            recheck(program, &witness, &honest.labelling).unwrap_or_else(|e| panic!("case {case}: {e}"));
+            match recheck(program, &witness, &honest.labelling) {
+                Ok(()) => {}
+                Err(TaintRefused::Crowded { .. }) => crowded += 1,
+                Err(e) => panic!("case {case}: {e}"),
+            }
             continue;
         }
         for (rule, count) in TaintRule::ALL.into_iter().zip(&mut refused) {
@@ -387,6 +391,7 @@ fn the_checker_refuses_labellings_made_without_a_rule() {
         }
     }
     assert!(refused.iter().all(|&n| n > 0), "forged labellings of each rule: {refused:?}");
+    assert!(crowded < 5, "{crowded} labellings are too much for the checker");
 }
 
 /// The search in small; `wavebound campaign --exact` does it at length.

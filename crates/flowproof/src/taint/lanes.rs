@@ -44,6 +44,8 @@ pub struct Pair {
     /// Masks that are followed.
     pub followed: u64,
     pub lanes: Vec<Lane>,
+    /// There were more kinds of lanes than are looked at, so that less is known than could be.
+    pub crowded: bool,
 }
 
 pub const SCC: u8 = 128;
@@ -55,13 +57,14 @@ impl Pair {
     /// Registers as the launch leaves them, lanes on or off.
     pub fn at_start() -> Pair {
         let lane = |bits: u64| Lane { one: bits, two: bits, differ: Differ::new() };
-        Pair { scalars: BTreeSet::new(), followed: 1 << EXEC, lanes: vec![lane(0), lane(1 << EXEC)] }
+        let lanes = vec![lane(0), lane(1 << EXEC)];
+        Pair { scalars: BTreeSet::new(), followed: 1 << EXEC, lanes, crowded: false }
     }
 
     /// What labels claim.
     pub fn claimed(labels: &Labels) -> Result<Pair, &'static str> {
-        let mut pair =
-            Pair { scalars: labels.scalars.iter().copied().collect(), followed: 0, lanes: Vec::new() };
+        let scalars = labels.scalars.iter().copied().collect();
+        let mut pair = Pair { scalars, followed: 0, lanes: Vec::new(), crowded: false };
         if labels.scalars.iter().any(|&n| n > 127) || labels.masks.iter().any(|&m| m > 126 || m % 2 == 1) {
             return Err("there is no such register");
         }
@@ -123,6 +126,7 @@ impl Pair {
         // Rather know less than look at more.
         if self.lanes.len() > MOST && self.followed != 1 << EXEC {
             self.followed = 1 << EXEC;
+            self.crowded = true;
             for l in &mut self.lanes {
                 (l.one, l.two) = (l.one & 1 << EXEC, l.two & 1 << EXEC);
             }

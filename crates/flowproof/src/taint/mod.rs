@@ -33,6 +33,8 @@ pub enum TaintRefused {
     NotInductive { from: Pc, to: Pc, what: String },
     #[error("pc {pc}: {memory} memory may differ and is not labelled so")]
     Memory { pc: Pc, memory: &'static str },
+    #[error("pc {pc}: masks tell more kinds of lanes apart than are followed")]
+    Crowded { pc: Pc },
 }
 
 /// Checks a labelling of `code` for a launch of which `witness` is one run.
@@ -44,51 +46,68 @@ pub fn check(code: &Code, witness: &Witness, labelling: &Labelling) -> Result<()
             return Err(TaintRefused::Labels { pc: labels.pc, what: "they are there twice" });
         }
     }
-    let covers = |from: Pc, to: Pc, arriving: &Pair| match claims.get(&to) {
+    covers(&claims, code.entry, code.entry, &Pair::at_start())?;
+    for (&first, claim) in &claims {
+        let mut pair = claim.clone();
+        let done = block(code, witness, labelling, &claims, first, &mut pair);
+        done.map_err(|e| if pair.crowded { TaintRefused::Crowded { pc: first } } else { e })?;
+    }
+    Ok(())
+}
+
+/// A state arrives at a block: what is claimed there must cover it.
+fn covers(claims: &BTreeMap<Pc, Pair>, from: Pc, to: Pc, arriving: &Pair) -> Result<(), TaintRefused> {
+    match claims.get(&to) {
         None => Err(TaintRefused::Unlabelled { from, to }),
         Some(claim) => match arriving.beyond(claim) {
             None => Ok(()),
             Some(what) => Err(TaintRefused::NotInductive { from, to, what }),
         },
-    };
-    covers(code.entry, code.entry, &Pair::at_start())?;
-    for (&first, claim) in &claims {
-        let mut pair = claim.clone();
-        let mut pc = first;
-        // Instructions that the run did not reach are not reached in any run.
-        while let Some(&seen) = witness.get(&pc) {
-            let (Some(Some(inst)), Some(&kind), Some(&next)) =
-                (code.insts.get(pc as usize), code.kind.get(pc as usize), code.next.get(pc as usize))
-            else {
-                return Err(TaintRefused::NotCovered { pc });
-            };
-            let Effect { time, local, private } =
-                follow(inst, seen, labelling, &mut pair).ok_or(TaintRefused::NotCovered { pc })?;
-            if let Some(what) = time {
-                return Err(TaintRefused::Use { pc, what });
-            }
-            for (spoilt, labelled, memory) in
-                [(local, labelling.local, "local"), (private, labelling.private, "private")]
-            {
-                if spoilt && !labelled {
-                    return Err(TaintRefused::Memory { pc, memory });
-                }
-            }
-            let ways = ways(code, kind, pc, next).ok_or(TaintRefused::NotCovered { pc })?;
-            let inside = matches!(ways[..], [(to, None)] if to == next && !claims.contains_key(&next));
-            if inside {
-                pc = next;
-                continue;
-            }
-            for (to, zero) in ways.into_iter().filter(|way| witness.contains_key(&way.0)) {
-                let mut arriving = pair.clone();
-                if let Some(mask) = zero.filter(|&m| pair.follows(m)) {
-                    arriving.lanes.retain(|l| l.bit(mask) == (false, false));
-                }
-                covers(pc, to, &arriving)?;
-            }
-            break;
+    }
+}
+
+/// Follows the instructions from `pc` on up to the next that has a claim.
+fn block(
+    code: &Code,
+    witness: &Witness,
+    labelling: &Labelling,
+    claims: &BTreeMap<Pc, Pair>,
+    mut pc: Pc,
+    pair: &mut Pair,
+) -> Result<(), TaintRefused> {
+    // Instructions that the run did not reach are not reached in any run.
+    while let Some(&seen) = witness.get(&pc) {
+        let (Some(Some(inst)), Some(&kind), Some(&next)) =
+            (code.insts.get(pc as usize), code.kind.get(pc as usize), code.next.get(pc as usize))
+        else {
+            return Err(TaintRefused::NotCovered { pc });
+        };
+        let Effect { time, local, private } =
+            follow(inst, seen, labelling, pair).ok_or(TaintRefused::NotCovered { pc })?;
+        if let Some(what) = time {
+            return Err(TaintRefused::Use { pc, what });
         }
+        for (spoilt, labelled, memory) in
+            [(local, labelling.local, "local"), (private, labelling.private, "private")]
+        {
+            if spoilt && !labelled {
+                return Err(TaintRefused::Memory { pc, memory });
+            }
+        }
+        let ways = ways(code, kind, pc, next).ok_or(TaintRefused::NotCovered { pc })?;
+        let inside = matches!(ways[..], [(to, None)] if to == next && !claims.contains_key(&next));
+        if inside {
+            pc = next;
+            continue;
+        }
+        for (to, zero) in ways.into_iter().filter(|way| witness.contains_key(&way.0)) {
+            let mut arriving = pair.clone();
+            if let Some(mask) = zero.filter(|&m| pair.follows(m)) {
+                arriving.lanes.retain(|l| l.bit(mask) == (false, false));
+            }
+            covers(claims, pc, to, &arriving)?;
+        }
+        break;
     }
     Ok(())
 }

@@ -50,14 +50,31 @@ pub fn contents_kernel(case: u64) -> String {
     for v in 12..16 {
         g.line(&format!("v_xor_b32 v{v}, v{}, v{}", v - 1, v - 4));
     }
+    // Now and then more masks of data than are told apart, all of them read again at the end.
+    let masks = if case % 32 == 31 { 3 + g.noise.below(6) } else { 0 };
+    let pair = |i: u64| format!("s[{}:{}]", 70 + 2 * i, 71 + 2 * i);
+    for i in 0..masks {
+        let (number, data) = (g.number(), g.data());
+        g.line(&format!("v_cmp_lt_u32 {}, s{number}, v{data}", pair(i)));
+    }
     let count = 4 + g.noise.below(20);
     g.statements(count, 0);
     // One leak, often the only one of the kernel.
     if g.noise.one_in(3) {
         g.leak();
     }
+    if masks > 0 && g.noise.one_in(2) {
+        let one = g.noise.below(masks);
+        g.line(&format!("s_and_saveexec_b64 s[66:67], {}", pair(one)));
+        g.load(9, 0);
+        g.line("s_mov_b64 exec, s[66:67]");
+    }
     let count = 4 + g.noise.below(20);
     g.statements(count, 0);
+    for i in 0..masks {
+        let data = g.data();
+        g.line(&format!("v_cndmask_b32 v8, v8, v{data}, {}", pair(i)));
+    }
     g.line("s_mov_b64 exec, -1");
     g.line("v_lshlrev_b32 v16, 2, v0");
     g.line("v_and_b32 v16, 0x3fc, v16");
