@@ -132,7 +132,7 @@ impl Demand {
                 continue;
             }
             for &relation in &relations {
-                for (resource, amount) in cost.redirect(relation) {
+                for (resource, amount) in cost.redirect(relation)? {
                     by.entry(relation)
                         .or_default()
                         .entry(resource)
@@ -145,7 +145,7 @@ impl Demand {
         // Paths that begin, and paths that end when they merge.
         for (&b, &restarts) in &splits.restarts {
             for &relation in &relations {
-                for (resource, amount) in cost.redirect(relation) {
+                for (resource, amount) in cost.redirect(relation)? {
                     let weights = by.entry(relation).or_default().entry(resource).or_default();
                     let block = weights.blocks.entry(b).or_default();
                     *block = sum(*block, product(product(amount, restarts)?, times(relation, b))?)?;
@@ -155,25 +155,25 @@ impl Demand {
         if let Front::Coordinated { places } = hardware.front {
             // NOPs before the first instruction, and one for each line of code that is not there when it is asked for.
             let lines = caches.lines(memory, Kind::Fetch, first_line(hardware, &hardware.fetch)).count();
-            let nops = places + lines;
-            let asked = |relation| {
-                let mut list = cost.lookups(&hardware.fetch, nops, Passes::UntilKept, relation);
+            let nops = sum(places, lines)?;
+            let asked = |relation| -> Result<Vec<(Resource, u64)>, Refusal> {
+                let mut list = cost.lookups(&hardware.fetch, nops, Passes::UntilKept, relation)?;
                 if cost.at_port(relation) {
-                    list.push((Resource::Issue, nops * scale));
+                    list.push((Resource::Issue, product(nops, scale)?));
                 }
-                list
+                Ok(list)
             };
             // Every path meets lines that are not there.
             let most = splits.times.values().copied().max().unwrap_or(1);
             for &relation in &relations {
-                for (resource, amount) in asked(relation) {
+                for (resource, amount) in asked(relation)? {
                     let weights = by.entry(relation).or_default().entry(resource).or_default();
                     let block = weights.blocks.entry(flow.entry).or_default();
                     *block = sum(*block, product(amount, most)?)?;
                 }
             }
         }
-        Ok(Demand { scale, by, fills: cost.fills(memory) })
+        Ok(Demand { scale, by, fills: cost.fills(memory)? })
     }
 
     /// All resources of a relation together.
@@ -259,15 +259,15 @@ impl<I: Isa> Costs<'_, I> {
                     n => 1 + hold.div_ceil(n),
                 };
                 let cycles = of(unit.count).max(class.split.map_or(0, of));
-                list.push((Resource::Issue, cycles * self.scale));
+                list.push((Resource::Issue, product(cycles, self.scale)?));
             }
             // Contexts share the units of the partition that they have none of their own for.
             Relation::Paths if class.split.is_none() && unit.count > 0 => {
-                list.push((Resource::Units, hold.div_ceil(unit.count) * self.scale));
+                list.push((Resource::Units, product(hold.div_ceil(unit.count), self.scale)?));
             }
             Relation::Paths | Relation::Partition => {}
             Relation::Core if unit.core && unit.count > 0 => {
-                list.push((Resource::Units, hold.div_ceil(unit.count) * self.scale));
+                list.push((Resource::Units, product(hold.div_ceil(unit.count), self.scale)?));
             }
             Relation::Core => {}
         }
@@ -276,16 +276,16 @@ impl<I: Isa> Costs<'_, I> {
             list.push((Resource::Fetch, self.scale));
         }
         if self.hardware.front != Front::Perfect {
-            list.extend(self.lookups(&self.hardware.fetch, 1, Passes::UntilKept, relation));
+            list.extend(self.lookups(&self.hardware.fetch, 1, Passes::UntilKept, relation)?);
         }
         if let (Some(access), Some(way)) = (self.accesses.get(&pc), self.hardware.way(class.port))
             && access.local != Local::Always
         {
             let lines = access.lines;
             let passes = if self.spilled(access) { Passes::All } else { Passes::UntilKept };
-            let loads = if access.loads { self.lookups(way, lines, passes, relation) } else { Vec::new() };
+            let loads = if access.loads { self.lookups(way, lines, passes, relation)? } else { Vec::new() };
             let stores =
-                if access.stores { self.lookups(way, lines, Passes::Store, relation) } else { Vec::new() };
+                if access.stores { self.lookups(way, lines, Passes::Store, relation)? } else { Vec::new() };
             list.extend(loads.into_iter().chain(stores));
         }
         Ok(list)
@@ -297,48 +297,55 @@ impl<I: Isa> Costs<'_, I> {
     }
 
     /// What a jump, or the end of a wave, asks beyond its instruction: what was fetched behind it for nothing.
-    fn redirect(&self, relation: Relation) -> Vec<(Resource, u64)> {
+    fn redirect(&self, relation: Relation) -> Result<Vec<(Resource, u64)>, Refusal> {
         match self.hardware.front {
-            Front::Perfect => Vec::new(),
+            Front::Perfect => Ok(Vec::new()),
             Front::Decoupled { buffer, .. } => {
-                let mut list = self.lookups(&self.hardware.fetch, buffer as u64, Passes::UntilKept, relation);
+                let buffer = buffer as u64;
+                let mut list = self.lookups(&self.hardware.fetch, buffer, Passes::UntilKept, relation)?;
                 if relation == Relation::Partition {
-                    list.push((Resource::Fetch, buffer as u64 * self.scale));
+                    list.push((Resource::Fetch, product(buffer, self.scale)?));
                 }
-                list
+                Ok(list)
             }
             Front::Coordinated { places } => {
-                let mut list = self.lookups(&self.hardware.fetch, places, Passes::UntilKept, relation);
+                let mut list = self.lookups(&self.hardware.fetch, places, Passes::UntilKept, relation)?;
                 if self.at_port(relation) {
-                    list.push((Resource::Issue, places * self.scale));
+                    list.push((Resource::Issue, product(places, self.scale)?));
                 }
-                list
+                Ok(list)
             }
         }
     }
 
     /// Ports and DRAM for `lines` lines. Behind a cache that keeps everything only first touches follow, which are counted for the
     /// whole launch ([`Costs::fills`]).
-    fn lookups(&self, way: &Way, lines: u64, passes: Passes, relation: Relation) -> Vec<(Resource, u64)> {
+    fn lookups(
+        &self,
+        way: &Way,
+        lines: u64,
+        passes: Passes,
+        relation: Relation,
+    ) -> Result<Vec<(Resource, u64)>, Refusal> {
         let mut list = Vec::new();
         if way.ideal {
-            return list;
+            return Ok(list);
         }
         for &l in &way.levels {
             let cache = self.hardware.cache(l);
             if passes == Passes::Store && cache.write == WritePolicy::Free {
-                return list;
+                return Ok(list);
             }
             let shared = cache.shared_by != 1;
             if cache.ports > 0 && (shared || relation != Relation::Machine) {
-                list.push((Resource::Ports, (lines * self.scale).div_ceil(cache.ports.into())));
+                list.push((Resource::Ports, product(lines, self.scale)?.div_ceil(cache.ports.into())));
             }
             if passes == Passes::UntilKept && self.caches.kept[l] {
-                return list;
+                return Ok(list);
             }
         }
-        list.extend(self.dram(lines).map(|cost| (Resource::Dram, cost)));
-        list
+        list.extend(self.dram(lines)?.map(|cost| (Resource::Dram, cost)));
+        Ok(list)
     }
 
     /// The load is counted each time, not line by line.
@@ -362,15 +369,20 @@ impl<I: Isa> Costs<'_, I> {
         Lines::of(ranges, memory.origin, line)
     }
 
-    fn dram(&self, lines: u64) -> Option<u64> {
+    /// None if it takes no time.
+    fn dram(&self, lines: u64) -> Result<Option<u64>, Refusal> {
         let d = &self.hardware.machine.dram;
-        (d.bandwidth > 0).then(|| (lines * u64::from(d.line) * self.scale).div_ceil(d.bandwidth.into()))
+        if d.bandwidth == 0 {
+            return Ok(None);
+        }
+        let bytes = product(lines, d.line.into())?;
+        Ok(Some(product(bytes, self.scale)?.div_ceil(d.bandwidth.into())))
     }
 
     /// First touches of all lines in caches that keep them: what they ask of the ports and the DRAM behind.
-    fn fills(&self, memory: &Memory) -> u64 {
+    fn fills(&self, memory: &Memory) -> Result<u64, Refusal> {
         let hardware = self.hardware;
-        let mut sum = 0;
+        let mut all = 0;
         for (kind, way) in [
             (Kind::Data, &hardware.data),
             (Kind::Sampler, &hardware.sampler),
@@ -382,17 +394,19 @@ impl<I: Isa> Costs<'_, I> {
             for &l in &way.levels {
                 let cache = hardware.cache(l);
                 if let Some(most) = most.filter(|_| cache.ports > 0) {
-                    sum += (most * self.scale).div_ceil(cache.ports.into());
+                    all = sum(all, product(most, self.scale)?.div_ceil(cache.ports.into()))?;
                 }
                 if self.caches.kept[l] {
                     let shared = if cache.shared_by == 0 { hardware.machine.cores } else { cache.shared_by };
                     let copies = u64::from(hardware.machine.cores.div_ceil(shared.max(1)));
-                    let lines = self.counted(memory, kind, cache.line).count() * copies;
+                    let lines = product(self.counted(memory, kind, cache.line).count(), copies)?;
                     most = Some(most.map_or(lines, |m| m.min(lines)));
                 }
             }
-            sum += most.and_then(|m| self.dram(m)).unwrap_or(0);
+            if let Some(m) = most {
+                all = sum(all, self.dram(m)?.unwrap_or(0))?;
+            }
         }
-        sum
+        Ok(all)
     }
 }
