@@ -12,7 +12,7 @@ use wb_facts::{self as facts, AccessFact, FlowFacts, Inferred, Known, LoopFact};
 use wb_hw::{Machine, Needs};
 use wb_isa::gcn3::Op;
 use wb_isa::gcn3::isa::Gcn3;
-use wb_isa::{FlowKind, Isa, Pc};
+use wb_isa::{FlowKind, Isa, NO_PC, Pc};
 use wb_jobs::ProgramRef;
 use wb_program::Program;
 use wb_proved::{Access, Fault, Memory, Proved, Question, Refusal, SplitQuestion, prove};
@@ -185,11 +185,8 @@ fn memory(program: &Program<Gcn3>, launched: &Launched) -> Memory {
         }
         let mut pc = cfg.blocks[b].last;
         for _ in 0..ahead {
-            let Some(next) =
-                program.flow.next.get(pc as usize).copied().filter(|n| (*n as usize) < program.ops.len())
-            else {
-                break;
-            };
+            // The place behind the last instruction of all is fetched, too; nothing follows it.
+            let Some(&next) = program.flow.next.get(pc as usize).filter(|&&n| n != NO_PC) else { break };
             pcs.insert(next);
             pc = next;
         }

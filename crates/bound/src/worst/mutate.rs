@@ -142,10 +142,10 @@ impl Changes {
         0
     }
 
-    /// Buffers that were changed are changed more often if the time changed, too, and less often if it did not: contents that
-    /// decide nothing are soon left alone.
+    /// A buffer that alone was changed is changed more often if the time changed, too, and less often if it did not: contents that
+    /// decide nothing are soon left alone. Of several it is not known which one it was.
     pub fn learn(&mut self, changed: &BTreeSet<usize>, matters: bool) {
-        for &at in changed {
+        if let (Some(&at), 1) = (changed.first(), changed.len()) {
             let weight = &mut self.buffers[at].weight;
             *weight = if matters { (*weight * 2).min(MOST) } else { (*weight - 1).max(1) };
         }

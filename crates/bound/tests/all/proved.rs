@@ -107,6 +107,34 @@ fn no_run_takes_longer_than_proved() {
     assert!(none_longer(2000, Style::Any) > 1200, "most machines have a proof");
 }
 
+/// Front ends fetch beyond the end of the code: where it ends with a line, the next line is a miss of its own. Long searches found
+/// these cases.
+#[test]
+fn what_is_fetched_behind_the_end_counts() {
+    for case in [31887, 84615, 85140, 95280] {
+        let (longest, bound) = within(case, Style::Any, None).expect("runs").expect("a proof");
+        assert!(longest <= bound, "case {case}: {longest} > {bound}");
+    }
+    for front in ["coordinated", "decoupled", "perfect"] {
+        for length in 1..40 {
+            let text = format!(".kernel k\n{}s_endpgm\n", "v_mov_b32 v1, 0\n".repeat(length));
+            let sets = vec![format!("frontend.kind={front}"), "cores=1".into()];
+            let spec = JobSpec {
+                isa: Some(wb_hw::InstructionSet::Gcn3),
+                grid3: [64, 1, 1],
+                group3: [64, 1, 1],
+                sets,
+                ..JobSpec::default()
+            };
+            let job = Job::from_source("k.s", &text, &spec).expect("a job");
+            let bound =
+                prove_launch(&launched(&job), &Options::default(), None).expect("a proof").found.cycles;
+            let cycles = job.run(RunOptions::default(), None).expect("a run").cycles;
+            assert!(cycles <= bound, "{front}, {length} instructions: {cycles} > {bound}");
+        }
+    }
+}
+
 #[test]
 fn no_run_with_splits_takes_longer_than_proved() {
     assert!(none_longer(300, Style::Splits) > 120, "half of the machines have a proof");

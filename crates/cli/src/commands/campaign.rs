@@ -58,6 +58,9 @@ pub struct CampaignArgs {
     /// Leave out a rule of the analysis behind exact bounds, to see that the search then finds wrong ones
     #[arg(long, value_name = "NAME", value_parser = taint_rule, requires = "exact")]
     without_rule: Option<TaintRule>,
+    /// With --proved: write every case that is found to this folder, as kernel, machine, buffers and commands
+    #[arg(long, value_name = "FOLDER", requires = "proved")]
+    save: Option<PathBuf>,
     /// Leave out a side condition of the prover, to see that the search then finds wrong proofs
     #[arg(long, value_name = "NAME", value_parser = side_condition)]
     without: Option<SideCondition>,
@@ -113,6 +116,16 @@ fn search_proved(args: &CampaignArgs, count: u64) -> CommandResult {
         bar.finish_and_clear();
     }
     let found = found.map_err(|e| miette!("{e}"))?;
+    if let Some(folder) = &args.save {
+        for (case, _) in &found.wrong {
+            let files = proved::files(*case, args.splitting).map_err(|e| miette!("{e}"))?;
+            let folder = folder.join(format!("case-{case}"));
+            std::fs::create_dir_all(&folder).into_diagnostic()?;
+            for (name, bytes) in files {
+                wavebound::files::write(&folder.join(name), bytes)?;
+            }
+        }
+    }
     let mean_ratio = found.ratios / found.proved.max(1) as f64;
     if args.json {
         let wrong =

@@ -10,6 +10,7 @@ use wb_jobs::args::{ArgSpec, Argument};
 use wb_jobs::data::{Array, Element};
 use wb_jobs::object::SplitSpec;
 use wb_jobs::{Job, JobSpec};
+use wb_sim::Launch;
 
 /// The kernel of a case on its machine, with one of the contents.
 pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
@@ -21,6 +22,30 @@ pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
         }
     };
     let text = times_kernel(case, style, group);
+    let args = times_contents(case, input).map(buffer).to_vec();
+    let machine = match style {
+        Style::Plain => plain_machine(case),
+        Style::Any => times_machine(case),
+        Style::Splits => splits_machine(case),
+    };
+    let split = match style {
+        Style::Plain | Style::Any => SplitSpec::default(),
+        Style::Splits => marks(&machine, &text, &mut noise),
+    };
+    let spec = JobSpec {
+        isa: Some(wb_hw::InstructionSet::Gcn3),
+        grid3: [group * groups, 1, 1],
+        group3: [group, 1, 1],
+        args,
+        ready_machine: Some(Box::new(machine)),
+        split,
+        ..JobSpec::default()
+    };
+    Job::from_source("times.s", &text, &spec).map_err(|e| format!("{:?}", miette::Report::new(e)))
+}
+
+/// The words of a case's two buffers.
+fn times_contents(case: u64, input: u64) -> [Vec<u8>; 2] {
     let words = |salt: u64| -> Vec<u8> {
         let mut noise = Noise::new(case ^ input.wrapping_mul(0x9e37_79b9) ^ salt << 50);
         let kind = noise.below(6);
@@ -35,25 +60,33 @@ pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
         };
         (0..WORDS).flat_map(|i| word(&mut noise, i).to_le_bytes()).collect()
     };
-    let machine = match style {
-        Style::Plain => plain_machine(case),
-        Style::Any => times_machine(case),
-        Style::Splits => splits_machine(case),
+    [words(1), words(2)]
+}
+
+/// A case as files: names with their contents, among them a script that runs and bounds it.
+pub fn times_files(case: u64, input: u64, style: Style) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let job = times_job(case, input, style)?;
+    let (grid, group) = match job.launch {
+        Launch::Groups(g) => (g.grid[0], g.group[0]),
+        _ => return Err("no groups".into()),
     };
-    let split = match style {
-        Style::Plain | Style::Any => SplitSpec::default(),
-        Style::Splits => marks(&machine, &text, &mut noise),
-    };
-    let spec = JobSpec {
-        isa: Some(wb_hw::InstructionSet::Gcn3),
-        grid3: [group * groups, 1, 1],
-        group3: [group, 1, 1],
-        args: [words(1), words(2)].map(buffer).to_vec(),
-        ready_machine: Some(Box::new(machine)),
-        split,
-        ..JobSpec::default()
-    };
-    Job::from_source("times.s", &text, &spec).map_err(|e| format!("{:?}", miette::Report::new(e)))
+    let [a, b] = times_contents(case, input).map(|bytes| {
+        let shape = vec![bytes.len() as u64 / 4];
+        Array { element: Element::U32, shape, bytes }.to_npy()
+    });
+    let launch = format!("--grid {grid} --group {group} --arg buf:u32:a.npy --arg buf:u32:b.npy");
+    let script = format!(
+        "# case {case}, contents {input}\n\
+         wavebound run kernel.s --machine machine.toml {launch}\n\
+         wavebound wcet kernel.s --proved --machine machine.toml {launch}\n"
+    );
+    Ok(vec![
+        ("kernel.s".into(), times_kernel(case, style, group).into_bytes()),
+        ("machine.toml".into(), job.machine.to_toml().into_bytes()),
+        ("a.npy".into(), a),
+        ("b.npy".into(), b),
+        ("run.sh".into(), script.into_bytes()),
+    ])
 }
 
 /// All branches, or some of them.
