@@ -49,7 +49,9 @@ pub fn judge(published: &[Published], measured: &[(String, Value)]) -> Vec<Row> 
         let value = measured.iter().find(|m| m.0 == p.quantity).map(|m| &m.1);
         let want = p.want.show(value.map_or("", Value::unit));
         let text = match (p.says, want.as_str()) {
-            ("", want) => want.to_owned(),
+            ("", want) if p.want.is_printed() => want.to_owned(),
+            // What must hold, but nobody printed.
+            ("", want) => format!("not printed ({want})"),
             (says, "") => says.to_owned(),
             (says, want) if says == want => says.to_owned(),
             (says, want) => format!("{says} ({want})"),

@@ -11,7 +11,7 @@ use wb_trace::{Kind, Mask, Observers};
 const LANES: u32 = 4;
 
 const fn exact(quantity: &'static str, value: &'static str) -> Published<'static> {
-    Published { quantity, says: "", want: Want::Text(value) }
+    Published { quantity, says: value, want: Want::Text(value) }
 }
 
 pub const TABLE: &[Published] = &[

@@ -15,6 +15,15 @@ pub enum Want<'a> {
     },
     AtLeast(f64),
     AtMost(f64),
+    /// The document says so much at least, or at most; `why` says why it is another one here.
+    LeastOr {
+        least: f64,
+        why: &'a str,
+    },
+    MostOr {
+        most: f64,
+        why: &'a str,
+    },
     /// The document prints this number. At most the share `within` away from it, it is reproduced; otherwise `shape`
     /// is what has to hold, and `why` says where the rest is.
     Printed {
@@ -138,11 +147,18 @@ impl Want<'_> {
             Want::Near { value, within } => format!("{value}{unit} ± {:.0} %", within * 100.0),
             Want::AtLeast(value) => format!("≥ {value}{unit}"),
             Want::AtMost(value) => format!("≤ {value}{unit}"),
+            Want::LeastOr { least, .. } => format!("≥ {least}{unit}"),
+            Want::MostOr { most, .. } => format!("≤ {most}{unit}"),
             Want::Printed { number, within: 0.0, .. } => format!("{number}{unit}"),
             Want::Printed { number, within, .. } => format!("{number}{unit} ± {:.0} %", within * 100.0),
             Want::Other { printed, .. } => (*printed).to_owned(),
             Want::Any => String::new(),
         }
+    }
+
+    /// It is what the document prints, not what we expect.
+    pub fn is_printed(&self) -> bool {
+        matches!(self, Want::Printed { .. } | Want::Other { .. } | Want::Any)
     }
 
     /// None: nothing is judged.
@@ -155,11 +171,18 @@ impl Want<'_> {
             true => Judged { verdict: Verdict::Reproduced, why: "" },
             false => Judged { verdict: Verdict::Differs, why: "" },
         };
+        // What is not a number is no difference that a reason explains.
+        let known = |holds: bool, why| match number.is_some_and(|n| !n.is_nan()) {
+            true if !holds => Judged { verdict: Verdict::Differs, why },
+            _ => is(holds),
+        };
         Some(match *self {
             Want::Text(text) => is(value.show() == text),
             Want::Near { value, within } => is(near(value, within)),
             Want::AtLeast(bound) => is(least(bound)),
             Want::AtMost(bound) => is(most(bound)),
+            Want::LeastOr { least: bound, why } => known(least(bound), why),
+            Want::MostOr { most: bound, why } => known(most(bound), why),
             Want::Printed { number: printed, within, shape, why } => match shape {
                 _ if near(printed, within) => is(true),
                 Shape::AtLeast(bound) if least(bound) => Judged { verdict: Verdict::ShapeOnly, why },
@@ -218,6 +241,21 @@ mod tests {
         assert_eq!(why(Shape::None, 3.0).as_deref(), Some("because"));
         assert_eq!(why(Shape::None, f64::NAN).as_deref(), Some(""), "nothing explains that");
         assert_eq!(why(Shape::AtLeast(1.0), 0.5).as_deref(), Some(""), "the shape must hold");
+    }
+
+    #[test]
+    fn a_limit_that_is_missed_has_its_reason() {
+        let judge = |want: Want, value: f64| {
+            let value = Value::Number { value, decimals: 1, unit: "" };
+            want.judge(&value).map(|j| (j.verdict, j.why.to_owned()))
+        };
+        let most = Want::MostOr { most: 15.0, why: "because" };
+        assert_eq!(judge(most, 15.0), Some((Verdict::Reproduced, String::new())));
+        assert_eq!(judge(most, 24.0), Some((Verdict::Differs, "because".into())));
+        assert_eq!(judge(most, f64::NAN), Some((Verdict::Differs, String::new())));
+        let least = Want::LeastOr { least: 0.9, why: "because" };
+        assert_eq!(judge(least, 0.8), Some((Verdict::Differs, "because".into())));
+        assert_eq!(judge(least, 0.9), Some((Verdict::Reproduced, String::new())));
     }
 
     #[test]

@@ -38,6 +38,8 @@ fn wrong(want: Want<'static>) -> Option<Want<'static>> {
         Want::Near { value, within } => Want::Near { value: value * 2.0 + 1.0, within },
         Want::AtLeast(_) => Want::AtLeast(1e9),
         Want::AtMost(_) => Want::AtMost(-1.0),
+        Want::LeastOr { .. } => Want::AtLeast(1e9),
+        Want::MostOr { .. } => Want::AtMost(-1e9),
         Want::Printed { why, .. } => {
             Want::Printed { number: 1e12, within: 0.0, shape: Shape::AtLeast(1e9), why }
         }

@@ -68,24 +68,28 @@ const NW: &str =
 const RESIDENT: &str = "not found out; half of the SIMDs hold half of the waves, which helps where the L2 thrashes, and ours hardly does";
 const BFS: &str = "paths of bfs are a few instructions long, so that overlap saves next to nothing; the paper's gain must come from elsewhere";
 
+const NO_ELSE: &str = "most marked branches of these workloads have no other side, so that a path that is split off has nothing to do meanwhile";
+const FULL: &str = "with waves enough for all SIMDs a wave on half of them waits twice as long; the paper does not say how many waves it had";
+
+/// Marks that are chosen after the fact cannot lose, since none is one of the choices: the workloads' own are judged.
 pub const FIGURE_6_1: &[Published] = &[
     Published {
-        quantity: "mean speed-up, marks chosen",
+        quantity: "mean speed-up, default marks",
         says: "1.02",
         want: Want::Near { value: 1.02, within: 0.03 },
     },
     Published {
-        quantity: "share of speed-ups between 0.95 and 1.05, marks chosen",
+        quantity: "share of speed-ups between 0.95 and 1.05, default marks",
         says: "most about 1",
-        want: Want::AtLeast(50.0),
+        want: Want::LeastOr { least: 50.0, why: NO_ELSE },
     },
     Published {
-        quantity: "lowest speed-up, marks chosen",
+        quantity: "share of speed-ups of at least 0.97, default marks",
         says: "does not degrade in most cases",
-        want: Want::AtLeast(0.9),
+        want: Want::LeastOr { least: 50.0, why: NO_ELSE },
     },
     Published {
-        quantity: "nw, marks chosen",
+        quantity: "nw, default marks",
         says: "the best",
         want: Want::Printed { number: 1.18, within: 0.05, shape: Shape::None, why: NW },
     },
@@ -113,18 +117,21 @@ pub fn figure_6_1(nb: &mut Notebook, cases: &Cases, scale: Scale) -> Result<(), 
     }
     let own: Vec<&Bar> = all.iter().filter(|b| TABLE_6_1.contains(&b.name)).collect();
     let every: Vec<&Bar> = all.iter().collect();
-    let chosen = column(&own, 1);
-    nb.number("mean speed-up, marks chosen", mean(&chosen), 3, "");
-    let near = chosen.iter().filter(|u| (0.95..=1.05).contains(*u)).count();
-    let share = 100.0 * near as f64 / chosen.len() as f64;
-    nb.number("share of speed-ups between 0.95 and 1.05, marks chosen", share, 0, " %");
-    let lowest = chosen.iter().copied().fold(f64::MAX, f64::min);
-    nb.number("lowest speed-up, marks chosen", lowest, 2, "");
-    let nw = own.iter().filter(|b| b.name == "nw").map(|b| b.ups[1]).fold(f64::MIN, f64::max);
-    nb.number("nw, marks chosen", nw, 2, "");
-    nb.text("best, marks chosen", shown(best(&own, 1), 1));
-    nb.number("mean speed-up, default marks", mean(&column(&own, 0)), 3, "");
-    nb.text("best, default marks", shown(best(&own, 0), 0));
+    for (i, kind) in ["default marks", "marks chosen"].into_iter().enumerate() {
+        let ups = column(&own, i);
+        let share = |of: &dyn Fn(f64) -> bool| {
+            100.0 * ups.iter().filter(|u| of(**u)).count() as f64 / ups.len() as f64
+        };
+        nb.number(format!("mean speed-up, {kind}"), mean(&ups), 3, "");
+        let near = share(&|u| (0.95..=1.05).contains(&u));
+        nb.number(format!("share of speed-ups between 0.95 and 1.05, {kind}"), near, 0, " %");
+        nb.number(format!("share of speed-ups of at least 0.97, {kind}"), share(&|u| u >= 0.97), 0, " %");
+        let lowest = ups.iter().copied().fold(f64::MAX, f64::min);
+        nb.number(format!("lowest speed-up, {kind}"), lowest, 2, "");
+        let nw = own.iter().filter(|b| b.name == "nw").map(|b| b.ups[i]).fold(f64::MIN, f64::max);
+        nb.number(format!("nw, {kind}"), nw, 2, "");
+        nb.text(format!("best, {kind}"), shown(best(&own, i), i));
+    }
     nb.number("mean speed-up of all twenty, marks chosen", mean(&column(&every, 1)), 3, "");
     nb.text("best of all twenty, marks chosen", shown(best(&every, 1), 1));
     for &size in sizes(scale) {
@@ -182,9 +189,9 @@ pub const FIGURE_11: &[Published] = &[
     ),
     Published::number("arithmetic mean, optimal placement", 1.18, 0.03, Shape::AtLeast(1.0), RESIDENT),
     Published {
-        quantity: "largest loss, default marks",
+        quantity: "largest loss at any size, default marks",
         says: "a minor performance loss",
-        want: Want::AtMost(15.0),
+        want: Want::MostOr { most: 10.0, why: FULL },
     },
     Published {
         quantity: "bfs, default marks",
@@ -249,8 +256,7 @@ pub fn figure_11(nb: &mut Notebook, cases: &Cases, scale: Scale) -> Result<(), R
     nb.number("arithmetic mean, optimal placement", mean(&optimal), 3, "");
     let mut higher = geometric_mean(&optimal) >= geometric_mean(&own);
     let worst = all.iter().min_by(|a, b| a.ups[0].total_cmp(&b.ups[0]));
-    nb.number("largest loss, default marks", worst.map_or(0.0, |b| 100.0 * (1.0 - b.ups[0])), 1, " %");
-    nb.text("loses most, default marks", shown(worst.copied(), 0));
+    nb.text("loses most at the smallest size, default marks", shown(worst.copied(), 0));
     let bfs = all.iter().filter(|b| b.name == "bfs").map(|b| b.ups[0]).fold(f64::MIN, f64::max);
     nb.number("bfs, default marks", bfs, 2, "");
     nb.text("gains most, default marks", shown(best(&all, 0), 0));
@@ -274,6 +280,10 @@ pub fn figure_11(nb: &mut Notebook, cases: &Cases, scale: Scale) -> Result<(), R
         }
     }
     nb.text("geometric mean with optimal placement at least that with default marks", yes(higher));
+    let worst = everything.iter().min_by(|a: &&Bar, b| a.ups[0].total_cmp(&b.ups[0]));
+    let loss = worst.map_or(0.0, |b| 100.0 * (1.0 - b.ups[0]));
+    nb.number("largest loss at any size, default marks", loss, 1, " %");
+    nb.text("loses most at any size, default marks", shown(worst, 0));
     reasons(nb, cases, &main)?;
     table(nb, &everything, &["default", "optimal"])?;
     let mut sorted: Vec<&Bar> = main.iter().collect();
