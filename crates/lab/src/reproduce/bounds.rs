@@ -439,9 +439,14 @@ pub const FIGURE_10C: &[Published] = &[
         want: Want::Text("yes yes yes"),
     },
     Published {
-        quantity: "a reduction with 1, 4, 10, 40 waves for each SIMD, S = 1",
+        quantity: "a reduction with 4, 16, 40, 160 waves, S = 1",
         says: "still a reduction",
-        want: Want::Other { printed: "yes yes yes yes", ours: "yes yes yes no", why: BUSY },
+        want: Want::Other { printed: "yes yes yes yes", ours: "yes yes no no", why: BUSY },
+    },
+    Published {
+        quantity: "a reduction with 4, 16, 40, 160 waves, S = 3",
+        says: "still a reduction",
+        want: Want::Other { printed: "yes yes yes yes", ours: "yes yes no no", why: BUSY },
     },
 ];
 
@@ -482,17 +487,20 @@ pub fn figure_10c(nb: &mut Notebook) -> Result<(), Report> {
         nb.text(format!("a reduction with 8, 16, 32 SIMDs in all, S = {s}"), all.join(" "));
         series.push((format!("S = {s}"), values));
     }
-    // Eight SIMDs, or four and four split units, with more and more waves.
-    let mut waves = Vec::new();
-    for each in [1, 4, 10, 40] {
-        let launch = |contexts| Synthetic { items: 64 * 4 * each, ..divergent(contexts) };
-        let none = bound(&launch(0), "none", 0, &["core.partitions=8", "core.waves=80"])?;
-        let pws = bound(&launch(1), "pws", 1, &["core.partitions=4", "core.waves=40"])?;
-        let less = reduction(&pws, &none);
-        nb.number(format!("reduction, 8 SIMDs as 4 + 4, S = 1, {} waves", 4 * each), less, 1, " %");
-        waves.push(yes(less > 0.0));
+    // Eight SIMDs, or some of them and split units for the rest, with more and more waves.
+    for (s, simds) in [(1, 4), (3, 2)] {
+        let some = [format!("core.partitions={simds}"), format!("core.waves={}", 10 * simds)];
+        let mut falls = Vec::new();
+        for waves in [4, 16, 40, 160] {
+            let launch = |contexts| Synthetic { items: 64 * waves, ..divergent(contexts) };
+            let none = bound(&launch(0), "none", 0, &["core.partitions=8", "core.waves=80"])?;
+            let pws = bound(&launch(s), "pws", s, &[&some[0], &some[1]])?;
+            let less = reduction(&pws, &none);
+            nb.number(format!("reduction, 8 SIMDs, S = {s}, {waves} waves"), less, 1, " %");
+            falls.push(yes(less > 0.0));
+        }
+        nb.text(format!("a reduction with 4, 16, 40, 160 waves, S = {s}"), falls.join(" "));
     }
-    nb.text("a reduction with 1, 4, 10, 40 waves for each SIMD, S = 1", waves.join(" "));
     nb.csv(".csv", &columns("simds s none_bound pws_bound reduction_percent"), rows)?;
     let chart = Chart {
         title: "PWS figure 10c: reduction with the same number of SIMDs".into(),
