@@ -185,13 +185,13 @@ fn in_stretches(dwords: &[i128], stretches: u64, banks: u64) -> u64 {
     let mut loads = vec![0u64; names.len()];
     for _ in 0..stretches.min(count as u64) {
         let mut next = best.clone();
-        for from in 0..count {
+        for (from, so_far) in best.iter().enumerate().take(count) {
             loads.fill(0);
             let mut most = 0;
-            for to in from..count {
-                loads[bank[to]] += u64::from(before[to] <= from);
-                most = most.max(loads[bank[to]]).min(banks);
-                next[to + 1] = next[to + 1].max(best[from] + most);
+            for (to, (&bank, &before)) in bank.iter().zip(&before).enumerate().skip(from) {
+                loads[bank] += u64::from(before <= from);
+                most = most.max(loads[bank]).min(banks);
+                next[to + 1] = next[to + 1].max(so_far + most);
             }
         }
         best = next;
@@ -316,10 +316,11 @@ mod tests {
         let (mut seed, mut tight, mut merged_stretches) = (7, 0, 0);
         for _ in 0..400 {
             let banks = [4, 16, 32][(noise(&mut seed) % 3) as usize];
-            let pieces: &[Piece] = if noise(&mut seed) % 2 == 0 { &[(0, 4)] } else { &[(0, 4), (4, 4)] };
+            let pieces: &[Piece] =
+                if noise(&mut seed).is_multiple_of(2) { &[(0, 4)] } else { &[(0, 4), (4, 4)] };
             let rows: Vec<[u64; 64]> = (0..3)
                 .map(|_| {
-                    let (step, wild) = (4 * (noise(&mut seed) % 40), noise(&mut seed) % 2 == 0);
+                    let (step, wild) = (4 * (noise(&mut seed) % 40), noise(&mut seed).is_multiple_of(2));
                     let mut some = || if wild { 4 * (noise(&mut seed) % 200) } else { 0 };
                     std::array::from_fn(|l| step * l as u64 + some())
                 })
@@ -338,7 +339,7 @@ mod tests {
             let mut most = 0;
             for _ in 0..20 {
                 let bases: Vec<i128> = (0..3).map(|_| i128::from(noise(&mut seed) % 64)).collect();
-                let all = if noise(&mut seed) % 3 == 0 { u64::MAX } else { 0 };
+                let all = if noise(&mut seed).is_multiple_of(3) { u64::MAX } else { 0 };
                 let on = noise(&mut seed) | noise(&mut seed) << 32 | all;
                 let dwords: Vec<i128> = (0..64)
                     .filter(|&l| on >> l & 1 == 1)

@@ -14,7 +14,9 @@ pub struct Bank<T>(Rc<Vec<Chunk<T>>>);
 
 impl<T: Copy + PartialEq> Bank<T> {
     pub fn new(value: T, registers: usize) -> Bank<T> {
-        Bank(Rc::new(vec![Rc::new([value; CHUNK]); registers.div_ceil(CHUNK)]))
+        // One chunk, shared by all places until they differ.
+        let chunk = Rc::new([value; CHUNK]);
+        Bank(Rc::new(std::iter::repeat_n(chunk, registers.div_ceil(CHUNK)).collect()))
     }
 
     pub fn get(&self, n: usize) -> Option<&T> {

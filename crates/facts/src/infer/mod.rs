@@ -111,9 +111,12 @@ pub(crate) fn with_ranges<R>(
     Some(f(&values, &entries, &limits))
 }
 
-/// Blocks that are entered from elsewhere, with what holds there, and all blocks; none if a jump leads to an unknown place, which
+/// A block and what holds where it is entered.
+type Entry = (usize, State);
+
+/// Blocks that are entered from elsewhere, and all blocks; none if a jump leads to an unknown place, which
 /// could be in any loop.
-fn entries(program: &Program<Gcn3>, known: &Known) -> Option<(Vec<(usize, State)>, BTreeSet<usize>)> {
+fn entries(program: &Program<Gcn3>, known: &Known) -> Option<(Vec<Entry>, BTreeSet<usize>)> {
     let calls = calls_of(program);
     let code = code_blocks(program, &calls);
     let mut instructions = code.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow));
