@@ -9,7 +9,8 @@ use std::ops::Range;
 use wb_bound::proved::prove_launch;
 use wb_bound::{Launched, Options};
 use wb_sim::RunOptions;
-use wb_testgen::random::times::{Style, times_files, times_job};
+pub use wb_testgen::random::times::times_files as files;
+use wb_testgen::random::times::{Style, times_job};
 
 /// What to search.
 #[derive(Clone, Debug)]
@@ -93,9 +94,4 @@ fn one(case: u64, what: &ProvedSearch) -> Result<ProvedFound, String> {
     found.ratios = bound.cycles as f64 / longest as f64;
     found.near = u64::from(found.ratios <= 1.5);
     Ok(found)
-}
-
-/// A case as files: the kernel, its machine, the buffers, and a script with the commands that run and bound it.
-pub fn files(case: u64, splitting: bool) -> Result<Vec<(String, Vec<u8>)>, String> {
-    times_files(case, 0, if splitting { Style::Splits } else { Style::Any })
 }

@@ -58,8 +58,9 @@ pub struct CampaignArgs {
     /// Leave out a rule of the analysis behind exact bounds, to see that the search then finds wrong ones
     #[arg(long, value_name = "NAME", value_parser = taint_rule, requires = "exact")]
     without_rule: Option<TaintRule>,
-    /// With --proved: write every case that is found to this folder, as kernel, machine, buffers and commands
-    #[arg(long, value_name = "FOLDER", requires = "proved")]
+    /// With --proved: write every case that is found to this folder, as kernel, machine, buffers and commands, once for each of
+    /// its contents
+    #[arg(long, value_name = "FOLDER", requires = "proved", conflicts_with = "splitting")]
     save: Option<PathBuf>,
     /// Leave out a side condition of the prover, to see that the search then finds wrong proofs
     #[arg(long, value_name = "NAME", value_parser = side_condition)]
@@ -117,9 +118,10 @@ fn search_proved(args: &CampaignArgs, count: u64) -> CommandResult {
     }
     let found = found.map_err(|e| miette!("{e}"))?;
     if let Some(folder) = &args.save {
-        for (case, _) in &found.wrong {
-            let files = proved::files(*case, args.splitting).map_err(|e| miette!("{e}"))?;
-            let folder = folder.join(format!("case-{case}"));
+        let each = found.wrong.iter().flat_map(|w| (0..args.inputs).map(|input| (w.0, input)));
+        for (case, input) in each {
+            let files = proved::files(case, input).map_err(|e| miette!("{e}"))?;
+            let folder = folder.join(format!("case-{case}-contents-{input}"));
             std::fs::create_dir_all(&folder).into_diagnostic()?;
             for (name, bytes) in files {
                 wavebound::files::write(&folder.join(name), bytes)?;

@@ -33,7 +33,7 @@ fn marks(contexts: u32) -> Marks {
     if contexts == 0 { Marks::None } else { Marks::Layers((contexts + 1).ilog2()) }
 }
 
-const SUBLINEAR: &str = "splits of inner layers have half the lanes and half the code of those around them, so that each adds less; the thesis does not say how its tree grows";
+const SUBLINEAR: &str = "not found out; perhaps because splits of inner layers have half the code of those around them, so that each adds less";
 
 pub const FIGURE_6_2: &[Published] = &[
     Published {
@@ -120,8 +120,8 @@ pub fn figure_6_2(nb: &mut Notebook) -> Result<(), Report> {
 }
 
 const SERIAL: &str = "not found out; the paper does not say how many waves share a SIMD";
-const TIMES: &str = "the formula adds the longest time of every block, and those are of waves that wait for each other; the paper's waits are not known";
-const UNITS: &str = "more than S + 1 units can give (PWS), or than one unit that is never idle can (DWS): the paper must have had idle units, so fewer waves or slower memory";
+const TIMES: &str = "not found out; the formula adds the longest time of every block, waits for other waves included, and the paper's waits are not known";
+const UNITS: &str = "more than S + 1 units can give (PWS), or than one unit that is never idle can (DWS): not found out how the paper gets there";
 
 pub const TABLE_3: &[Published] = &[
     Published {
@@ -331,7 +331,7 @@ pub const FIGURE_10A: &[Published] = &[
 ];
 
 const PACED: &str =
-    "from 75 % on memory alone decides the time of both, and the reduction is that of waits in the caches";
+    "not found out; from 75 % to 100 % it rises again, where both sides of a branch only wait for memory";
 
 pub const FIGURE_10B: &[Published] = &[
     Published {

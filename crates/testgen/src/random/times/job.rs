@@ -63,17 +63,15 @@ fn times_contents(case: u64, input: u64) -> [Vec<u8>; 2] {
     [words(1), words(2)]
 }
 
-/// A case as files: names with their contents, among them a script that runs and bounds it.
-pub fn times_files(case: u64, input: u64, style: Style) -> Result<Vec<(String, Vec<u8>)>, String> {
+/// A case without splits as files: names with their contents, among them a script that runs and bounds it.
+pub fn times_files(case: u64, input: u64) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let style = Style::Any;
     let job = times_job(case, input, style)?;
     let (grid, group) = match job.launch {
         Launch::Groups(g) => (g.grid[0], g.group[0]),
         _ => return Err("no groups".into()),
     };
-    let [a, b] = times_contents(case, input).map(|bytes| {
-        let shape = vec![bytes.len() as u64 / 4];
-        Array { element: Element::U32, shape, bytes }.to_npy()
-    });
+    let [a, b] = times_contents(case, input).map(|bytes| array(bytes).to_npy());
     let launch = format!("--grid {grid} --group {group} --arg buf:u32:a.npy --arg buf:u32:b.npy");
     let script = format!(
         "# case {case}, contents {input}\n\
@@ -122,9 +120,12 @@ fn splits_machine(case: u64) -> Machine {
     m
 }
 
+fn array(bytes: Vec<u8>) -> Array {
+    Array { element: Element::U32, shape: vec![bytes.len() as u64 / 4], bytes }
+}
+
 fn buffer(bytes: Vec<u8>) -> ArgSpec {
-    let shape = vec![bytes.len() as u64 / 4];
-    ArgSpec::Ready(Argument::Buffer(Array { element: Element::U32, shape, bytes }))
+    ArgSpec::Ready(Argument::Buffer(array(bytes)))
 }
 
 fn base(case: u64) -> (Machine, Noise) {
