@@ -162,7 +162,9 @@ struct Analysis<'a> {
 impl Analysis<'_> {
     fn facts(&self, around: &Around) -> BTreeMap<Pc, AccessFact> {
         let mut facts = BTreeMap::new();
-        for (place, state) in &self.before {
+        let touches = |pc: Pc| self.program.ops[pc as usize].inst.as_ref().is_some_and(touch::touches);
+        let touches = |block: usize| self.program.cfg.pcs(block, &self.program.flow).into_iter().any(touches);
+        for (place, state) in self.before.iter().filter(|(place, _)| touches(place.block)) {
             self.through(place.block, state.clone(), &mut |step, state| {
                 if let Some(fact) = touch::fact(step, Some(state), around) {
                     add(&mut facts, fact);
@@ -175,16 +177,18 @@ impl Analysis<'_> {
     /// Once more, with where pointers can be in loops that go round so often.
     fn move_on(&mut self, entries: &[(usize, Ranges)], limits: &Limits) -> Option<()> {
         let cfg = &self.program.cfg;
+        let mut from: BTreeMap<usize, Vec<(&Place, &State)>> = BTreeMap::new();
+        for (place, state) in &self.before {
+            let ways: BTreeSet<usize> = cfg.blocks[place.block].succs.iter().copied().collect();
+            ways.into_iter().for_each(|to| from.entry(to).or_default().push((place, state)));
+        }
         for l in &cfg.loops {
             let place = Place { block: l.header, round: 0 };
             let (Some(at), Some(&limit)) = (self.before.get(&place), limits.get(&l.header)) else { continue };
             // States that enter, and states that go back.
             let mut ways = [Vec::new(), Vec::new()];
-            for (from, state) in &self.before {
-                if !cfg.blocks[from.block].succs.contains(&l.header) {
-                    continue;
-                }
-                let there = self.out(from.block, state.clone()).into_iter().filter(|o| o.0 == l.header);
+            for (from, state) in from.get(&l.header).into_iter().flatten() {
+                let there = self.out(from.block, (*state).clone()).into_iter().filter(|o| o.0 == l.header);
                 ways[usize::from(l.blocks.contains(&from.block))].extend(there.map(|o| o.1));
             }
             if entries.iter().any(|e| e.0 == l.header) {
@@ -289,7 +293,7 @@ impl Analysis<'_> {
         };
         let next = self.program.cfg.block_at(self.program.flow.next[last as usize]);
         let op = self.program.ops[last as usize].inst.as_ref().map(|i| i.op);
-        let ways = self.values.taken(block).iter().filter_map(|&to| {
+        let ways = self.values.taken(block).into_iter().filter_map(|to| {
             let mut state = state.clone();
             if target != next {
                 let jumps = Some(to) == target;

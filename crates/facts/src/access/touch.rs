@@ -30,9 +30,17 @@ pub struct Around<'a> {
     pub full: bool,
 }
 
+/// Whether there can be a fact about an instruction.
+pub fn touches(inst: &Inst) -> bool {
+    matches!(inst.format, Format::Smem | Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg)
+}
+
 /// The fact about an instruction; none if it touches no memory. `known`: the state before it.
 pub fn fact(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFact> {
     let inst = step.inst;
+    if !touches(inst) {
+        return None;
+    }
     match inst.format {
         Format::Smem => scalar(step, state, around),
         Format::Ds => local(step, state, around),

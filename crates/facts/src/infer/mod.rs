@@ -200,7 +200,7 @@ fn one(
     let outside = (0..program.cfg.blocks.len())
         .filter(|b| !l.blocks.contains(b) && program.cfg.blocks[*b].succs.contains(&l.header));
     let mut states: Vec<State> = entries.iter().filter(|e| e.0 == l.header).map(|e| e.1.clone()).collect();
-    states.extend(outside.flat_map(|b| values.out(b)).filter(|o| o.0 == l.header).map(|o| o.1));
+    states.extend(outside.flat_map(|b| values.out(b)).filter(|o| o.0 == l.header).map(|o| o.1.clone()));
     let fact = |max, why| LoopFact { header, max, origin: Origin::Proved, why };
     let straight = |why: &str, dead| Found {
         fact: fact(0, why.into()),

@@ -214,7 +214,7 @@ impl<'a> Round<'a> {
             let on = self.bdd.and(point.reach, exec);
             point.exists.insert((on, Witness::On(block.last)));
         }
-        let possible: BTreeSet<usize> = self.values.out(b).into_iter().map(|o| o.0).collect();
+        let possible: BTreeSet<usize> = self.values.taken(b);
         let mut out = Exits::new();
         for (to, jump) in [(taken, true), (other, false)] {
             if !possible.contains(&to) {

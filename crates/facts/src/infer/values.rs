@@ -18,8 +18,8 @@ pub struct Values<'a> {
     known: &'a Known<'a>,
     /// None where nothing can get to.
     before: Vec<Option<State>>,
-    /// Blocks that can follow each one, once somebody asked.
-    taken: Vec<OnceCell<BTreeSet<usize>>>,
+    /// States on the ways out of each block, once somebody asked: they follow from the one before it.
+    after: Vec<OnceCell<Vec<(usize, State)>>>,
     /// Ranges of a header's registers in every round, proven elsewhere.
     clamps: &'a Clamps,
 }
@@ -38,8 +38,8 @@ impl<'a> Values<'a> {
         clamps: &'a Clamps,
     ) -> Option<Values<'a>> {
         let blocks = program.cfg.blocks.len();
-        let taken = vec![OnceCell::new(); blocks];
-        let mut values = Values { program, known, before: vec![None; blocks], taken, clamps };
+        let after = vec![OnceCell::new(); blocks];
+        let mut values = Values { program, known, before: vec![None; blocks], after, clamps };
         let order = values.order(entries);
         let place: BTreeMap<usize, usize> = order.iter().enumerate().map(|(i, &b)| (b, i)).collect();
         let headers: BTreeSet<usize> = program.cfg.loops.iter().map(|l| l.header).collect();
@@ -53,7 +53,7 @@ impl<'a> Values<'a> {
         let mut left = VISITS * order.len();
         while let Some(i) = work.pop_first() {
             left = left.checked_sub(1)?;
-            for (s, state) in values.out(order[i]) {
+            for (s, state) in values.out(order[i]).to_vec() {
                 if values.put(s, state, &headers, &mut visits, &stops) {
                     work.extend(place.get(&s));
                 }
@@ -61,11 +61,14 @@ impl<'a> Values<'a> {
         }
         for _ in 0..2 {
             let solution = values.before.clone();
-            values.again(&order, entries);
+            if !values.again(&order, entries) {
+                break;
+            }
             // What a condition says may be lost when ranges get smaller (one that cannot hold limits nothing), so one more
             // round need not lead to a solution.
             if !values.is_solution(&order, entries) {
                 values.before = solution;
+                values.after.fill(OnceCell::new());
                 break;
             }
         }
@@ -82,7 +85,7 @@ impl<'a> Values<'a> {
             !known.join(&state)
         };
         entries.iter().all(|(b, state)| covers(*b, state.clone()))
-            && order.iter().all(|&b| self.out(b).into_iter().all(|(s, state)| covers(s, state)))
+            && order.iter().all(|&b| self.out(b).iter().all(|(s, state)| covers(*s, state.clone())))
     }
 
     /// Blocks in reverse post-order.
@@ -177,7 +180,7 @@ impl<'a> Values<'a> {
             return false;
         }
         let Some(old) = &self.before[b] else {
-            self.before[b] = Some(state);
+            self.set(b, Some(state));
             return true;
         };
         let mut new = old.clone();
@@ -190,12 +193,18 @@ impl<'a> Values<'a> {
             // Both were within already.
             _ = self.clamp(b, &mut new);
         }
-        self.before[b] = Some(new);
+        self.set(b, Some(new));
         true
     }
 
-    /// One more round from what is a solution: it stays one and gets smaller.
-    fn again(&mut self, order: &[usize], entries: &[(usize, State)]) {
+    fn set(&mut self, b: usize, state: Option<State>) {
+        self.before[b] = state;
+        self.after[b] = OnceCell::new();
+    }
+
+    /// One more round from what is a solution: it stays one and gets smaller. Whether anything changes.
+    fn again(&mut self, order: &[usize], entries: &[(usize, State)]) -> bool {
+        let mut changed = false;
         let mut from: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for &p in order {
             let ways: BTreeSet<usize> = self.program.cfg.blocks[p].succs.iter().copied().collect();
@@ -210,10 +219,14 @@ impl<'a> Values<'a> {
             };
             entries.iter().filter(|e| e.0 == b).for_each(|e| add(e.1.clone()));
             for &p in from.get(&b).into_iter().flatten() {
-                self.out(p).into_iter().filter(|o| o.0 == b).for_each(|o| add(o.1));
+                self.out(p).iter().filter(|o| o.0 == b).for_each(|o| add(o.1.clone()));
             }
-            self.before[b] = new;
+            if self.before[b] != new {
+                changed = true;
+                self.set(b, new);
+            }
         }
+        changed
     }
 
     /// The state before a block.
@@ -241,12 +254,16 @@ impl<'a> Values<'a> {
     }
 
     /// Blocks that can follow a block.
-    pub fn taken(&self, b: usize) -> &BTreeSet<usize> {
-        self.taken[b].get_or_init(|| self.out(b).into_iter().map(|o| o.0).collect())
+    pub fn taken(&self, b: usize) -> BTreeSet<usize> {
+        self.out(b).iter().map(|o| o.0).collect()
     }
 
     /// States on the edges out of a block that can be taken.
-    pub fn out(&self, b: usize) -> Vec<(usize, State)> {
+    pub fn out(&self, b: usize) -> &[(usize, State)] {
+        self.after[b].get_or_init(|| self.ways(b))
+    }
+
+    fn ways(&self, b: usize) -> Vec<(usize, State)> {
         let Some(state) = self.end(b) else { return Vec::new() };
         let last = self.program.cfg.blocks[b].last;
         let succs = &self.program.cfg.blocks[b].succs;
