@@ -216,6 +216,16 @@ impl<I: Isa> Program<I> {
         }
     }
 
+    /// The bytes of an instruction in memory; empty where the program has none there.
+    pub fn bytes_at(&self, pc: Pc) -> &[u8] {
+        let (from, to) = (self.isa.addr_of(pc), self.isa.addr_of(self.flow.next[pc as usize]));
+        let bytes = |s: &'_ Segment| -> Option<Range<usize>> {
+            let offset = |at: u64| usize::try_from(at.checked_sub(s.addr)?).ok();
+            Some(offset(from)?..offset(to)?)
+        };
+        self.segments.iter().find_map(|s| s.bytes.get(bytes(s)?)).unwrap_or_default()
+    }
+
     /// `file:line: text` where known, for error messages.
     pub fn place(&self, pc: Pc) -> String {
         let line = self.line_of(pc);

@@ -191,6 +191,7 @@ fn listing<I: Isa>(program: &Program<I>) -> Vec<CodeLine> {
                     | FlowKind::MaskNonZero
                     | FlowKind::BranchPush { .. }
             ),
+            bytes: program.bytes_at(pc).to_vec(),
         }
     });
     code.collect()

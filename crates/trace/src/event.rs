@@ -286,6 +286,9 @@ pub struct CodeLine {
     /// True where lanes can part: branches, split points, mask tests.
     #[serde(default)]
     pub branch: bool,
+    /// Its bytes in memory, for observers of the run; trace files do not have them.
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
 }
 
 /// Listens to a run.

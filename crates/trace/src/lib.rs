@@ -16,7 +16,7 @@ pub use event::*;
 pub use file::{Replayed, TraceEnd, TraceError, TraceReader, TraceWriter, replay, replay_to_the_cut};
 pub use hash::HashObserver;
 pub use index::{PcIndex, SlotTable};
-pub use log::PdomLog;
+pub use log::{LogOf, PdomLog};
 pub use observers::Observers;
 pub use splitting::ContextStats;
 pub use stats::{BranchStats, PcStats, PortStats, StallCycles, Statistics, Stats, UnitStats};

@@ -1,13 +1,25 @@
-//! The debug log of the PDOM document ("Nested divergent warp", test2.s): what each split and join
-//! did to the mask, lane 0 leftmost.
+//! The debug log of the PDOM document ("Nested divergent warp", test2.s): what each split and join did to the mask, lane 0
+//! leftmost; if wanted, every instruction with its address, its encoding and the lanes that enter it.
 
 use std::io::{self, Write};
 
 use crate::{Event, Kind, Mask, MaskCause, Observer, Pc, PcIndex, TraceInfo};
 
+/// What a log has entries for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogOf {
+    /// Splits and joins.
+    Masks,
+    /// Every instruction.
+    All,
+}
+
 /// Writes the log as the run goes.
 pub struct PdomLog<W: Write> {
     out: W,
+    of: LogOf,
+    /// Wave, path and instruction of the newest entry: masks that follow belong to it.
+    newest: Option<(u32, u16, Pc)>,
     info: TraceInfo,
     index: PcIndex,
     error: Option<io::Error>,
@@ -16,7 +28,13 @@ pub struct PdomLog<W: Write> {
 impl<W: Write> PdomLog<W> {
     /// `out` gets a few short lines per split; give it a buffer when it is a file.
     pub fn new(out: W) -> Self {
-        PdomLog { out, info: TraceInfo::default(), index: PcIndex::default(), error: None }
+        PdomLog::of(LogOf::Masks, out)
+    }
+
+    /// The same with entries for other instructions, too.
+    pub fn of(of: LogOf, out: W) -> Self {
+        let (info, index) = (TraceInfo::default(), PcIndex::default());
+        PdomLog { out, of, newest: None, info, index, error: None }
     }
 
     /// Gives the output back, or the first error met while writing.
@@ -48,21 +66,55 @@ impl<W: Write> PdomLog<W> {
         (0..lanes).map(|lane| if mask >> lane & 1 == 1 { '1' } else { '0' }).collect()
     }
 
+    /// ` t=0 t=1` and what the instruction is, at the beginning of an entry.
+    fn head(&self, event: &Event, what: &str) -> String {
+        let entry = (event.wave, event.path, event.pc);
+        match Some(entry) == self.newest {
+            true => String::new(),
+            false => format!(
+                "wave {}  {}: {what}\n{}\n",
+                event.wave,
+                self.place(event.pc),
+                self.threads(event.mask)
+            ),
+        }
+    }
+
+    /// An instruction as the document shows it, with the word it was decoded from.
+    fn decoded(&self, event: &Event) -> String {
+        let Some(code) = self.index.find(event.pc).map(|i| &self.info.code[i]) else { return "?".into() };
+        match code.bytes.is_empty() {
+            true => code.text.clone(),
+            // Memory has the lowest byte first.
+            false => {
+                let word: String = code.bytes.iter().rev().map(|b| format!("{b:02x}")).collect();
+                format!("{}  (0x{word})", code.text)
+            }
+        }
+    }
+
     fn entry(&self, event: &Event) -> Option<String> {
-        let head = format!("wave {}  {}", event.wave, self.place(event.pc));
-        let threads = self.threads(event.mask);
         match event.kind {
+            Kind::Issue { .. } if self.of == LogOf::All => {
+                let (wave, place) = (event.wave, self.place(event.pc));
+                Some(format!("wave {wave}  {place}: {}\n{}\n", self.decoded(event), self.threads(event.mask)))
+            }
             Kind::Split { taken, other } => Some(format!(
-                "{head}: split\n{threads}\nCurrent Mask: {}\nMask after split: {}\nMask after split invert: {}\n",
+                "{}Current Mask: {}\nMask after split: {}\nMask after split invert: {}\n",
+                self.head(event, "split"),
                 self.bits(event.mask),
                 self.bits(taken),
                 self.bits(other),
             )),
             Kind::Mask { new, cause: MaskCause::Switch | MaskCause::Reconverge, .. } => {
-                Some(format!("{head}: join\n{threads}\nNew Mask: {}\n", self.bits(new)))
+                Some(format!("{}New Mask: {}\n", self.head(event, "join"), self.bits(new)))
             }
             Kind::Mask { new, cause: MaskCause::LoopExit, .. } => {
-                Some(format!("{head}: EXIT loop split\n{threads}\nNew Mask: {}\n", self.bits(new)))
+                let head = match self.head(event, "EXIT loop split") {
+                    same if same.is_empty() => "EXIT loop split\n".into(),
+                    head => head,
+                };
+                Some(format!("{head}New Mask: {}\n", self.bits(new)))
             }
             _ => None,
         }
@@ -80,14 +132,14 @@ impl<W: Write> Observer for PdomLog<W> {
             if self.error.is_some() {
                 return;
             }
-            if !matches!(event.kind, Kind::Split { .. } | Kind::Mask { .. }) {
+            if !matches!(event.kind, Kind::Issue { .. } | Kind::Split { .. } | Kind::Mask { .. }) {
                 continue;
             }
-            if let Some(text) = self.entry(event)
-                && let Err(error) = self.out.write_all(text.as_bytes())
-            {
-                self.error = Some(error);
+            let Some(text) = self.entry(event) else { continue };
+            if self.of == LogOf::All {
+                self.newest = Some((event.wave, event.path, event.pc));
             }
+            self.error = self.out.write_all(text.as_bytes()).err();
         }
     }
 }
@@ -136,6 +188,35 @@ wave 1  pc 9 (not in the listing): EXIT loop split
  t=3
 New Mask: 1111
 ";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn every_instruction_of_the_document() {
+        let code = vec![
+            CodeLine {
+                pc: 0,
+                addr: 0xec,
+                text: "subi %r1, %r0, #2".into(),
+                bytes: vec![2, 0, 0x40, 0x2a],
+                ..CodeLine::default()
+            },
+            CodeLine { pc: 1, addr: 0xf4, text: "split".into(), ..CodeLine::default() },
+        ];
+        let info = TraceInfo { lanes: 2, code, ..TraceInfo::default() };
+        let event =
+            |wave, pc, kind| Event { cycle: 0, core: 0, slot: 0, wave, path: 0, pc, mask: 0b11, kind };
+        let issue = Kind::Issue { unit: 255, instance: 0, class: 0, busy: 1 };
+        let mut log = PdomLog::of(LogOf::All, Vec::new());
+        log.begin(&info);
+        let split = Kind::Split { taken: 0b01, other: 0b10 };
+        log.events(&[event(0, 0, issue), event(0, 1, issue), event(0, 1, split), event(1, 1, split)]);
+        let text = String::from_utf8(log.finish().unwrap()).unwrap();
+        let masks = "Current Mask: 11\nMask after split: 10\nMask after split invert: 01\n";
+        let expected = format!(
+            "wave 0  0xec: subi %r1, %r0, #2  (0x2a400002)\n t=0 t=1\nwave 0  0xf4: split\n t=0 t=1\n{masks}\
+             wave 1  0xf4: split\n t=0 t=1\n{masks}"
+        );
         assert_eq!(text, expected);
     }
 }

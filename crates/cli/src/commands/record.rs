@@ -16,7 +16,7 @@ use wavebound::report::{History, timetable};
 use wavebound::schedule;
 use wavebound::sim::{Outcome, RunOptions};
 use wavebound::trace::Pc;
-use wavebound::trace::{Observer, Observers, PdomLog, Statistics, Stats, TraceEnd, TraceWriter};
+use wavebound::trace::{LogOf, Observer, Observers, PdomLog, Statistics, Stats, TraceEnd, TraceWriter};
 
 #[derive(Args)]
 pub struct RecordArgs {
@@ -29,9 +29,10 @@ pub struct RecordArgs {
     /// Write a trace file (docs/trace-format.md); several launches write FILE-1, FILE-2, …
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write the masks at splits and joins, as the PDOM document's log; `-` is standard output
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
-    log: Option<PathBuf>,
+    /// Write the masks at splits and joins, as the PDOM document's log; `-` is standard output. `all` or `all:FILE`: every
+    /// instruction, with its encoding and its lanes (a file called all is ./all)
+    #[arg(long, value_name = "FILE|all[:FILE]", num_args = 0..=1, default_missing_value = "-", value_parser = log_arg)]
+    log: Option<LogArg>,
     /// Draw the execution history (.png or .svg); several launches draw one picture each
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
@@ -50,6 +51,25 @@ pub struct RecordArgs {
     /// Cycles of the kernel that --schedule draws
     #[arg(long, value_name = "FROM..TO", default_value = "0..600", value_parser = cycles, requires = "schedule")]
     schedule_cycles: Range<u64>,
+}
+
+/// What is logged, and where to.
+#[derive(Clone)]
+struct LogArg {
+    of: LogOf,
+    path: PathBuf,
+}
+
+fn log_arg(text: &str) -> Result<LogArg, String> {
+    let (of, path) = match text.split_once(':') {
+        Some(("all", "")) => {
+            return Err("`all:` wants a file after it; `all` alone is standard output".into());
+        }
+        Some(("all", path)) => (LogOf::All, path),
+        _ if text == "all" => (LogOf::All, "-"),
+        _ => (LogOf::Masks, text),
+    };
+    Ok(LogArg { of, path: path.into() })
 }
 
 /// `FROM..TO`.
@@ -126,7 +146,8 @@ impl RecordArgs {
         let (trace_path, picture_path) = (file(&self.trace), file(&self.picture));
         let mut statistics = (!self.no_stats).then(Statistics::new);
         let mut trace = trace_path.as_deref().map(Output::create).transpose()?.map(TraceWriter::new);
-        let mut log = file(&self.log).map(|p| log_target(&p).map(PdomLog::new)).transpose()?;
+        let log = self.log.as_ref().map(|l| (l.of, numbered(&l.path, number)));
+        let mut log = log.map(|(of, p)| log_target(&p).map(|out| PdomLog::of(of, out))).transpose()?;
         let mut history = picture_path.is_some().then(History::new);
         let watch = Watch::new()?;
         let outcome = {
@@ -204,7 +225,7 @@ impl RecordArgs {
     pub fn check(&self, several: bool, others: &[&Path]) -> miette::Result<()> {
         let number = several.then_some(1);
         let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
-        let log = file(&self.log).filter(|p| p != Path::new("-"));
+        let log = self.log.as_ref().map(|l| numbered(&l.path, number)).filter(|p| p != Path::new("-"));
         let drawn: Vec<PathBuf> = [file(&self.picture), file(&self.schedule)].into_iter().flatten().collect();
         drawn.iter().try_for_each(|p| wavebound::report::check_name(p))?;
         let own: Vec<PathBuf> = drawn.into_iter().chain(file(&self.trace)).chain(log).collect();

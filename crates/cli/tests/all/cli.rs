@@ -142,6 +142,20 @@ fn log_shows_the_masks() {
     {
         assert!(text.contains(line), "{line} in\n{text}");
     }
+    // Every instruction, with the word it was decoded from; the document shows the same one for `subi %r1 %r0 #0x2`.
+    let all = stdout(&wavebound(&["run", &lab, "--machine", "harp-pdom", "--log", "all"]));
+    let masks = "Current Mask: 1111\nMask after split: 1100\nMask after split invert: 0011\n";
+    for entry in [
+        "wave 0  0x0: ldi %r0, #24  (0x4a000018)\n t=0\n".to_owned(),
+        "subi %r1, %r0, #2  (0x2a400002)\n t=0 t=1 t=2 t=3\n".to_owned(),
+        format!("wave 1  0x44: split  (0x76000000)\n t=0 t=1 t=2 t=3\n{masks}"),
+    ] {
+        assert!(all.contains(&entry), "{entry} in\n{all}");
+    }
+    let entries = all.lines().filter(|l| l.starts_with("wave 0 ") || l.starts_with("wave 1 ")).count();
+    let issued = all.lines().find_map(|l| l.strip_prefix("wave instructions")?.trim().parse().ok());
+    assert_eq!(Some(entries), issued, "one entry for each");
+    assert!(failure(&["run", &lab, "--log", "all:"]).contains("wants a file"));
 }
 
 #[test]

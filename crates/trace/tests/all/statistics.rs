@@ -10,6 +10,7 @@ fn info() -> TraceInfo {
         line: pc + 1,
         label: String::new(),
         branch,
+        bytes: Vec::new(),
     };
     TraceInfo {
         program: "by-hand".into(),
