@@ -1,14 +1,18 @@
-// Breadth-first search of a graph, level by level; the host goes on until no node was reached. Our own.
-// Node v has `count[v]` edges from `first[v]` on.
+// Breadth-first search of a graph, level by level; the host goes on until no node was reached. Our own, with Rodinia's data:
+// a struct for each node, bytes for what is known of it.
 
-__kernel void bfs_expand(__global const int *first, __global const int *count, __global const int *edges,
-                         __global uchar *frontier, __global uchar *reached, __global const uchar *visited,
-                         __global int *cost, int nodes) {
+typedef struct {
+    int first;
+    int count;
+} Node;
+
+__kernel void bfs_expand(__global const Node *graph, __global const int *edges, __global uchar *frontier,
+                         __global uchar *reached, __global const uchar *visited, __global int *cost, int nodes) {
     int v = get_global_id(0);
     if (v < nodes && frontier[v]) {
         frontier[v] = 0;
-        int last = first[v] + count[v];
-        for (int e = first[v]; e < last; e++) { // loop: edges
+        int last = graph[v].first + graph[v].count;
+        for (int e = graph[v].first; e < last; e++) { // loop: edges
             int to = edges[e];
             if (!visited[to]) { // split
                 cost[to] = cost[v] + 1;

@@ -227,6 +227,11 @@ fn figure_11_cases(workload: &'static str, size: Size, total: u32) -> Vec<Case> 
     cases
 }
 
+/// Whole waves on the SIMDs that splitting leaves: as many resident waves as with PWS.
+fn half_case(workload: &'static str, size: Size) -> Case {
+    Case { simds: TOTALS[1] / 2, ..Case::new(workload, size, "pws") }
+}
+
 /// PWS with default marks.
 fn pws_case(workload: &'static str, size: Size) -> Case {
     figure_11_cases(workload, size, TOTALS[1]).swap_remove(1)
@@ -238,6 +243,7 @@ pub fn figure_11_needs(scale: Scale) -> Vec<Case> {
         for total in totals(size) {
             needs.extend(names().flat_map(|w| figure_11_cases(w, size, total)));
         }
+        needs.extend(names().map(|w| half_case(w, size)));
     }
     needs
 }
@@ -284,6 +290,7 @@ pub fn figure_11(nb: &mut Notebook, cases: &Cases, scale: Scale) -> Result<(), R
     let loss = worst.map_or(0.0, |b| 100.0 * (1.0 - b.ups[0]));
     nb.number("largest loss at any size, default marks", loss, 1, " %");
     nb.text("loses most at any size, default marks", shown(worst, 0));
+    apart(nb, cases, &everything)?;
     reasons(nb, cases, &main)?;
     table(nb, &everything, &["default", "optimal"])?;
     let mut sorted: Vec<&Bar> = main.iter().collect();
@@ -313,6 +320,46 @@ pub fn figure_11(nb: &mut Notebook, cases: &Cases, scale: Scale) -> Result<(), R
     nb.note("dwt2d gains by instruction fetch, not by divergence: the side without work passes the code behind a loop and brings it into the instruction cache while the other waits. With a front end that never waits (--set frontend.kind=perfect) its gain is gone, and lud's stays");
     nb.note("workloads that lose have no work on the other side of their branches, and pay for the split and the merge, or have waves enough for all SIMDs and get half of them");
     Ok(())
+}
+
+/// Two effects apart: half as many SIMDs hold half as many waves (8 SIMDs against 4), and splitting itself (4 SIMDs against 4
+/// with a SpSIMD each).
+fn apart(nb: &mut Notebook, cases: &Cases, bars: &[Bar]) -> Result<(), Report> {
+    let mut rows = Vec::new();
+    let mut sizes: Vec<Size> = Vec::new();
+    for b in bars {
+        let cycles = |case: &Case| -> Result<f64, Report> { Ok(cases.get(case)?.cycles as f64) };
+        let whole = cycles(&figure_11_cases(b.name, b.size, TOTALS[1])[0])?;
+        let half = cycles(&half_case(b.name, b.size))?;
+        let pws = cycles(&pws_case(b.name, b.size))?;
+        if !sizes.contains(&b.size) {
+            sizes.push(b.size);
+        }
+        rows.push((b.name, b.size, [whole, half, pws], [whole / half, half / pws]));
+    }
+    for &size in &sizes {
+        for (without, said) in [("", ""), ("dwt2d", ", without dwt2d")] {
+            let of = |f: &dyn Fn(&[f64; 2]) -> f64| {
+                let rows = rows.iter().filter(|r| r.1 == size && r.0 != without);
+                geometric_mean(&rows.map(|r| f(&r.3)).collect::<Vec<f64>>())
+            };
+            let text = format!("{:.3} = {:.3} × {:.3}", of(&|e| e[0] * e[1]), of(&|e| e[0]), of(&|e| e[1]));
+            nb.text(format!("speed-up = fewer resident waves × splitting, {size}{said}"), text);
+        }
+        let bfs = rows.iter().find(|r| r.1 == size && r.0 == "bfs");
+        if let Some((_, _, _, [resident, split])) = bfs {
+            let text = format!("{:.3} = {resident:.3} × {split:.3}", resident * split);
+            nb.text(format!("bfs: speed-up = fewer resident waves × splitting, {size}"), text);
+        }
+    }
+    let row = |(name, size, cycles, effects): &(&str, Size, [f64; 3], [f64; 2])| {
+        let cycles = cycles.iter().map(|c| format!("{c:.0}"));
+        let effects = effects.iter().map(|e| format!("{e:.4}"));
+        let names = [(*name).to_owned(), size.to_string()].into_iter();
+        names.chain(cycles).chain(effects).collect::<Vec<String>>()
+    };
+    let head = "workload size none_8 none_4 pws_4_4 resident_waves splitting";
+    nb.csv("-apart.csv", &columns(head), rows.iter().map(row).collect())
 }
 
 /// What the trace says about the gains: the time of the shorter sides of splits.
