@@ -237,3 +237,40 @@ fn check(machine: &Machine) -> Result<(), Refusal> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wb_hw::Policy;
+
+    /// What a machine is refused for; empty if it is not.
+    fn refused(change: impl Fn(&mut Machine)) -> String {
+        let mut machine = wb_hw::preset("vortex-swas").expect("a preset");
+        change(&mut machine);
+        match check(&machine) {
+            Err(Refusal::Machine { what, .. }) => what,
+            Err(other) => panic!("{other:?}"),
+            Ok(()) => String::new(),
+        }
+    }
+
+    #[test]
+    fn policies_that_idle_while_a_wave_is_ready_are_refused_by_name() {
+        for policy in Policy::ISSUE {
+            let idles = match policy {
+                Policy::RoundRobin | Policy::StrictOldest | Policy::StrictGreedy | Policy::OwnerDispatch => {
+                    true
+                }
+                Policy::LooseRoundRobin
+                | Policy::GreedyThenOldest
+                | Policy::GreedyThenRoundRobin
+                | Policy::OldestFirst
+                | Policy::FixedPriority
+                | Policy::Adaptive => false,
+                Policy::Icount => unreachable!("for fetch only"),
+            };
+            let what = refused(|m| m.issue.policy = policy);
+            assert_eq!(what.contains(policy.name()), idles, "{policy:?}: {what}");
+        }
+    }
+}

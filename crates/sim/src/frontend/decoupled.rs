@@ -37,6 +37,8 @@ struct Side {
     blocked: u64,
     /// Instructions fetched or under way.
     queued: Vec<u32>,
+    /// Instructions requested since the wave started.
+    requested: Vec<u32>,
 }
 
 pub struct Decoupled {
@@ -70,6 +72,7 @@ impl Decoupled {
             coming: 0,
             blocked: 0,
             queued: vec![0; seats],
+            requested: vec![0; seats],
         };
         let latency = (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1);
         Decoupled {
@@ -123,6 +126,7 @@ impl Decoupled {
         self.buffers[slot] = Buffer { pc, excuse, ..Buffer::default() };
         let n = self.sides.len();
         self.sides[slot % n].occupied |= 1 << (slot / n);
+        self.sides[slot % n].requested[slot / n] = 0;
         self.update(slot);
     }
 
@@ -204,9 +208,11 @@ impl Decoupled {
                 let age = ages(p);
                 let view = View {
                     queued: &side.queued,
+                    progress: &side.requested,
                     ..fetch_view(side.wants, side.occupied, age, age.len() as u32)
                 };
                 let Some(local) = side.policy.pick(&view) else { break };
+                side.requested[local as usize] += 1;
                 let slot = local as usize * n + p;
                 let b = &mut self.buffers[slot];
                 let line = std::iter::once((fetch.addr)(b.pc));

@@ -33,5 +33,14 @@ pub struct Fetch<'a> {
 
 /// A view for fetch policies: ready = may request.
 pub(super) fn fetch_view(ready: u64, occupied: u64, age: &[u64], slots: u32) -> View<'_> {
-    View { ready, stalled: occupied & !ready, occupied, age, queued: &[], slots }
+    View {
+        ready,
+        stalled: occupied & !ready,
+        occupied,
+        active: occupied,
+        age,
+        queued: &[],
+        progress: &[],
+        slots,
+    }
 }

@@ -69,6 +69,8 @@ struct Issuer {
     unit: Vec<u8>,
     needs: Vec<u64>,
     age: Vec<u64>,
+    /// Instructions issued since the path sat down.
+    progress: Vec<u32>,
     /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
     occupied: u64,
     active: u64,
@@ -154,6 +156,7 @@ impl<I: Isa> Core<I> {
                     unit: vec![0; seats],
                     needs: vec![0; machine.units.len() + 1],
                     age: vec![0; seats],
+                    progress: vec![0; seats],
                     occupied: 0,
                     active: 0,
                     sleeping: 0,
@@ -238,6 +241,7 @@ impl<I: Isa> Core<I> {
         issuer.sleep(local, wake);
         issuer.need(local, unit);
         issuer.age[local] = age;
+        issuer.progress[local] = 0;
         issuer.occupied |= 1 << local;
         issuer.active |= 1 << local;
     }
@@ -313,10 +317,28 @@ impl<I: Isa> Core<I> {
         (ready, blocked, ready & !self.frontend.ready(q, now))
     }
 
-    /// The issuer's seats, their ages, and what its policy remembers.
-    pub fn scheduler(&self, q: usize) -> (u64, &[u64], u64) {
+    /// What the issuer's policy remembers.
+    pub fn memory(&self, q: usize) -> u64 {
+        self.issuers[q].policy.memory()
+    }
+
+    /// What an oracle beside issuer `q` sees, `active` seats of it or of contexts that share its port among them.
+    pub fn oracle(&self, q: usize, ready: u64, blocked: u64, active: u64) -> View<'_> {
         let part = &self.issuers[q];
-        (part.occupied, &part.age, part.policy.memory())
+        View {
+            ready,
+            stalled: part.occupied & !(ready | blocked),
+            occupied: part.occupied,
+            active,
+            age: &part.age,
+            queued: &[],
+            progress: &part.progress,
+            slots: self.seats as u32,
+        }
+    }
+
+    pub fn active(&self, q: usize) -> u64 {
+        self.issuers[q].active
     }
 
     pub fn excuse(&self, q: usize, local: usize) -> Excuse {
@@ -330,8 +352,10 @@ impl<I: Isa> Core<I> {
             ready,
             stalled: part.stalled,
             occupied: part.occupied,
+            active: part.active,
             age: &part.age,
             queued: &[],
+            progress: &part.progress,
             slots: self.seats as u32,
         };
         // A policy of the caller's may be wrong: what is not ready does not go.
@@ -342,14 +366,18 @@ impl<I: Isa> Core<I> {
     /// `ready` has one set of seats per context.
     pub fn pick_shared(&mut self, p: usize, ready: &[u64]) -> Option<(usize, u32)> {
         let waves = ready.iter().fold(0, |all, r| all | r);
-        let stalled: u64 = self.issuers.iter().skip(p).step_by(self.partitions).fold(0, |s, i| s | i.stalled);
+        let contexts = || self.issuers.iter().skip(p).step_by(self.partitions);
+        let stalled: u64 = contexts().fold(0, |s, i| s | i.stalled);
+        let active: u64 = contexts().fold(0, |s, i| s | i.active);
         let part = &mut self.issuers[p];
         let view = View {
             ready: waves,
             stalled: stalled & !waves,
             occupied: part.occupied,
+            active,
             age: &part.age,
             queued: &[],
+            progress: &part.progress,
             slots: self.seats as u32,
         };
         let local = part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?;
@@ -374,8 +402,10 @@ impl<I: Isa> Core<I> {
                 ready: 0,
                 stalled: part.stalled,
                 occupied: part.occupied,
+                active: part.active,
                 age: &part.age,
                 queued: &[],
+                progress: &part.progress,
                 slots: self.seats as u32,
             };
             part.policy.idle(&view, cycles);
@@ -397,6 +427,7 @@ impl<I: Isa> Core<I> {
 
     #[inline(always)]
     pub fn issued(&mut self, q: usize, local: usize, pc: Pc, straight: bool, now: u64) {
+        self.issuers[q].progress[local] = self.issuers[q].progress[local].wrapping_add(1);
         let queue = self.queue(q, local);
         self.frontend.issued(queue, pc, straight, now);
     }

@@ -350,7 +350,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                 could = ready;
             }
             let core = &mut self.cores[c];
-            let before = if self.watch.is_some() { core.scheduler(q).2 } else { 0 };
+            let before = if self.watch.is_some() { core.memory(q) } else { 0 };
             let pick = core.pick(q, ready);
             if let Some(watch) = &mut self.watch
                 && port == 0
@@ -391,7 +391,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                 break;
             }
             let core = &mut self.cores[c];
-            let before = if self.watch.is_some() { core.scheduler(p).2 } else { 0 };
+            let before = if self.watch.is_some() { core.memory(p) } else { 0 };
             let pick = core.pick_shared(p, &ready);
             if let Some(watch) = &mut self.watch
                 && port == 0
