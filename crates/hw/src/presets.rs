@@ -33,6 +33,7 @@ static PRESETS: &[Preset] = presets![
     "vortex-simx",
     "vortex-swas",
     "vortex-swas-fixed",
+    "vortex-swas-late",
 ];
 
 pub fn presets() -> &'static [Preset] {

@@ -5,7 +5,7 @@ use super::plan::{Plan, Slot, plan};
 use super::sequence::{Recorder, Sequence};
 use crate::error::ScheduleError;
 use serde::Serialize;
-use wb_hw::{FrontEndKind, Machine, Policy, Scope};
+use wb_hw::{FrontEndKind, Machine, Policy, Scope, Unresolved};
 use wb_isa::vortex::Vortex;
 use wb_jobs::{AnyProgram, Job};
 use wb_program::Program;
@@ -89,6 +89,15 @@ fn check(m: &Machine) -> Result<(), ScheduleError> {
     }
     if matches!(m.issue.policy, Policy::OwnerDispatch) {
         return refuse("owner-dispatch", "--policy lrr, gtlrr, gtlo, rr or any other (machines policies)");
+    }
+    let f = &m.frontend;
+    if f.kind != FrontEndKind::Perfect
+        && (f.resolution > 0 || f.unresolved == Unresolved::Stall || f.requests > 0)
+    {
+        return refuse(
+            "jumps that are known late, and fetch that stops for them",
+            "--set frontend.resolution=0, unresolved=go-on, requests=0",
+        );
     }
     if m.divergence.push_cycles + m.divergence.pop_cycles > 0 {
         return refuse("cycles for stack entries", "--set divergence.push_cycles=0, pop_cycles=0");

@@ -52,7 +52,7 @@ fn benches() -> Result<&'static [Bench], Report> {
 }
 
 fn all() -> Result<Vec<Bench>, Report> {
-    let spec = JobSpec { machine: "vortex-swas".into(), ..JobSpec::default() };
+    let spec = JobSpec { machine: "vortex-swas-late".into(), ..JobSpec::default() };
     let mut found = Vec::new();
     for kernel in kernels::swas() {
         let job = kernel.job(&spec)?;
@@ -83,7 +83,7 @@ fn most(benches: &[Bench], value: impl Fn(&Bench) -> f64) -> &'static str {
     benches.iter().max_by(|a, b| value(a).total_cmp(&value(b))).map_or("", |b| b.name)
 }
 
-const MACHINE: &str = "machine vortex-swas: one SM of 32 waves of 32 lanes; DRAM with a fixed latency, where the document \
+const MACHINE: &str = "machine vortex-swas-late: one SM of 32 waves of 32 lanes, branches known 6 cycles after issue; DRAM with a fixed latency, where the document \
                        emulates one; accesses coalesce per line, and as in the document those of hotspot, hotspot3D and \
                        sgemm cannot";
 
@@ -288,7 +288,7 @@ const DRAWN: std::ops::Range<u64> = 300..700;
 fn schedules(nb: &mut Notebook) -> Result<(), Report> {
     let all = kernels::swas();
     let psort = all.iter().find(|k| k.name == "psort").ok_or_else(|| miette!("psort is gone"))?;
-    let job = psort.job(&JobSpec { machine: "vortex-swas".into(), ..JobSpec::default() })?;
+    let job = psort.job(&JobSpec { machine: "vortex-swas-late".into(), ..JobSpec::default() })?;
     let kernel = job.kernel_pc("")?;
     for frontend in [FrontEndKind::Decoupled, FrontEndKind::Coordinated] {
         let choice = Choice { frontend, fetch: THREE[0], issue: THREE[1] };

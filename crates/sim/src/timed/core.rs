@@ -137,6 +137,8 @@ pub struct Core<I: Isa> {
     /// A wave that waits until it is alone to start others.
     pub spawning: Option<Spawning>,
     decoupled: bool,
+    /// Jumps are known late: what issues may be on the wrong path.
+    late: bool,
     /// The context of a wave that issued last, where contexts share an issue port.
     last: Vec<u8>,
 }
@@ -170,6 +172,7 @@ impl<I: Isa> Core<I> {
             units: Units::new(machine, contexts),
             barriers: Barriers::default(),
             decoupled: matches!(frontend, FrontEnd::Decoupled(_)),
+            late: machine.frontend.resolution > 0,
             frontend,
             occupied: 0,
             present: 0,
@@ -282,7 +285,11 @@ impl<I: Isa> Core<I> {
             part.wake_up(now);
         }
         let awake = part.active & !part.sleeping & !except & self.frontend.ready(q, now);
-        let (ready, blocked, next) = self.divide(q, now, awake);
+        let (mut ready, blocked, next) = self.divide(q, now, awake);
+        if self.late {
+            // What is on the wrong path waits for nothing.
+            ready |= self.frontend.wrong(q) & self.issuers[q].active & !except;
+        }
         let part = &mut self.issuers[q];
         part.stalled = part.occupied & !(ready | blocked);
         (ready, next.min(part.next_wake))
@@ -313,7 +320,10 @@ impl<I: Isa> Core<I> {
     /// first whose queue is empty. After [`Core::scan`] in the same cycle.
     pub fn foresee(&mut self, q: usize, now: u64, except: u64) -> (u64, u64, u64) {
         let awake = self.issuers[q].active & !self.issuers[q].sleeping & !except;
-        let (ready, blocked, _) = self.divide(q, now, awake);
+        let (mut ready, blocked, _) = self.divide(q, now, awake);
+        if self.late {
+            ready |= self.frontend.wrong(q) & self.issuers[q].active & !except;
+        }
         (ready, blocked, ready & !self.frontend.ready(q, now))
     }
 
@@ -426,16 +436,22 @@ impl<I: Isa> Core<I> {
     }
 
     #[inline(always)]
-    pub fn issued(&mut self, q: usize, local: usize, pc: Pc, straight: bool, now: u64) {
+    pub fn issued(&mut self, q: usize, local: usize, pc: Pc, straight: bool, jump: bool, now: u64) {
         self.issuers[q].progress[local] = self.issuers[q].progress[local].wrapping_add(1);
         let queue = self.queue(q, local);
-        self.frontend.issued(queue, pc, straight, now);
+        self.frontend.issued(queue, pc, straight, jump, now);
     }
 
     /// Whether the seat issues a NOP next.
     #[inline(always)]
     pub fn nop_next(&self, q: usize, local: usize) -> bool {
         self.frontend.nop_next(self.queue(q, local))
+    }
+
+    /// What the seat issues is on the wrong path.
+    pub fn drop_one(&mut self, q: usize, local: usize) {
+        let queue = self.queue(q, local);
+        self.frontend.drop_one(queue);
     }
 
     /// The path in the seat, which waited, goes on at `pc`.
@@ -457,7 +473,8 @@ impl<I: Isa> Core<I> {
         let queue = self.queue(q, local);
         if let FrontEnd::Coordinated(f) = &mut self.frontend {
             let addr = |pc| program.isa.addr_of(pc);
-            f.select(queue, now, &mut Fetch { core, next: &program.flow.next, addr: &addr, memory });
+            let (next, kind) = (&program.flow.next, &program.flow.kind);
+            f.select(queue, now, &mut Fetch { core, next, kind, addr: &addr, memory });
         }
     }
 
@@ -543,7 +560,8 @@ impl<I: Isa> Core<I> {
         }
         let issuers = &self.issuers;
         let addr = |pc| program.isa.addr_of(pc);
-        let mut fetch = Fetch { core, next: &program.flow.next, addr: &addr, memory };
+        let (next, kind) = (&program.flow.next, &program.flow.kind);
+        let mut fetch = Fetch { core, next, kind, addr: &addr, memory };
         self.frontend.tick(now, |q| issuers[q].age.as_slice(), &mut fetch);
     }
 

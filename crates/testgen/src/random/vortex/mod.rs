@@ -9,7 +9,7 @@ use super::setup::{FRONT_ENDS, mix};
 use super::{Failure, SLOT};
 use emit::Shape;
 use std::fmt::{self, Display, Formatter};
-use wb_hw::{AfterMiss, FrontEndKind, InstructionSet, Mechanism, Policy, Scope};
+use wb_hw::{AfterMiss, FrontEndKind, InstructionSet, Mechanism, Policy, Scope, Unresolved};
 use wb_isa::NO_PC;
 use wb_jobs::{AnyProgram, Job, JobSpec};
 use wb_schedule::predict;
@@ -137,6 +137,12 @@ impl Setup {
         }
         if self.predict {
             return Ok(job);
+        }
+        if self.vary(40, 2) == 0 {
+            m.frontend.resolution = 1 + self.vary(41, 9) as u32;
+            m.frontend.unresolved =
+                [Unresolved::GoOn, Unresolved::Wait, Unresolved::Stall][self.vary(42, 3) as usize];
+            m.frontend.requests = self.vary(43, 3) as u32;
         }
         m.issue.width = if self.policy == Policy::OwnerDispatch { 1 } else { 1 + self.vary(14, 2) as u32 };
         m.divergence.push_cycles = self.vary(15, 2) as u32;
