@@ -263,6 +263,10 @@ impl Decoupled {
                 }
             }
         }
+        // What has arrived is not under way any more: its wave may request again.
+        if self.delivered && self.requests != usize::MAX {
+            (0..self.buffers.len()).for_each(|slot| self.update(slot));
+        }
     }
 
     /// Waves whose line is there by cycle `now` may request again.
