@@ -190,7 +190,7 @@ fn by_pair(
     Ok(())
 }
 
-const EARLY: &str = "tried: branches known 4, 6, 8 and 12 cycles after issue all give 1.3 to 1.5, because the queue of 4 limits what is fetched in vain; what else psort loses in the document was not found out";
+const EARLY: &str = "tried: branches known 4, 6, 8 and 12 cycles after issue all give 1.3 to 1.5; what else psort loses in the document was not found out";
 const NOPS: &str = "tried: branches known 0, 6, 8 and 12 cycles after issue give 0.79, 0.60, 0.55 and 0.48 with GTLRR; what else psort loses in the document with GTLO was not found out";
 const OTHER_KERNELS: &str = "the kernels, their inputs and how deep the memory is are ours: the document gives instruction counts only";
 
