@@ -24,6 +24,7 @@ pub enum What {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
+    Nops,
     Cycles,
     Instructions,
     LaneInstructions,
@@ -121,10 +122,11 @@ impl Check {
                 let found = String::from_utf8_lossy(&outcome.console);
                 if found == text.as_str() { Ok(()) } else { wrong(&format!("{found:?}")) }
             }
-            What::Count { counter: Counter::Cycles, .. } if !timed => Ok(()),
+            What::Count { counter: Counter::Cycles | Counter::Nops, .. } if !timed => Ok(()),
             What::Count { counter, value } => {
                 let found = match counter {
                     Counter::Cycles => outcome.cycles,
+                    Counter::Nops => outcome.nops,
                     Counter::Instructions => outcome.wave_instructions,
                     Counter::LaneInstructions => outcome.lane_instructions,
                     Counter::Waves => u64::from(outcome.waves),
@@ -139,6 +141,7 @@ impl Check {
 fn counter(name: &str) -> Option<Counter> {
     Some(match name {
         "cycles" => Counter::Cycles,
+        "nops" => Counter::Nops,
         "instructions" => Counter::Instructions,
         "lane_instructions" => Counter::LaneInstructions,
         "waves" => Counter::Waves,

@@ -78,7 +78,7 @@ impl Machine {
             // NOPs fill the queue, and each of them waits for its turn to issue.
             FrontEndKind::Coordinated => self.queue_places().saturating_mul(seats) + self.instruction_wait(),
         };
-        u64::from(f.branch_penalty).saturating_add(refill)
+        u64::from(f.branch_penalty).saturating_add(f.resolution.into()).saturating_add(refill)
     }
 
     /// Cycles until an instruction cache with few ports has time for a request, if all its cores ask at once.
@@ -165,6 +165,20 @@ pub enum AfterMiss {
     Wait,
 }
 
+/// What a wave does between the issue of an instruction that can jump and the cycle in which it is known where to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unresolved {
+    /// What follows in memory is requested and issues. If the jump is taken, that is without effect: cycles that are lost.
+    #[default]
+    GoOn,
+    /// What follows in memory is requested, but nothing issues.
+    Wait,
+    /// Nothing is requested from the request of the jump on (Vortex: `VX_decode.sv` stalls the wave, `VX_schedule.sv` lets it go
+    /// on when the branch comes from `VX_alu_int.sv`), and nothing issues.
+    Stall,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrontEnd {
@@ -189,6 +203,15 @@ pub struct FrontEnd {
     /// Extra cycles after a taken jump.
     #[serde(default)]
     pub branch_penalty: u32,
+    /// Cycles from the issue of a jump until the front end knows where it goes; 0 = at issue.
+    #[serde(default)]
+    pub resolution: u32,
+    /// What the wave does until then.
+    #[serde(default)]
+    pub unresolved: Unresolved,
+    /// Requests that a wave can have under way; 0 = as many as fit into `buffer`.
+    #[serde(default)]
+    pub requests: u32,
 }
 
 fn one() -> u32 {

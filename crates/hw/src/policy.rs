@@ -17,7 +17,7 @@ pub struct PolicyInfo {
     pub fetch: bool,
     /// Keeps a wave while it is ready.
     pub greedy: bool,
-    /// A slot has its turn whether it can use it or not.
+    /// Whoever is selected has the cycle, whether it can use it or not (SWAS section II-B): cycles pass while others are ready.
     pub strict: bool,
 }
 
@@ -72,6 +72,29 @@ listed! {
         FixedPriority = PolicyInfo {
             name: "fixed-priority",
             rule: "the ready slot with the smallest number",
+            ..PLAIN
+        },
+        StrictOldest = PolicyInfo {
+            name: "strict-oldest",
+            also: &["so"],
+            rule: "the wave launched first that waits at no barrier, ready or not; issue only",
+            fetch: false,
+            strict: true,
+            ..PLAIN
+        },
+        StrictGreedy = PolicyInfo {
+            name: "strict-greedy",
+            also: &["gtsrr"],
+            rule: "the same wave while ready, then every slot has its turn, ready or not; issue only",
+            fetch: false,
+            greedy: true,
+            strict: true,
+            ..PLAIN
+        },
+        Adaptive = PolicyInfo {
+            name: "adaptive",
+            rule: "the same wave while ready and at most 16 instructions ahead of the slowest ready one, then that one",
+            greedy: true,
             ..PLAIN
         },
         Icount = PolicyInfo {

@@ -30,9 +30,10 @@ static PRESETS: &[Preset] = presets![
     "vortex-16sm",
     "vortex-2sm",
     "vortex-4sm",
-    "vortex-simx",
+    "vortex-like-simx",
     "vortex-swas",
     "vortex-swas-fixed",
+    "vortex-swas-late",
 ];
 
 pub fn presets() -> &'static [Preset] {

@@ -83,6 +83,9 @@ const FRONTEND: &[Field] = &[
     may("fetch_latency", U32),
     may("decode_latency", U32),
     may("branch_penalty", U32),
+    may("resolution", U32),
+    may("unresolved", Word(&["go-on", "wait", "stall"])),
+    may("requests", U32),
 ];
 
 const DIVERGENCE: &[Field] = &[

@@ -2,7 +2,7 @@
 //! found and what is allowed; combinations that are merely pointless pass, so that sweeps can cross them.
 
 use crate::error::{HwError, suggest};
-use crate::machine::{Cache, FrontEndKind, Machine, Scope, SplitUnits, Unit};
+use crate::machine::{Cache, FrontEndKind, Machine, Scope, SplitUnits, Unit, Unresolved};
 use crate::policy::Policy;
 use crate::schema::{entry_path, plain_name};
 use std::fmt::Display;
@@ -101,6 +101,13 @@ impl Machine {
         cycles("frontend.fetch_latency", f.fetch_latency)?;
         cycles("frontend.decode_latency", f.decode_latency)?;
         cycles("frontend.branch_penalty", f.branch_penalty)?;
+        cycles("frontend.resolution", f.resolution)?;
+        range("frontend.requests", f.requests, 0, 1024)?;
+        if self.splits() && (f.resolution > 0 || f.unresolved == Unresolved::Stall) {
+            let what = "split waves whose jumps are known late are not modelled";
+            return Err(HwError::field("frontend.resolution", what)
+                .help("resolution = 0 and another `unresolved` than `stall`, or split.contexts = 0"));
+        }
         range("issue.width", self.issue.width, 1, 64)?;
         if self.issue.policy == Policy::OwnerDispatch && self.issue.width > 1 {
             let what = format!("{} with `owner-dispatch`, which has one current wave", self.issue.width);

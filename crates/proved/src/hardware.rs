@@ -2,7 +2,7 @@
 //! waits for them, or that it has no proof for, are refused by name (docs/proved-bounds.md, "Machines").
 
 use crate::refusal::Refusal;
-use wb_hw::{Cache, FrontEndKind, Machine, Port, Scope, SplitUnits, WritePolicy};
+use wb_hw::{Cache, FrontEndKind, Machine, Port, Scope, SplitUnits, Unresolved, WritePolicy};
 
 /// A unit as the wave sees it.
 #[derive(Clone, Debug)]
@@ -210,6 +210,26 @@ fn check(machine: &Machine) -> Result<(), Refusal> {
             "choose a policy that never does: oldest-first, loose-round-robin, icount",
         );
     }
+    if f.kind != FrontEndKind::Perfect {
+        if f.resolution > 0 {
+            return no(
+                format!("jumps are known {} cycles after they issue (frontend.resolution)", f.resolution),
+                "set frontend.resolution to 0",
+            );
+        }
+        if f.unresolved == Unresolved::Stall {
+            return no(
+                "fetch stops at jumps until they are known (frontend.unresolved)".into(),
+                "set frontend.unresolved to `go-on`",
+            );
+        }
+        if f.requests > 0 {
+            return no(
+                format!("a wave has at most {} requests under way (frontend.requests)", f.requests),
+                "set frontend.requests to 0",
+            );
+        }
+    }
     if machine.splits() && machine.split.units == SplitUnits::Reprovisioned {
         return no(
             "split contexts that no wave needs serve as partitions".into(),
@@ -236,4 +256,57 @@ fn check(machine: &Machine) -> Result<(), Refusal> {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wb_hw::Policy;
+
+    /// What a machine is refused for; empty if it is not.
+    fn refused(change: impl Fn(&mut Machine)) -> String {
+        let mut machine = wb_hw::preset("vortex-swas").expect("a preset");
+        change(&mut machine);
+        match check(&machine) {
+            Err(Refusal::Machine { what, .. }) => what,
+            Err(other) => panic!("{other:?}"),
+            Ok(()) => String::new(),
+        }
+    }
+
+    #[test]
+    fn front_ends_without_a_proof_are_refused_by_name() {
+        for kind in [FrontEndKind::Decoupled, FrontEndKind::Coordinated] {
+            let with = |change: &dyn Fn(&mut Machine)| {
+                refused(|m| {
+                    m.frontend.kind = kind;
+                    change(m);
+                })
+            };
+            assert_eq!(with(&|_| ()), "");
+            assert!(with(&|m| m.frontend.resolution = 1).contains("frontend.resolution"));
+            assert!(with(&|m| m.frontend.unresolved = Unresolved::Stall).contains("frontend.unresolved"));
+            assert!(with(&|m| m.frontend.requests = 1).contains("frontend.requests"));
+        }
+    }
+
+    #[test]
+    fn policies_that_idle_while_a_wave_is_ready_are_refused_by_name() {
+        for policy in Policy::ISSUE {
+            let idles = match policy {
+                Policy::RoundRobin | Policy::StrictOldest | Policy::StrictGreedy | Policy::OwnerDispatch => {
+                    true
+                }
+                Policy::LooseRoundRobin
+                | Policy::GreedyThenOldest
+                | Policy::GreedyThenRoundRobin
+                | Policy::OldestFirst
+                | Policy::FixedPriority
+                | Policy::Adaptive => false,
+                Policy::Icount => unreachable!("for fetch only"),
+            };
+            let what = refused(|m| m.issue.policy = policy);
+            assert_eq!(what.contains(policy.name()), idles, "{policy:?}: {what}");
+        }
+    }
 }

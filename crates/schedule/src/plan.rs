@@ -1,9 +1,9 @@
-//! The schedule of all waves from their own sequences (SWAS section III-B: the makespan of an SM), without running them: an
-//! issue port, units that may be taken, queues as the front end keeps them, barriers. It shares no code with the simulator,
+//! The schedule of all waves from their own sequences (SWAS section III-B: the makespan of an SM), without running them: issue
+//! ports with the waves of each, units that may be taken, queues as the front end keeps them, barriers. It shares no code with the simulator,
 //! not even its policies.
 
 use super::sequence::{Effect, Sequence};
-use wb_hw::{FrontEndKind, Machine, Policy};
+use wb_hw::{FrontEndKind, Machine, Policy, Scope};
 use wb_isa::Pc;
 
 /// Something that issues; `pc` is `None` for a NOP.
@@ -40,6 +40,15 @@ struct Running {
     all: u64,
 }
 
+/// An issue port of a core: wave slot `s` belongs to port `s mod ports`.
+#[derive(Clone, Copy, Debug, Default)]
+struct IssuePort {
+    /// The wave slot that issued last.
+    last: Option<usize>,
+    /// Strict policies: whose turn it is, as a number among the slots of the port; before the first cycle that of nobody.
+    turn: Option<usize>,
+}
+
 /// One core.
 struct Planner<'a> {
     machine: &'a Machine,
@@ -49,15 +58,15 @@ struct Planner<'a> {
     places: u64,
     refill: u64,
     slots: Vec<Option<Running>>,
-    /// Copies of each unit, free from which cycle on.
-    units: Vec<Vec<u64>>,
+    /// Copies of each unit for each port, free from which cycle on; a unit of the core is only in the first port's list.
+    units: Vec<Vec<Vec<u64>>>,
     barriers: Vec<(u64, Vec<usize>)>,
     spawning: Option<(usize, Vec<usize>)>,
     /// Slots that are taken, those of waves that wait for their last results among them.
     taken: usize,
-    draining: Vec<u64>,
+    draining: Vec<(u64, usize)>,
     launched: u64,
-    last: Option<usize>,
+    ports: Vec<IssuePort>,
     now: u64,
     plan: Plan,
 }
@@ -78,6 +87,7 @@ pub fn plan(machine: &Machine, cores: &[Vec<Sequence>]) -> Plan {
 impl<'a> Planner<'a> {
     fn new(machine: &'a Machine, waves: &'a [Sequence], core: u16) -> Self {
         let fetch = machine.fetch_cycles();
+        let ports = machine.core.partitions.max(1) as usize;
         let (places, refill) = match machine.frontend.kind {
             FrontEndKind::Perfect => (0, 1),
             FrontEndKind::Decoupled => (0, fetch),
@@ -90,13 +100,13 @@ impl<'a> Planner<'a> {
             places,
             refill,
             slots: vec![None; machine.core.waves as usize],
-            units: machine.units.iter().map(|u| vec![0; u.count as usize]).collect(),
+            units: machine.units.iter().map(|u| vec![vec![0; u.count as usize]; ports]).collect(),
             barriers: Vec::new(),
             spawning: None,
             taken: 0,
             draining: Vec::new(),
             launched: 0,
-            last: None,
+            ports: vec![IssuePort::default(); ports],
             now: 0,
             plan: Plan::default(),
         }
@@ -109,28 +119,50 @@ impl<'a> Planner<'a> {
             }
         }
         loop {
-            while let Some(at) = self.draining.iter().position(|&until| until <= self.now) {
+            while let Some(at) = self.draining.iter().position(|&(until, _)| until <= self.now) {
                 self.draining.swap_remove(at);
                 self.taken -= 1;
                 self.start_others();
             }
-            let ready: Vec<usize> = (0..self.slots.len()).filter(|&s| self.free_at(s) <= self.now).collect();
-            match self.pick(&ready) {
-                Some(slot) => {
-                    self.last = Some(slot);
-                    self.issue(slot);
-                    self.now += 1;
+            let mut issued = false;
+            for port in 0..self.ports.len() {
+                // A port without waves decides nothing, and nobody's turn passes.
+                if !self.has_waves(port) {
+                    continue;
                 }
-                None => {
-                    let wakes = (0..self.slots.len()).map(|s| self.free_at(s));
-                    let next = wakes.chain(self.draining.iter().copied()).min().unwrap_or(u64::MAX);
-                    if next == u64::MAX {
-                        return;
-                    }
-                    self.now = next.max(self.now + 1);
+                let ready: Vec<usize> = self.members(port).filter(|&s| self.free_at(s) <= self.now).collect();
+                if let Some(slot) = self.pick(port, &ready) {
+                    self.ports[port].last = Some(slot);
+                    self.issue(slot);
+                    issued = true;
                 }
             }
+            let next = if issued {
+                self.now + 1
+            } else {
+                let wakes = (0..self.slots.len()).map(|s| self.free_at(s));
+                let next = wakes.chain(self.draining.iter().map(|d| d.0)).min().unwrap_or(u64::MAX);
+                if next == u64::MAX {
+                    return;
+                }
+                next.max(self.now + 1)
+            };
+            for port in (0..self.ports.len()).filter(|&p| self.has_waves(p)).collect::<Vec<_>>() {
+                self.pass(port, next - self.now - 1);
+            }
+            self.now = next;
         }
+    }
+
+    fn members(&self, port: usize) -> impl Iterator<Item = usize> + use<> {
+        (port..self.slots.len()).step_by(self.ports.len())
+    }
+
+    /// Whether a wave is in a slot of the port, or waits there for its last results.
+    fn has_waves(&self, port: usize) -> bool {
+        let ports = self.ports.len();
+        self.members(port).any(|s| self.slots[s].is_some())
+            || self.draining.iter().any(|d| d.1 % ports == port)
     }
 
     fn start(&mut self, number: usize, from: u64) {
@@ -162,22 +194,46 @@ impl<'a> Planner<'a> {
     fn free_at(&self, slot: usize) -> u64 {
         match &self.slots[slot] {
             Some(r) if !r.parked => {
-                let unit = if r.nops > 0 { 0 } else { self.unit_free(self.waves[r.wave].steps[r.step].unit) };
+                let unit = self.waves[r.wave].steps[r.step].unit;
+                let unit = if r.nops > 0 { 0 } else { self.unit_free(unit, slot) };
                 r.ready.max(unit)
             }
             _ => u64::MAX,
         }
     }
 
-    fn unit_free(&self, unit: u8) -> u64 {
-        self.units.get(usize::from(unit)).and_then(|copies| copies.iter().min()).copied().unwrap_or(0)
+    /// The list of the unit's copies that serves the slot.
+    fn served(&self, unit: u8, slot: usize) -> usize {
+        match self.machine.units.get(usize::from(unit)).map(|u| u.scope) {
+            Some(Scope::Partition) => slot % self.ports.len(),
+            Some(Scope::Core | Scope::Split) | None => 0,
+        }
     }
 
-    fn pick(&self, ready: &[usize]) -> Option<usize> {
+    fn unit_free(&self, unit: u8, slot: usize) -> u64 {
+        let copies = self.units.get(usize::from(unit)).map(|lists| &lists[self.served(unit, slot)]);
+        copies.and_then(|copies| copies.iter().min()).copied().unwrap_or(0)
+    }
+
+    /// `cycles` cycles pass in which nobody can issue: turns pass, too.
+    fn pass(&mut self, port: usize, cycles: u64) {
+        let seats = self.slots.len() / self.ports.len();
+        let next = self.ports[port].turn.map_or(0, |t| t + 1);
+        if cycles > 0 {
+            self.ports[port].turn = Some(((next as u64 + cycles - 1) % seats as u64) as usize);
+        }
+    }
+
+    fn pick(&mut self, port: usize, ready: &[usize]) -> Option<usize> {
+        let (IssuePort { last, turn }, ports) = (self.ports[port], self.ports.len());
+        let seats = self.slots.len() / ports;
+        let next_turn = turn.map_or(0, |t| (t + 1) % seats);
+        let age = |&s: &usize| self.slots[s].as_ref().map(|r| r.age);
         let after = |slot: usize| ready.iter().copied().find(|&s| s > slot).or(ready.first().copied());
-        let oldest = || ready.iter().copied().min_by_key(|&s| self.slots[s].as_ref().map(|r| r.age));
-        let next = || self.last.map_or(ready.first().copied(), after);
-        let same = || self.last.filter(|s| ready.contains(s));
+        let oldest = || ready.iter().copied().min_by_key(age);
+        let next = || last.map_or(ready.first().copied(), after);
+        let same = || last.filter(|s| ready.contains(s));
+        let done = |slot: usize| self.slots[slot].as_ref().map_or(0, |r| r.step);
         match self.machine.issue.policy {
             Policy::LooseRoundRobin => next(),
             Policy::GreedyThenRoundRobin => same().or_else(next),
@@ -186,8 +242,24 @@ impl<'a> Planner<'a> {
             Policy::FixedPriority => ready.first().copied(),
             // Every slot has its cycle.
             Policy::RoundRobin => {
-                let turn = (self.now % self.slots.len() as u64) as usize;
-                ready.contains(&turn).then_some(turn)
+                let slot = next_turn * ports + port;
+                self.ports[port].turn = Some(next_turn);
+                ready.contains(&slot).then_some(slot)
+            }
+            Policy::StrictOldest => {
+                let waits = |s: &usize| self.slots[*s].as_ref().is_some_and(|r| !r.parked);
+                self.members(port).filter(waits).min_by_key(age).filter(|s| ready.contains(s))
+            }
+            Policy::StrictGreedy => {
+                let held = turn.map(|t| t * ports + port).filter(|s| ready.contains(s));
+                let slot = held.unwrap_or(next_turn * ports + port);
+                self.ports[port].turn = Some(slot / ports);
+                ready.contains(&slot).then_some(slot)
+            }
+            // At most 16 instructions ahead of the slowest.
+            Policy::Adaptive => {
+                let slowest = ready.iter().copied().min_by_key(|&s| done(s))?;
+                same().filter(|&s| done(s) <= done(slowest) + 16).or(Some(slowest))
             }
             Policy::OwnerDispatch | Policy::Icount => None,
         }
@@ -212,6 +284,8 @@ impl<'a> Planner<'a> {
 
     fn issue(&mut self, slot: usize) {
         let now = self.now;
+        let unit = self.slots[slot].as_ref().map(|r| self.waves[r.wave].steps[r.step].unit);
+        let served = unit.map_or(0, |unit| self.served(unit, slot));
         let Some(r) = &mut self.slots[slot] else { return };
         let sequence = &self.waves[r.wave];
         let (core, wave) = (self.core, sequence.slot);
@@ -224,8 +298,9 @@ impl<'a> Planner<'a> {
         let step = &sequence.steps[r.step];
         self.plan.issues.push(Slot { cycle: now, core, wave, pc: Some(step.pc) });
         self.plan.makespan = self.plan.makespan.max(now + 1);
+        let (unit, list) = (usize::from(step.unit), served);
         if let Some(copy) =
-            self.units.get_mut(usize::from(step.unit)).and_then(|u| u.iter_mut().find(|free| **free <= now))
+            self.units.get_mut(unit).and_then(|u| u[list].iter_mut().find(|free| **free <= now))
         {
             *copy = now + step.busy;
         }
@@ -262,7 +337,7 @@ impl<'a> Planner<'a> {
         let until = r.all.max(self.now + 1);
         self.plan.makespan = self.plan.makespan.max(until);
         if until > self.now + 1 {
-            self.draining.push(until);
+            self.draining.push((until, slot));
         } else {
             self.taken -= 1;
             self.start_others();

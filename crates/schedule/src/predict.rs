@@ -5,7 +5,7 @@ use super::plan::{Plan, Slot, plan};
 use super::sequence::{Recorder, Sequence};
 use crate::error::ScheduleError;
 use serde::Serialize;
-use wb_hw::{FrontEndKind, Machine, Policy, Scope};
+use wb_hw::{FrontEndKind, Machine, Policy, Scope, Unresolved};
 use wb_isa::vortex::Vortex;
 use wb_jobs::{AnyProgram, Job};
 use wb_program::Program;
@@ -56,7 +56,7 @@ pub fn predict(job: &Job) -> Result<Prediction, ScheduleError> {
     let predicted = plan(&job.machine, &waves);
     let mut seen = Issues::default();
     let outcome = job.run(RunOptions::default(), Some(&mut seen))?;
-    let (different_cycles, at) = compare(&predicted.issues, &seen.slots);
+    let (different_cycles, at) = compare(&predicted.issues, &seen.slots, ports(&job.machine));
     let first = at.map(|at| difference(job, program, &predicted, &seen.slots, at)).transpose()?;
     Ok(Prediction {
         equal: at.is_none() && predicted.makespan == outcome.cycles,
@@ -84,14 +84,20 @@ pub fn planned(job: &Job) -> Result<Plan, ScheduleError> {
 fn check(m: &Machine) -> Result<(), ScheduleError> {
     let refuse =
         |what: &str, help: &str| Err(ScheduleError::Machine { what: what.to_owned(), help: help.to_owned() });
-    if m.core.partitions != 1 || m.issue.width != 1 {
-        return refuse(
-            "more than one issue port per core",
-            "--set core.partitions=1 and --set issue.width=1",
-        );
+    if m.issue.width != 1 {
+        return refuse("several instructions per scheduler and cycle", "--set issue.width=1");
     }
     if matches!(m.issue.policy, Policy::OwnerDispatch) {
-        return refuse("owner-dispatch", "--policy lrr, gtlrr, gtlo, rr, oldest-first or fixed-priority");
+        return refuse("owner-dispatch", "--policy lrr, gtlrr, gtlo, rr or any other (machines policies)");
+    }
+    let f = &m.frontend;
+    if f.kind != FrontEndKind::Perfect
+        && (f.resolution > 0 || f.unresolved == Unresolved::Stall || f.requests > 0)
+    {
+        return refuse(
+            "jumps that are known late, and fetch that stops for them",
+            "--set frontend.resolution=0, unresolved=go-on, requests=0",
+        );
     }
     if m.divergence.push_cycles + m.divergence.pop_cycles > 0 {
         return refuse("cycles for stack entries", "--set divergence.push_cycles=0, pop_cycles=0");
@@ -165,14 +171,25 @@ impl Observer for Issues {
     }
 }
 
-/// Cycles (of a core) that differ, and the places in both lists of the first of them.
-fn compare(predicted: &[Slot], simulated: &[Slot]) -> (u64, Option<(usize, usize)>) {
+fn ports(machine: &Machine) -> u16 {
+    machine.core.partitions.max(1) as u16
+}
+
+/// Cycle, core and scheduler.
+type Place = (u64, u16, u16);
+
+fn place(slot: &Slot, ports: u16) -> Place {
+    (slot.cycle, slot.core, slot.wave % ports)
+}
+
+/// Cycles (of a scheduler) that differ, and the places in both lists of the first of them.
+fn compare(predicted: &[Slot], simulated: &[Slot], ports: u16) -> (u64, Option<(usize, usize)>) {
     let (mut i, mut j, mut count, mut first) = (0, 0, 0, None);
     while i < predicted.len() || j < simulated.len() {
         let at = (i, j);
         let same = match (predicted.get(i), simulated.get(j)) {
             (Some(p), Some(s)) => {
-                let (p_at, s_at) = ((p.cycle, p.core), (s.cycle, s.core));
+                let (p_at, s_at) = (place(p, ports), place(s, ports));
                 i += usize::from(p_at <= s_at);
                 j += usize::from(s_at <= p_at);
                 p == s
@@ -199,9 +216,11 @@ fn difference(
     (i, j): (usize, usize),
 ) -> Result<Difference, ScheduleError> {
     let (p, s) = (predicted.issues.get(i), simulated.get(j));
-    let at = [p, s].into_iter().flatten().map(|x| (x.cycle, x.core)).min().unwrap_or_default();
-    let p = p.filter(|x| (x.cycle, x.core) == at);
-    let s = s.filter(|x| (x.cycle, x.core) == at);
+    let at = |x: &Slot| place(x, ports(&job.machine));
+    let first = [p, s].into_iter().flatten().map(at).min().unwrap_or_default();
+    let p = p.filter(|x| at(x) == first);
+    let s = s.filter(|x| at(x) == first);
+    let at = first;
     let text = |x: Option<&Slot>| match x {
         None => "nothing".to_owned(),
         Some(Slot { wave, pc: None, .. }) => format!("wave {wave}: NOP"),

@@ -23,7 +23,7 @@ fn an_executable_runs_with_arguments() {
         .collect();
     assert!(values.len() == 64 && values.windows(2).all(|w| w[0] <= w[1]), "{values:?}");
     assert_eq!(v["totals"]["waves"], 32);
-    for machine in ["vortex-simx", "vortex-2sm", "vortex-4sm", "vortex-16sm"] {
+    for machine in ["vortex-like-simx", "vortex-2sm", "vortex-4sm", "vortex-16sm"] {
         assert_eq!(psort(&["--machine", machine])["memory"], v["memory"], "{machine}");
     }
     assert_eq!(psort(&["--mechanism", "simt-stack", "--untimed"])["memory"], v["memory"]);

@@ -106,7 +106,7 @@ fn vortex_has_the_numbers_of_swas() {
         (same.cores, same.core.partitions) = (cores, partitions);
         assert_eq!(many, same);
     }
-    let simx = preset("vortex-simx").expect("vortex-simx");
+    let simx = preset("vortex-like-simx").expect("vortex-like-simx");
     let all: Vec<u32> = simx.units.iter().map(|u| u.latency).collect();
     assert_eq!(all, [14, 16, 44, 16, 28, 16, 16]);
     assert_eq!(simx.frontend.fetch_latency + simx.frontend.decode_latency, 6);

@@ -58,7 +58,7 @@ fn on_machines_of_other_shapes() {
         ] {
             for mechanism in mechanisms(kernel) {
                 run(kernel, "vortex-swas", mechanism, &sets, false);
-                run(kernel, "vortex-simx", mechanism, &sets, true);
+                run(kernel, "vortex-like-simx", mechanism, &sets, true);
             }
         }
     }

@@ -2,9 +2,9 @@
 //! requests one instruction in the same cycle, so a queue as long as the fetch takes is always full. Where the flow breaks
 //! (a miss, a taken branch), NOPs fill the places; they issue like instructions but are none.
 
-use super::fetch::{Breaks, Excuse, Fetch};
+use super::fetch::{Breaks, Excuse, Fetch, Pending};
 use std::collections::VecDeque;
-use wb_hw::Machine;
+use wb_hw::{Machine, Unresolved};
 use wb_isa::lanes::bits;
 use wb_isa::{NO_PC, Pc};
 use wb_trace::PortKind;
@@ -27,6 +27,8 @@ struct Queue {
     filled: bool,
     /// Suspended: the line is there in this cycle.
     until: u64,
+    /// A jump that is not known yet: until then what is in the queue behind a taken one issues as NOPs do.
+    pending: Option<Pending>,
     excuse: Excuse,
 }
 
@@ -35,6 +37,8 @@ struct Queue {
 struct Side {
     occupied: u64,
     suspended: u64,
+    /// Has a jump that is not known yet.
+    pending: u64,
 }
 
 pub struct Coordinated {
@@ -43,7 +47,10 @@ pub struct Coordinated {
     places: u64,
     /// Cycles the instruction cache adds on a hit.
     hit: u64,
-    /// Earliest end of a suspension.
+    /// Cycles until a jump is known, and whether the wave is suspended meanwhile.
+    resolution: u64,
+    waits: bool,
+    /// Earliest end of a suspension, or of not knowing a jump.
     next_resume: u64,
     pub breaks: Breaks,
 }
@@ -56,6 +63,8 @@ impl Coordinated {
             sides: vec![Side::default(); issuers],
             places: machine.queue_places(),
             hit: machine.instruction_hit(),
+            resolution: machine.frontend.resolution.into(),
+            waits: machine.frontend.unresolved != Unresolved::GoOn,
             next_resume: u64::MAX,
             breaks: Breaks::default(),
         }
@@ -78,6 +87,7 @@ impl Coordinated {
     /// Ends the suspensions whose line is there.
     fn resume(&mut self, now: u64) {
         self.next_resume = u64::MAX;
+        self.resolve(now);
         let n = self.sides.len();
         for (p, side) in self.sides.iter_mut().enumerate() {
             for local in bits(side.suspended) {
@@ -91,14 +101,63 @@ impl Coordinated {
         }
     }
 
+    /// Jumps that were known by the end of the cycle before `now`.
+    fn resolve(&mut self, now: u64) {
+        let n = self.sides.len();
+        for p in 0..n {
+            for local in bits(self.sides[p].pending) {
+                let slot = local as usize * n + p;
+                let Some(Pending { known, target }) = self.queues[slot].pending else { continue };
+                if known >= now {
+                    self.next_resume = self.next_resume.min(known + 1);
+                    continue;
+                }
+                self.queues[slot].pending = None;
+                self.sides[p].pending &= !(1 << local);
+                if let Some(pc) = target {
+                    self.redirect(slot, pc, known);
+                }
+            }
+        }
+    }
+
+    /// The slot issued its instruction and goes on at `pc`.
+    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool, jump: bool, now: u64) {
+        if self.resolution == 0 {
+            if !straight {
+                self.redirect(slot, pc, now);
+            }
+            return;
+        }
+        if straight && !(jump && self.waits) {
+            return;
+        }
+        let known = now + self.resolution;
+        let q = &mut self.queues[slot];
+        q.pending = Some(Pending { known, target: (!straight).then_some(pc) });
+        q.excuse.branch = known + if straight { 1 } else { self.places };
+        let n = self.sides.len();
+        let bit = 1 << (slot / n);
+        self.sides[slot % n].pending |= bit;
+        if self.waits {
+            q.until = q.until.max(known + 1);
+            self.sides[slot % n].suspended |= bit;
+        }
+        self.next_resume = self.next_resume.min(known + 1);
+    }
+
     #[inline(always)]
     pub fn nop_next(&self, slot: usize) -> bool {
-        self.queues[slot].entries.front().is_none_or(|e| e.pc == NO_PC)
+        let q = &self.queues[slot];
+        q.entries.front().is_none_or(|e| e.pc == NO_PC) || q.pending.is_some_and(|p| p.target.is_some())
     }
 
     /// The pc of the first instruction in the queue, or of the one that is requested next.
     pub fn next_pc(&self, slot: usize) -> Pc {
         let q = &self.queues[slot];
+        if let Some(pc) = q.pending.and_then(|p| p.target) {
+            return pc;
+        }
         q.entries.iter().map(|e| e.pc).find(|&pc| pc != NO_PC).unwrap_or(q.pc)
     }
 
@@ -159,16 +218,19 @@ impl Coordinated {
         let q = &mut self.queues[slot];
         q.entries.clear();
         q.entries.extend((0..self.places).map(|_| Entry { pc: NO_PC, arrives: now }));
-        (q.pc, q.filled, q.until, q.excuse) = (pc, false, 0, Excuse::default());
+        (q.pc, q.filled, q.until, q.excuse, q.pending) = (pc, false, 0, Excuse::default(), None);
         let n = self.sides.len();
         self.sides[slot % n].occupied |= 1 << (slot / n);
         self.sides[slot % n].suspended &= !(1 << (slot / n));
+        self.sides[slot % n].pending &= !(1 << (slot / n));
     }
 
     pub fn stop(&mut self, slot: usize) {
         let n = self.sides.len();
         self.sides[slot % n].occupied &= !(1 << (slot / n));
         self.sides[slot % n].suspended &= !(1 << (slot / n));
+        self.sides[slot % n].pending &= !(1 << (slot / n));
+        self.queues[slot].pending = None;
     }
 
     /// Every queue of a wave is full, and its head is there: nobody ever waits for an instruction.

@@ -2,10 +2,10 @@
 //! independently of issue. Branches are predicted not taken: instructions behind one are fetched, and a jump that goes
 //! elsewhere empties the queue and what is under way.
 
-use super::fetch::{Breaks, Excuse, Fetch, fetch_view};
+use super::fetch::{Breaks, Excuse, Fetch, Pending, fetch_view, jumps};
 use crate::sched::{self, Policy, View};
 use std::collections::VecDeque;
-use wb_hw::{AfterMiss, Machine};
+use wb_hw::{AfterMiss, Machine, Unresolved};
 use wb_isa::lanes::bits;
 use wb_isa::{NO_PC, Pc};
 use wb_trace::PortKind;
@@ -20,6 +20,9 @@ struct Buffer {
     pc: Pc,
     /// Its last request missed; it requests nothing before this cycle.
     blocked: u64,
+    /// A jump that is not known yet, and whether one has been requested behind which nothing is.
+    pending: Option<Pending>,
+    stalled: bool,
     excuse: Excuse,
 }
 
@@ -35,8 +38,13 @@ struct Side {
     coming: u64,
     /// Waits for a line before it requests again.
     blocked: u64,
+    /// Has a jump that is not known yet; and what it has to issue is on the wrong path.
+    pending: u64,
+    wrong: u64,
     /// Instructions fetched or under way.
     queued: Vec<u32>,
+    /// Instructions requested since the wave started.
+    requested: Vec<u32>,
 }
 
 pub struct Decoupled {
@@ -49,6 +57,13 @@ pub struct Decoupled {
     hit: u64,
     /// A wave that missed waits.
     wait: bool,
+    /// Requests a wave can have under way.
+    requests: usize,
+    /// Cycles until a jump is known, and what the wave does meanwhile.
+    resolution: u64,
+    unresolved: Unresolved,
+    /// Earliest cycle in which a jump is known.
+    next_known: u64,
     /// Earliest cycle at which a wave that missed requests again.
     next_unblock: u64,
     pub breaks: Breaks,
@@ -69,7 +84,10 @@ impl Decoupled {
             ready: 0,
             coming: 0,
             blocked: 0,
+            pending: 0,
+            wrong: 0,
             queued: vec![0; seats],
+            requested: vec![0; seats],
         };
         let latency = (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1);
         Decoupled {
@@ -80,6 +98,10 @@ impl Decoupled {
             latency,
             hit: machine.instruction_hit(),
             wait: f.after_miss == AfterMiss::Wait,
+            requests: if f.requests == 0 { usize::MAX } else { f.requests as usize },
+            resolution: f.resolution.into(),
+            unresolved: f.unresolved,
+            next_known: u64::MAX,
             next_unblock: u64::MAX,
             breaks: Breaks::default(),
             next_arrival: u64::MAX,
@@ -98,23 +120,79 @@ impl Decoupled {
         self.sides[p].ready
     }
 
+    /// The slots of partition `p` that have instructions of the wrong path to issue.
+    #[inline(always)]
+    pub fn wrong(&self, p: usize) -> u64 {
+        self.sides[p].wrong
+    }
+
+    pub fn is_wrong(&self, slot: usize) -> bool {
+        let n = self.sides.len();
+        self.sides[slot % n].wrong >> (slot / n) & 1 == 1
+    }
+
+    /// An instruction of the wrong path issues: its place is free, nothing else happens.
+    pub fn drop_one(&mut self, slot: usize) {
+        let b = &mut self.buffers[slot];
+        b.ready = b.ready.saturating_sub(1);
+        self.breaks.discarded += 1;
+        self.update(slot);
+    }
+
     pub fn excuse(&self, slot: usize) -> Excuse {
         self.buffers[slot].excuse
     }
 
-    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool, now: u64) {
+    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool, jump: bool, now: u64) {
         let b = &mut self.buffers[slot];
         b.ready = b.ready.saturating_sub(1);
-        if !straight {
-            self.breaks.discarded += u64::from(b.ready) + b.coming.len() as u64;
-            b.ready = 0;
-            b.coming.clear();
-            b.pc = pc;
-            b.blocked = 0;
+        let waits = jump && self.unresolved != Unresolved::GoOn;
+        if self.resolution > 0 && (!straight || waits) {
+            let known = now + self.resolution;
+            b.pending = Some(Pending { known, target: (!straight).then_some(pc) });
+            b.excuse.branch = known + if straight { 1 } else { self.hit + self.latency };
+            self.next_known = self.next_known.min(known);
+        } else if !straight {
             b.excuse.branch = now + self.hit + self.latency;
-            self.breaks.redirects += 1;
+            self.redirect(slot, pc);
+        } else if jump {
+            b.stalled = false;
         }
         self.update(slot);
+    }
+
+    /// The wave goes on at `pc`: what it has and what is under way was for nothing.
+    fn redirect(&mut self, slot: usize, pc: Pc) {
+        let b = &mut self.buffers[slot];
+        self.breaks.discarded += u64::from(b.ready) + b.coming.len() as u64;
+        self.breaks.redirects += 1;
+        b.ready = 0;
+        b.coming.clear();
+        (b.pc, b.blocked, b.stalled) = (pc, 0, false);
+    }
+
+    /// Jumps that are known by cycle `now`.
+    fn resolve(&mut self, now: u64) {
+        self.next_known = u64::MAX;
+        let n = self.sides.len();
+        for p in 0..n {
+            for local in bits(self.sides[p].pending) {
+                let slot = local as usize * n + p;
+                let Some(Pending { known, target }) = self.buffers[slot].pending else { continue };
+                if known > now {
+                    self.next_known = self.next_known.min(known);
+                    continue;
+                }
+                self.buffers[slot].pending = None;
+                self.buffers[slot].stalled = false;
+                match target {
+                    Some(pc) => self.redirect(slot, pc),
+                    // What waits in the queue may issue in the next cycle.
+                    None => self.delivered = true,
+                }
+                self.update(slot);
+            }
+        }
     }
 
     pub fn start(&mut self, slot: usize, pc: Pc, now: u64) {
@@ -123,6 +201,7 @@ impl Decoupled {
         self.buffers[slot] = Buffer { pc, excuse, ..Buffer::default() };
         let n = self.sides.len();
         self.sides[slot % n].occupied |= 1 << (slot / n);
+        self.sides[slot % n].requested[slot / n] = 0;
         self.update(slot);
     }
 
@@ -140,13 +219,17 @@ impl Decoupled {
         let b = &self.buffers[slot];
         let queued = b.ready + b.coming.len() as u32;
         side.queued[slot / n] = queued;
-        let room = queued < self.capacity && b.blocked == 0;
+        let room = queued < self.capacity && b.blocked == 0 && !b.stalled && b.coming.len() < self.requests;
         let set = |mask: u64, on: bool| if on { mask | bit } else { mask & !bit };
         side.wants = set(side.wants, side.occupied & bit != 0 && b.pc != NO_PC && room);
         side.blocked = set(side.blocked, b.blocked != 0);
         // Behind the end of the program nothing comes: what issues there is the error.
         let lost = side.occupied & bit != 0 && b.pc == NO_PC && queued == 0;
-        side.ready = set(side.ready, b.ready > 0 || lost);
+        let held = b.pending.is_some() && self.unresolved != Unresolved::GoOn;
+        side.ready = set(side.ready, (b.ready > 0 || lost) && !held);
+        side.pending = set(side.pending, b.pending.is_some());
+        let wrong = b.pending.is_some_and(|p| p.target.is_some()) && !held;
+        side.wrong = set(side.wrong, wrong && b.ready > 0);
         side.coming = set(side.coming, !b.coming.is_empty());
     }
 
@@ -164,14 +247,25 @@ impl Decoupled {
                 while b.coming.front().is_some_and(|&t| t <= now + 1) {
                     b.coming.pop_front();
                     b.ready += 1;
-                    side.ready |= 1 << local;
                     self.delivered = true;
+                    match (b.pending, self.unresolved) {
+                        (None, _) => side.ready |= 1 << local,
+                        (Some(p), Unresolved::GoOn) => {
+                            side.ready |= 1 << local;
+                            side.wrong |= u64::from(p.target.is_some()) << local;
+                        }
+                        (Some(_), Unresolved::Wait | Unresolved::Stall) => {}
+                    }
                 }
                 match b.coming.front() {
                     Some(&t) => self.next_arrival = self.next_arrival.min(t),
                     None => side.coming &= !(1 << local),
                 }
             }
+        }
+        // What has arrived is not under way any more: its wave may request again.
+        if self.delivered && self.requests != usize::MAX {
+            (0..self.buffers.len()).for_each(|slot| self.update(slot));
         }
     }
 
@@ -194,6 +288,9 @@ impl Decoupled {
 
     pub fn tick<'a>(&mut self, now: u64, ages: impl Fn(usize) -> &'a [u64], fetch: &mut Fetch) {
         self.deliver(now);
+        if self.next_known <= now {
+            self.resolve(now);
+        }
         if self.next_unblock <= now {
             self.unblock(now);
         }
@@ -204,9 +301,11 @@ impl Decoupled {
                 let age = ages(p);
                 let view = View {
                     queued: &side.queued,
+                    progress: &side.requested,
                     ..fetch_view(side.wants, side.occupied, age, age.len() as u32)
                 };
                 let Some(local) = side.policy.pick(&view) else { break };
+                side.requested[local as usize] += 1;
                 let slot = local as usize * n + p;
                 let b = &mut self.buffers[slot];
                 let line = std::iter::once((fetch.addr)(b.pc));
@@ -223,6 +322,9 @@ impl Decoupled {
                         b.blocked = line;
                         self.next_unblock = self.next_unblock.min(line);
                     }
+                }
+                if self.unresolved == Unresolved::Stall {
+                    b.stalled = fetch.kind.get(b.pc as usize).is_some_and(jumps);
                 }
                 b.pc = fetch.next.get(b.pc as usize).copied().unwrap_or(NO_PC);
                 self.next_arrival = self.next_arrival.min(arrival);
@@ -248,6 +350,6 @@ impl Decoupled {
             t => (t - 1).max(now + 1),
         };
         // A wave without room needs nothing, but a stale entry costs only a cycle that is looked at.
-        arrival.min(self.next_unblock.max(now + 1))
+        arrival.min(self.next_unblock.max(now + 1)).min(self.next_known.max(now + 1))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::memory::Hierarchy;
 use crate::sched::View;
-use wb_isa::Pc;
+use wb_isa::{FlowKind, Pc};
 
 /// Until when an empty queue is no surprise (SWAS section VI-A4): after a miss of the instruction cache and after a
 /// taken branch, as long as the instruction takes to arrive.
@@ -22,16 +22,59 @@ pub struct Breaks {
     pub discarded: u64,
 }
 
+/// A jump that has issued and is not known yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    /// The cycle in which it is.
+    pub known: u64,
+    /// Where it goes; none if straight on.
+    pub target: Option<Pc>,
+}
+
 /// What fetching needs to know of program and memory.
 pub struct Fetch<'a> {
     pub core: usize,
     /// Next pc in program order.
     pub next: &'a [Pc],
+    /// What each instruction can do to control flow.
+    pub kind: &'a [FlowKind],
     pub addr: &'a dyn Fn(Pc) -> u64,
     pub memory: &'a mut Hierarchy,
 }
 
+/// Whether control flow can go elsewhere than to the next instruction in memory, or the wave's lanes change: Vortex holds the wave at
+/// each of these (`VX_decode.sv`), but for barriers, which hold it anyway.
+pub fn jumps(kind: &FlowKind) -> bool {
+    match kind {
+        FlowKind::Next | FlowKind::Barrier | FlowKind::Exit { conditional: false } => false,
+        FlowKind::Jump(_)
+        | FlowKind::Branch(_)
+        | FlowKind::MaskBranch { .. }
+        | FlowKind::SplitLanes
+        | FlowKind::Merge
+        | FlowKind::Call { .. }
+        | FlowKind::Indirect { .. }
+        | FlowKind::Split
+        | FlowKind::Join
+        | FlowKind::PushMask(_)
+        | FlowKind::PopMask
+        | FlowKind::MaskNonZero
+        | FlowKind::BranchPush { .. }
+        | FlowKind::Spawn
+        | FlowKind::Exit { conditional: true } => true,
+    }
+}
+
 /// A view for fetch policies: ready = may request.
 pub(super) fn fetch_view(ready: u64, occupied: u64, age: &[u64], slots: u32) -> View<'_> {
-    View { ready, stalled: occupied & !ready, occupied, age, queued: &[], slots }
+    View {
+        ready,
+        stalled: occupied & !ready,
+        occupied,
+        active: occupied,
+        age,
+        queued: &[],
+        progress: &[],
+        slots,
+    }
 }

@@ -8,7 +8,7 @@ mod fetch;
 
 pub use coordinated::Coordinated;
 pub use decoupled::Decoupled;
-pub use fetch::{Breaks, Excuse, Fetch};
+pub use fetch::{Breaks, Excuse, Fetch, jumps};
 
 use wb_hw::{FrontEndKind, Machine};
 use wb_isa::Pc;
@@ -55,18 +55,35 @@ impl FrontEnd {
     pub fn nop_next(&self, slot: usize) -> bool {
         match self {
             FrontEnd::Coordinated(f) => f.nop_next(slot),
-            _ => false,
+            FrontEnd::Decoupled(d) => d.is_wrong(slot),
+            FrontEnd::Perfect => false,
         }
     }
 
-    /// The slot issued its instruction and goes on at `pc`; `straight` if that is the next one in memory.
+    /// The slots of partition `p` that have instructions of the wrong path to issue, whatever the wave waits for.
     #[inline(always)]
-    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool, now: u64) {
+    pub fn wrong(&self, p: usize) -> u64 {
+        match self {
+            FrontEnd::Decoupled(d) => d.wrong(p),
+            FrontEnd::Perfect | FrontEnd::Coordinated(_) => 0,
+        }
+    }
+
+    /// An instruction of the wrong path issues.
+    pub fn drop_one(&mut self, slot: usize) {
+        if let FrontEnd::Decoupled(d) = self {
+            d.drop_one(slot);
+        }
+    }
+
+    /// The slot issued its instruction and goes on at `pc`; `straight` if that is the next one in memory; `jump` if it could have
+    /// gone elsewhere (asked for only where jumps are known late).
+    #[inline(always)]
+    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool, jump: bool, now: u64) {
         match self {
             FrontEnd::Perfect => {}
-            FrontEnd::Decoupled(d) => d.issued(slot, pc, straight, now),
-            FrontEnd::Coordinated(f) if !straight => f.redirect(slot, pc, now),
-            FrontEnd::Coordinated(_) => {}
+            FrontEnd::Decoupled(d) => d.issued(slot, pc, straight, jump, now),
+            FrontEnd::Coordinated(f) => f.issued(slot, pc, straight, jump, now),
         }
     }
 

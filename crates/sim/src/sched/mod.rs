@@ -1,19 +1,23 @@
 //! Wave schedulers: who goes next among the slots of a partition. Asked once per cycle and port, so `dyn`
 //! is fine. Slots are numbered within the partition, at most 64 of them.
 
+mod adaptive;
 mod greedy;
 mod oldest;
 mod owner;
 mod policy;
 mod priority;
 mod round_robin;
+mod strict;
 
+pub use adaptive::Adaptive;
 pub use greedy::{GreedyThenOldest, GreedyThenRoundRobin};
 pub use oldest::OldestFirst;
 pub use owner::OwnerDispatch;
 pub use policy::{Policy, View};
 pub use priority::{FixedPriority, Icount};
 pub use round_robin::{LooseRoundRobin, RoundRobin};
+pub use strict::{StrictGreedy, StrictOldest};
 
 use wb_hw::Policy as PolicyName;
 
@@ -30,6 +34,9 @@ pub fn policy(name: PolicyName) -> Box<dyn Policy> {
         PolicyName::OldestFirst => Box::new(OldestFirst),
         PolicyName::OwnerDispatch => Box::new(OwnerDispatch::default()),
         PolicyName::FixedPriority => Box::new(FixedPriority),
+        PolicyName::StrictOldest => Box::new(StrictOldest),
+        PolicyName::StrictGreedy => Box::new(StrictGreedy::default()),
+        PolicyName::Adaptive => Box::new(Adaptive::default()),
         PolicyName::Icount => Box::new(Icount),
     }
 }
@@ -40,9 +47,19 @@ mod tests {
 
     const AGE: [u64; 4] = [7, 3, 9, 1];
     const QUEUED: [u32; 4] = [2, 4, 1, 1];
+    const PROGRESS: [u32; 4] = [40, 24, 23, 30];
 
     fn view(ready: u64, stalled: u64) -> View<'static> {
-        View { ready, stalled, occupied: 0b1111, age: &AGE, queued: &QUEUED, slots: 4 }
+        View {
+            ready,
+            stalled,
+            occupied: 0b1111,
+            active: 0b1111,
+            age: &AGE,
+            queued: &QUEUED,
+            progress: &PROGRESS,
+            slots: 4,
+        }
     }
 
     fn picks(name: PolicyName, views: &[(u64, u64)]) -> Vec<Option<u32>> {
@@ -85,6 +102,29 @@ mod tests {
     }
 
     #[test]
+    fn strict_oldest_lets_cycles_pass_but_not_for_a_wave_at_a_barrier() {
+        // Slot 3 is the oldest, then slot 1.
+        let all = picks(PolicyName::StrictOldest, &[(0b1111, 0), (0b0111, 0b1000), (0b1000, 0)]);
+        assert_eq!(all, [Some(3), None, Some(3)]);
+        let mut p = policy(PolicyName::StrictOldest);
+        assert_eq!(p.pick(&View { active: 0b0111, ..view(0b0111, 0b1000) }), Some(1));
+        assert_eq!(p.pick(&View { active: 0b0111, ..view(0b0101, 0b1010) }), None);
+    }
+
+    #[test]
+    fn strict_greedy_stays_and_then_gives_every_slot_a_cycle() {
+        let seq = [(0b1001, 0b0110), (0b1001, 0b0110), (0b1000, 0b0111), (0b1000, 0b0111), (0b1000, 0b0111)];
+        assert_eq!(picks(PolicyName::StrictGreedy, &seq), [Some(0), Some(0), None, None, Some(3)]);
+    }
+
+    #[test]
+    fn adaptive_leaves_a_wave_that_is_far_ahead_of_a_ready_one() {
+        // Slot 0 has 40 instructions, 16 more than slot 1 and 17 more than slot 2.
+        let seq = [(0b0001, 0), (0b0011, 0), (0b0111, 0), (0b1111, 0), (0b1011, 0)];
+        assert_eq!(picks(PolicyName::Adaptive, &seq), [Some(0), Some(0), Some(2), Some(2), Some(1)]);
+    }
+
+    #[test]
     fn a_policy_goes_on_where_another_one_was() {
         for name in PolicyName::ISSUE {
             let (mut a, mut b) = (policy(name), policy(name));
@@ -108,7 +148,7 @@ mod tests {
 
     #[test]
     fn idle_cycles_move_the_turn_as_if_they_had_been_picked() {
-        for name in [PolicyName::RoundRobin, PolicyName::OwnerDispatch] {
+        for name in [PolicyName::RoundRobin, PolicyName::OwnerDispatch, PolicyName::StrictGreedy] {
             let (mut a, mut b) = (policy(name), policy(name));
             for _ in 0..7 {
                 assert_eq!(a.pick(&view(0, 0b1111)), None);

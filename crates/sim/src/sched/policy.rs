@@ -9,10 +9,14 @@ pub struct View<'a> {
     pub stalled: u64,
     /// Holds a wave.
     pub occupied: u64,
+    /// Those of them that wait neither at a barrier nor for a sibling or last results; fetch: all of them.
+    pub active: u64,
     /// Launch order per slot, smaller = older.
     pub age: &'a [u64],
     /// Fetch: instructions per slot that are fetched or under way and not issued.
     pub queued: &'a [u32],
+    /// Instructions that the wave in each slot has issued so far; fetch: requested.
+    pub progress: &'a [u32],
     pub slots: u32,
 }
 

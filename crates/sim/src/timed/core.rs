@@ -69,6 +69,8 @@ struct Issuer {
     unit: Vec<u8>,
     needs: Vec<u64>,
     age: Vec<u64>,
+    /// Instructions issued since the path sat down.
+    progress: Vec<u32>,
     /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
     occupied: u64,
     active: u64,
@@ -135,6 +137,8 @@ pub struct Core<I: Isa> {
     /// A wave that waits until it is alone to start others.
     pub spawning: Option<Spawning>,
     decoupled: bool,
+    /// Jumps are known late: what issues may be on the wrong path.
+    late: bool,
     /// The context of a wave that issued last, where contexts share an issue port.
     last: Vec<u8>,
 }
@@ -154,6 +158,7 @@ impl<I: Isa> Core<I> {
                     unit: vec![0; seats],
                     needs: vec![0; machine.units.len() + 1],
                     age: vec![0; seats],
+                    progress: vec![0; seats],
                     occupied: 0,
                     active: 0,
                     sleeping: 0,
@@ -167,6 +172,7 @@ impl<I: Isa> Core<I> {
             units: Units::new(machine, contexts),
             barriers: Barriers::default(),
             decoupled: matches!(frontend, FrontEnd::Decoupled(_)),
+            late: machine.frontend.resolution > 0,
             frontend,
             occupied: 0,
             present: 0,
@@ -238,6 +244,7 @@ impl<I: Isa> Core<I> {
         issuer.sleep(local, wake);
         issuer.need(local, unit);
         issuer.age[local] = age;
+        issuer.progress[local] = 0;
         issuer.occupied |= 1 << local;
         issuer.active |= 1 << local;
     }
@@ -278,7 +285,11 @@ impl<I: Isa> Core<I> {
             part.wake_up(now);
         }
         let awake = part.active & !part.sleeping & !except & self.frontend.ready(q, now);
-        let (ready, blocked, next) = self.divide(q, now, awake);
+        let (mut ready, blocked, next) = self.divide(q, now, awake);
+        if self.late {
+            // What is on the wrong path waits for nothing.
+            ready |= self.frontend.wrong(q) & self.issuers[q].active & !except;
+        }
         let part = &mut self.issuers[q];
         part.stalled = part.occupied & !(ready | blocked);
         (ready, next.min(part.next_wake))
@@ -309,14 +320,35 @@ impl<I: Isa> Core<I> {
     /// first whose queue is empty. After [`Core::scan`] in the same cycle.
     pub fn foresee(&mut self, q: usize, now: u64, except: u64) -> (u64, u64, u64) {
         let awake = self.issuers[q].active & !self.issuers[q].sleeping & !except;
-        let (ready, blocked, _) = self.divide(q, now, awake);
+        let (mut ready, blocked, _) = self.divide(q, now, awake);
+        if self.late {
+            ready |= self.frontend.wrong(q) & self.issuers[q].active & !except;
+        }
         (ready, blocked, ready & !self.frontend.ready(q, now))
     }
 
-    /// The issuer's seats, their ages, and what its policy remembers.
-    pub fn scheduler(&self, q: usize) -> (u64, &[u64], u64) {
+    /// What the issuer's policy remembers.
+    pub fn memory(&self, q: usize) -> u64 {
+        self.issuers[q].policy.memory()
+    }
+
+    /// What an oracle beside issuer `q` sees, `active` seats of it or of contexts that share its port among them.
+    pub fn oracle(&self, q: usize, ready: u64, blocked: u64, active: u64) -> View<'_> {
         let part = &self.issuers[q];
-        (part.occupied, &part.age, part.policy.memory())
+        View {
+            ready,
+            stalled: part.occupied & !(ready | blocked),
+            occupied: part.occupied,
+            active,
+            age: &part.age,
+            queued: &[],
+            progress: &part.progress,
+            slots: self.seats as u32,
+        }
+    }
+
+    pub fn active(&self, q: usize) -> u64 {
+        self.issuers[q].active
     }
 
     pub fn excuse(&self, q: usize, local: usize) -> Excuse {
@@ -330,8 +362,10 @@ impl<I: Isa> Core<I> {
             ready,
             stalled: part.stalled,
             occupied: part.occupied,
+            active: part.active,
             age: &part.age,
             queued: &[],
+            progress: &part.progress,
             slots: self.seats as u32,
         };
         // A policy of the caller's may be wrong: what is not ready does not go.
@@ -342,14 +376,18 @@ impl<I: Isa> Core<I> {
     /// `ready` has one set of seats per context.
     pub fn pick_shared(&mut self, p: usize, ready: &[u64]) -> Option<(usize, u32)> {
         let waves = ready.iter().fold(0, |all, r| all | r);
-        let stalled: u64 = self.issuers.iter().skip(p).step_by(self.partitions).fold(0, |s, i| s | i.stalled);
+        let contexts = || self.issuers.iter().skip(p).step_by(self.partitions);
+        let stalled: u64 = contexts().fold(0, |s, i| s | i.stalled);
+        let active: u64 = contexts().fold(0, |s, i| s | i.active);
         let part = &mut self.issuers[p];
         let view = View {
             ready: waves,
             stalled: stalled & !waves,
             occupied: part.occupied,
+            active,
             age: &part.age,
             queued: &[],
+            progress: &part.progress,
             slots: self.seats as u32,
         };
         let local = part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?;
@@ -374,8 +412,10 @@ impl<I: Isa> Core<I> {
                 ready: 0,
                 stalled: part.stalled,
                 occupied: part.occupied,
+                active: part.active,
                 age: &part.age,
                 queued: &[],
+                progress: &part.progress,
                 slots: self.seats as u32,
             };
             part.policy.idle(&view, cycles);
@@ -396,15 +436,22 @@ impl<I: Isa> Core<I> {
     }
 
     #[inline(always)]
-    pub fn issued(&mut self, q: usize, local: usize, pc: Pc, straight: bool, now: u64) {
+    pub fn issued(&mut self, q: usize, local: usize, pc: Pc, straight: bool, jump: bool, now: u64) {
+        self.issuers[q].progress[local] = self.issuers[q].progress[local].wrapping_add(1);
         let queue = self.queue(q, local);
-        self.frontend.issued(queue, pc, straight, now);
+        self.frontend.issued(queue, pc, straight, jump, now);
     }
 
     /// Whether the seat issues a NOP next.
     #[inline(always)]
     pub fn nop_next(&self, q: usize, local: usize) -> bool {
         self.frontend.nop_next(self.queue(q, local))
+    }
+
+    /// What the seat issues is on the wrong path.
+    pub fn drop_one(&mut self, q: usize, local: usize) {
+        let queue = self.queue(q, local);
+        self.frontend.drop_one(queue);
     }
 
     /// The path in the seat, which waited, goes on at `pc`.
@@ -426,7 +473,8 @@ impl<I: Isa> Core<I> {
         let queue = self.queue(q, local);
         if let FrontEnd::Coordinated(f) = &mut self.frontend {
             let addr = |pc| program.isa.addr_of(pc);
-            f.select(queue, now, &mut Fetch { core, next: &program.flow.next, addr: &addr, memory });
+            let (next, kind) = (&program.flow.next, &program.flow.kind);
+            f.select(queue, now, &mut Fetch { core, next, kind, addr: &addr, memory });
         }
     }
 
@@ -512,7 +560,8 @@ impl<I: Isa> Core<I> {
         }
         let issuers = &self.issuers;
         let addr = |pc| program.isa.addr_of(pc);
-        let mut fetch = Fetch { core, next: &program.flow.next, addr: &addr, memory };
+        let (next, kind) = (&program.flow.next, &program.flow.kind);
+        let mut fetch = Fetch { core, next, kind, addr: &addr, memory };
         self.frontend.tick(now, |q| issuers[q].age.as_slice(), &mut fetch);
     }
 

@@ -6,6 +6,7 @@ use super::units::ClassInfo;
 use crate::barrier::Arrival;
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Moment};
+use crate::frontend::jumps;
 use crate::functional::no_wave_left;
 use crate::memory::{Access, MemBus};
 use crate::residency::GroupPlace;
@@ -91,7 +92,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             self.end_wave(place, r);
             return Ok(());
         }
-        self.go_to_next(place, &mut r, op.next, head.depth);
+        self.go_to_next(place, &mut r, (head.pc, op.next), head.depth);
         self.cores[c].waves[slot] = Some(r);
         self.react(place, effect, (head.pc, head.mask))
     }
@@ -196,7 +197,7 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     /// What the path, and others of its wave, do next, and when: entries of the divergence stack cost cycles.
     #[inline(always)]
-    fn go_to_next(&mut self, at: Place, r: &mut Resident<I>, next: Pc, depth: usize) {
+    fn go_to_next(&mut self, at: Place, r: &mut Resident<I>, (from, next): (Pc, Pc), depth: usize) {
         let after = r.wave.depth;
         let mut cost = 0;
         if after != depth {
@@ -208,7 +209,8 @@ impl<I: Isa> Timed<'_, '_, I> {
             let pc = r.wave.paths[at.path].path.pc;
             let straight = pc == next;
             cost += if straight { 0 } else { self.branch_penalty };
-            self.cores[at.core].issued(at.issuer, at.seat, pc, straight, self.now);
+            let jump = self.late && self.exec.program.flow.kind.get(from as usize).is_some_and(jumps);
+            self.cores[at.core].issued(at.issuer, at.seat, pc, straight, jump, self.now);
             let seat = (at.issuer, at.seat);
             self.settle(at.core, seat, r, at.path, self.now + 1 + cost, cost > 0);
         } else {
@@ -280,18 +282,19 @@ impl<I: Isa> Timed<'_, '_, I> {
             let pc = r.wave.paths[k].path.pc;
             let straight = pc == next;
             own_cost += if straight { 0 } else { self.branch_penalty };
-            self.cores[c].issued(q, local, pc, straight, self.now);
+            self.cores[c].issued(q, local, pc, straight, self.late, self.now);
             self.settle(c, (q, local), r, k, self.now + 1 + own_cost, own_cost > 0);
         }
     }
 
-    /// A NOP at the head of a seat issues: a place of the queue passes, nothing else. False behind the end of the program,
+    /// A NOP at the head of a seat issues, or an instruction of the wrong path: a place of the queue passes, nothing else. False behind the end of the program,
     /// where only an error can issue.
     fn issue_nop(&mut self, c: usize, q: usize, local: usize) -> bool {
         let (slot, k) = (self.cores[c].slot_number(q, local), q / self.cores[c].partitions);
         let lost = |r: &Resident<I>| r.wave.paths[k].path.pc == NO_PC;
         let Some(mut r) = self.cores[c].waves[slot].take_if(|r| !lost(r)) else { return false };
         self.cores[c].request((q, local), self.now, c, self.exec.program, &mut self.hierarchy);
+        self.cores[c].drop_one(q, local);
         self.outcome.nops += 1;
         if self.sink.on() {
             self.end_stall(c, slot, &mut r, k);
@@ -299,7 +302,9 @@ impl<I: Isa> Timed<'_, '_, I> {
             let event = self.event(c, slot, &r, k, path.pc, path.mask, Kind::Nop);
             self.sink.push(event);
         }
-        self.settle(c, (q, local), &mut r, k, self.now + 1, false);
+        if self.coordinated {
+            self.settle(c, (q, local), &mut r, k, self.now + 1, false);
+        }
         self.cores[c].waves[slot] = Some(r);
         true
     }
@@ -315,7 +320,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         from: u64,
         paid: bool,
     ) {
-        if self.cores[c].nop_next(q, local) {
+        if self.coordinated && self.cores[c].nop_next(q, local) {
             r.wave.paths[k].own.waits_for =
                 if paid { StallReason::Divergence } else { StallReason::Dependency };
             let unit = self.cores[c].units.none();

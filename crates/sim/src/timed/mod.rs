@@ -24,7 +24,7 @@ use crate::memory::{DeviceMemory, Hierarchy, Lines};
 use crate::residency::{GroupPlace, Residency};
 use crate::sched;
 use crate::sink::Sink;
-use wb_hw::{Dispatch, FrontEndKind, Machine, SplitUnits};
+use wb_hw::{Dispatch, FrontEndKind, Machine, SplitUnits, Unresolved};
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc, WaveStart};
 use wb_trace::{Event, Kind};
@@ -70,6 +70,8 @@ struct Timed<'a, 's, I: Isa> {
     end: u64,
     branch_penalty: u64,
     coordinated: bool,
+    /// Jumps are known late, or fetch stops at them: whether an instruction is one must be said.
+    late: bool,
     /// The oracles, and whether every cycle is looked at rather than those in which something can happen.
     watch: Option<Box<Watch>>,
     every_cycle: bool,
@@ -124,6 +126,7 @@ pub(crate) fn run<I: Isa>(
         end: 0,
         branch_penalty: u64::from(machine.frontend.branch_penalty),
         coordinated: machine.frontend.kind == FrontEndKind::Coordinated,
+        late: machine.frontend.resolution > 0 || machine.frontend.unresolved == Unresolved::Stall,
         watch: options.watch.map(|kernel| {
             let issuers = machine.core.partitions as usize * (exec.contexts as usize + 1);
             Box::new(Watch::new(machine, issuers, kernel, options.decisions.clone(), (issue, greedy)))
@@ -350,7 +353,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                 could = ready;
             }
             let core = &mut self.cores[c];
-            let before = if self.watch.is_some() { core.scheduler(q).2 } else { 0 };
+            let before = if self.watch.is_some() { core.memory(q) } else { 0 };
             let pick = core.pick(q, ready);
             if let Some(watch) = &mut self.watch
                 && port == 0
@@ -391,7 +394,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                 break;
             }
             let core = &mut self.cores[c];
-            let before = if self.watch.is_some() { core.scheduler(p).2 } else { 0 };
+            let before = if self.watch.is_some() { core.memory(p) } else { 0 };
             let pick = core.pick_shared(p, &ready);
             if let Some(watch) = &mut self.watch
                 && port == 0

@@ -4,7 +4,7 @@
 
 use super::core::Core;
 use crate::frontend::Breaks;
-use crate::sched::{MakePolicy, Policy, View};
+use crate::sched::{MakePolicy, Policy};
 use crate::schedule::{Cause, Decision, Schedule};
 use std::ops::Range;
 use wb_hw::Machine;
@@ -88,7 +88,14 @@ impl Watch {
         let cause = |core: &Core<I>, local: u32| excused(core, q, local, now);
         let excused = bits(empty).filter(|&s| cause(core, s) != Cause::Synchronisation);
         let excused = excused.fold(0, |all, s| all | 1u64 << s);
-        self.compare(core, (c, q, now), before, pick, Sets { ready, blocked, empty, excused }, &cause);
+        self.compare(
+            core,
+            (c, q, now),
+            before,
+            pick,
+            Sets { ready, blocked, empty, excused, active: core.active(q) },
+            &cause,
+        );
     }
 
     /// As [`Watch::look`], where the `n` contexts of partition `p` share an issue port: a wave is ready if one of them is.
@@ -110,6 +117,7 @@ impl Watch {
         for k in 0..n {
             let q = k * partitions + p;
             let (ready, blocked, empty) = core.foresee(q, now, 0);
+            all.active |= core.active(q);
             all.ready |= ready;
             all.blocked |= blocked;
             there |= ready & !empty;
@@ -144,8 +152,6 @@ impl Watch {
         sets: Sets,
         cause: &dyn Fn(&Core<I>, u32) -> Cause,
     ) {
-        let (occupied, age, _) = core.scheduler(q);
-        let slots = core.seats() as u32;
         let Pair { first, second } = &mut self.pairs[c][q];
         if self.follow {
             first.remember(before);
@@ -155,10 +161,7 @@ impl Watch {
             Some(local) if sets.empty >> local & 1 == 1 => cause(core, local),
             _ => Cause::Shifted,
         };
-        let view = |ready: u64| {
-            let stalled = occupied & !(ready | sets.blocked);
-            View { ready, stalled, occupied, age, queued: &[], slots }
-        };
+        let view = |ready: u64| core.oracle(q, ready, sets.blocked, sets.active);
         let wanted = first.pick(&view(sets.ready));
         let discrepancy = (wanted != pick).then(|| why(wanted));
         let choice = second.pick(&view(sets.ready & !sets.excused));
@@ -247,6 +250,8 @@ struct Sets {
     blocked: u64,
     empty: u64,
     excused: u64,
+    /// Waits neither at a barrier nor for a sibling.
+    active: u64,
 }
 
 /// Why the queue of a seat is empty.

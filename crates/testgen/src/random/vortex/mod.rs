@@ -9,7 +9,7 @@ use super::setup::{FRONT_ENDS, mix};
 use super::{Failure, SLOT};
 use emit::Shape;
 use std::fmt::{self, Display, Formatter};
-use wb_hw::{AfterMiss, FrontEndKind, InstructionSet, Mechanism, Policy};
+use wb_hw::{AfterMiss, FrontEndKind, InstructionSet, Mechanism, Policy, Scope, Unresolved};
 use wb_isa::NO_PC;
 use wb_jobs::{AnyProgram, Job, JobSpec};
 use wb_schedule::predict;
@@ -68,15 +68,9 @@ impl Setup {
 
     /// A coordinated machine whose schedule can be predicted.
     pub fn predictable(n: u64) -> Setup {
-        const POLICIES: [Policy; 6] = [
-            Policy::LooseRoundRobin,
-            Policy::GreedyThenRoundRobin,
-            Policy::GreedyThenOldest,
-            Policy::RoundRobin,
-            Policy::OldestFirst,
-            Policy::FixedPriority,
-        ];
-        let policy = POLICIES[(n / WAYS.len() as u64) as usize % POLICIES.len()];
+        let policies: Vec<Policy> =
+            Policy::ISSUE.into_iter().filter(|p| *p != Policy::OwnerDispatch).collect();
+        let policy = policies[(n / WAYS.len() as u64) as usize % policies.len()];
         Setup { frontend: FrontEndKind::Coordinated, policy, predict: true, ..Setup::number(n) }
     }
 
@@ -134,11 +128,22 @@ impl Setup {
         m.frontend.branch_penalty = [0, 0, 3][self.vary(11, 3) as usize];
         m.issue.policy = self.policy;
         m.dram.latency = 1 + self.vary(12, 60) as u32;
+        let parts: Vec<u32> = [1, 2, 4].into_iter().filter(|p| self.waves().is_multiple_of(*p)).collect();
+        m.core.partitions = parts[self.vary(13, parts.len() as u64) as usize];
+        for (n, unit) in m.units.iter_mut().enumerate() {
+            if self.vary(20 + n as u64, 3) == 0 {
+                unit.scope = Scope::Partition;
+            }
+        }
         if self.predict {
             return Ok(job);
         }
-        let parts: Vec<u32> = [1, 2, 4].into_iter().filter(|p| self.waves().is_multiple_of(*p)).collect();
-        m.core.partitions = parts[self.vary(13, parts.len() as u64) as usize];
+        if self.vary(40, 2) == 0 {
+            m.frontend.resolution = 1 + self.vary(41, 9) as u32;
+            m.frontend.unresolved =
+                [Unresolved::GoOn, Unresolved::Wait, Unresolved::Stall][self.vary(42, 3) as usize];
+            m.frontend.requests = self.vary(43, 3) as u32;
+        }
         m.issue.width = if self.policy == Policy::OwnerDispatch { 1 } else { 1 + self.vary(14, 2) as u32 };
         m.divergence.push_cycles = self.vary(15, 2) as u32;
         m.divergence.pop_cycles = self.vary(16, 2) as u32;
