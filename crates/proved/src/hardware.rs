@@ -217,6 +217,21 @@ fn check(machine: &Machine) -> Result<(), Refusal> {
         );
     }
     let d = &machine.divergence;
+    if machine.splits() && d.mechanism.info().meets.is_none() {
+        return no(
+            format!("nobody has shown where paths meet under mechanism {}", d.mechanism),
+            "choose another mechanism, or set split.contexts to 0",
+        );
+    }
+    if machine.splits()
+        && d.mechanism == wb_hw::Mechanism::Thesis
+        && d.reconverge == wb_hw::Reconverge::SplitMask
+    {
+        return no(
+            format!("paths of mechanism {} meet where masks match, for which there is no proof", d.mechanism),
+            "set divergence.reconverge to `never` or `region-end`",
+        );
+    }
     if d.push_cycles + d.pop_cycles > 0 && d.mechanism != wb_hw::Mechanism::ExecMask {
         return no(
             format!("mechanism {} takes cycles for entries of its stack", d.mechanism),

@@ -4,7 +4,9 @@
 use super::super::setup::{FRONT_ENDS, mix};
 use std::fmt::{self, Display, Formatter};
 use std::sync::LazyLock;
-use wb_hw::{Dispatch, Machine, Mechanism, Policy, Reconverge, SplitChoice, SplitUnits};
+use wb_hw::{
+    Dispatch, Machine, Mechanism, MemorySplits, Policy, Reconverge, RunAhead, SplitChoice, SplitUnits,
+};
 
 /// A mechanism with its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +21,11 @@ const fn way(mechanism: Mechanism, choice: SplitChoice, units: SplitUnits, recon
     Way { mechanism, choice, units, reconverge }
 }
 
-use Reconverge::{Anywhere, Default as Usual, Never, RegionEnd};
+use Reconverge::{Anywhere, Default as Usual, Never, RegionEnd, SplitMask};
 use SplitChoice::{Marked, Opportunistic};
 use SplitUnits::{Extra, Reprovisioned, Shared};
 
-pub const WAYS: [Way; 20] = [
+pub const WAYS: [Way; 26] = [
     way(Mechanism::ExecMask, Marked, Extra, Usual),
     way(Mechanism::Pws, Marked, Extra, Usual),
     way(Mechanism::Thesis, Marked, Extra, Never),
@@ -44,7 +46,16 @@ pub const WAYS: [Way; 20] = [
     way(Mechanism::Dws, Marked, Extra, Anywhere),
     way(Mechanism::Pws, Marked, Shared, Usual),
     way(Mechanism::Pws, Marked, Reprovisioned, Usual),
+    way(Mechanism::DwsMeng, Marked, Shared, Usual),
+    way(Mechanism::DwsMeng, Marked, Shared, RegionEnd),
+    way(Mechanism::DwsMeng, Marked, Shared, Never),
+    way(Mechanism::Thesis, Marked, Extra, SplitMask),
+    way(Mechanism::Thesis, Opportunistic, Extra, SplitMask),
+    way(Mechanism::Thesis, Opportunistic, Shared, SplitMask),
 ];
+
+const MEMORY: [MemorySplits; 4] =
+    [MemorySplits::Never, MemorySplits::Aggressive, MemorySplits::Lazy, MemorySplits::Revive];
 
 /// Which branches are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +140,9 @@ impl Setup {
         m.divergence.choice = self.way.choice;
         m.divergence.reconverge = self.way.reconverge;
         m.divergence.threshold = [50, 1, 1000][self.vary(16, 3) as usize];
+        m.divergence.table = [16, 0, 3][self.vary(19, 3) as usize];
+        m.divergence.memory = MEMORY[self.vary(20, 4) as usize];
+        m.divergence.ahead = [RunAhead::Branch, RunAhead::Unlimited][self.vary(21, 2) as usize];
         m.split.contexts = self.contexts;
         m.split.units = self.way.units;
         m.split.split_cycles = self.vary(17, 3);
