@@ -252,3 +252,40 @@ fn check(machine: &Machine) -> Result<(), Refusal> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wb_hw::{Mechanism, MemorySplits, Reconverge};
+
+    fn refused(change: impl Fn(&mut Machine)) -> Option<String> {
+        let mut m = wb_hw::preset("gcn3").expect("a preset");
+        m.split.contexts = 3;
+        change(&mut m);
+        match check(&m) {
+            Err(Refusal::Machine { what, .. }) => Some(what),
+            Err(other) => Some(format!("{other:?}")),
+            Ok(()) => None,
+        }
+    }
+
+    /// A wave without a branch can split where lanes miss the cache: the machine is refused, not the program.
+    #[test]
+    fn mechanisms_without_a_proof_are_refused_by_name() {
+        for memory in
+            [MemorySplits::Never, MemorySplits::Aggressive, MemorySplits::Lazy, MemorySplits::Revive]
+        {
+            let what =
+                refused(|m| (m.divergence.mechanism, m.divergence.memory) = (Mechanism::DwsMeng, memory));
+            assert!(what.is_some_and(|w| w.contains("dws-meng")), "{memory:?}");
+        }
+        let masks = |m: &mut Machine| {
+            (m.divergence.mechanism, m.divergence.reconverge) = (Mechanism::Thesis, Reconverge::SplitMask)
+        };
+        assert!(refused(masks).is_some_and(|w| w.contains("thesis") && w.contains("masks match")));
+        for mechanism in [Mechanism::Dws, Mechanism::Thesis, Mechanism::Pws, Mechanism::ExecMask] {
+            assert_eq!(refused(|m| m.divergence.mechanism = mechanism), None, "{mechanism}");
+        }
+        assert_eq!(refused(|m| (m.divergence.mechanism, m.split.contexts) = (Mechanism::DwsMeng, 0)), None);
+    }
+}
