@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use wb_facts as facts;
 use wb_facts::{FlowFacts, Inferred, Known, LoopFact, NeverTaken};
-use wb_hw::{Machine, Reconverge, SplitChoice, SureSplits};
+use wb_hw::{Machine, Mechanism, MemorySplits, Reconverge, SplitChoice, SureSplits};
 use wb_isa::gcn3::isa::Gcn3;
 use wb_isa::gcn3::{Op, Operand, sreg};
 use wb_isa::{FlowKind, Isa, Pc};
@@ -86,6 +86,15 @@ impl AnalysedKernel {
                 help = "bounds are for launches whose number of waves is known; bound the spawned code as a program of its own",
                 "{}: the program starts waves itself",
                 program.place(pc)
+            ));
+        }
+        let d = &launched.machine.divergence;
+        if launched.machine.splits() && d.mechanism == Mechanism::DwsMeng && d.memory != MemorySplits::Never {
+            return Err(refused!(
+                Program,
+                help = "set divergence.memory to `never`",
+                "mechanism {} splits waves where lanes miss the cache, which the graph does not show",
+                d.mechanism
             ));
         }
         if let Some(pc) = kinds(FlowKind::Split).or(kinds(FlowKind::Join)) {
@@ -287,7 +296,7 @@ pub(crate) fn splitting(program: &Program<Gcn3>, machine: &Machine) -> Splitting
             let reconvergence = match d.reconverge {
                 Reconverge::Default | Reconverge::Never => Reconvergence::Never,
                 Reconverge::RegionEnd => Reconvergence::AtJoin,
-                Reconverge::Anywhere => return unknown,
+                Reconverge::Anywhere | Reconverge::SplitMask => return unknown,
             };
             // A split that is refused for what follows never happens: the branch is as if it were not marked.
             let never = reconvergence == Reconvergence::Never;

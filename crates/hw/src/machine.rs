@@ -248,6 +248,19 @@ pub struct Divergence {
     /// DWS: no split before a post-dominator block of this many instructions or more.
     #[serde(default = "default_threshold")]
     pub threshold: u32,
+    /// DWS as published: entries of the warp-split table of a partition, one for each path of a split wave; 0 = no limit.
+    #[serde(default = "default_table")]
+    pub table: u32,
+    /// DWS as published: when lanes that hit the cache leave those that miss it.
+    #[serde(default)]
+    pub memory: MemorySplits,
+    /// DWS as published: how far they run ahead.
+    #[serde(default)]
+    pub ahead: RunAhead,
+}
+
+fn default_table() -> u32 {
+    16
 }
 
 fn default_threshold() -> u32 {
@@ -262,6 +275,31 @@ pub enum SplitChoice {
     Marked,
     /// The first ones that find a context.
     Opportunistic,
+}
+
+/// Which loads that hit for some lanes and miss for others split the wave (Meng et al., section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemorySplits {
+    #[default]
+    Never,
+    /// Each of them.
+    Aggressive,
+    /// Those that leave the partition without a ready path.
+    Lazy,
+    /// These, and when the partition has nothing ready later, waves of which some lanes have their data.
+    Revive,
+}
+
+/// How far lanes that hit run ahead of those that missed (Meng et al., section 5.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunAhead {
+    /// To the next branch or post-dominator.
+    #[default]
+    Branch,
+    /// Past branches, until both stand at the same pc.
+    Unlimited,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -283,6 +321,9 @@ pub struct Split {
     pub contexts: u32,
     #[serde(default)]
     pub units: SplitUnits,
+    /// Whether paths share the registers of their wave, or its contexts reserve registers of their own.
+    #[serde(default)]
+    pub registers: SplitRegisters,
     /// Cycles of a split (e_s) and of a merge (e_m).
     #[serde(default)]
     pub split_cycles: u32,
@@ -300,6 +341,17 @@ pub enum SplitUnits {
     Extra,
     /// As `extra`, but unused ones serve as ordinary partitions (PWS re-provisioning).
     Reprovisioned,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitRegisters {
+    /// Contexts need none of their own (PWS 4.1).
+    #[default]
+    Shared,
+    /// A wave takes vector and scalar registers for itself and each of its contexts (THESIS 4.3.2: a reserve slot is there
+    /// whenever it is needed, so its registers are reserved when the wave starts).
+    Own,
 }
 
 /// The cache (by name) each kind of access enters at; `dram` = no cache.

@@ -100,10 +100,32 @@ impl MarkStyle {
 /// How far a mechanism reconverges (THESIS Table 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reconvergence {
+    /// Nowhere, unless `divergence.reconverge` asks for it.
+    Optional,
     /// Where the program says so.
     Marked,
+    /// At some post-dominators: those of branches inside a divided region are passed by.
+    Some,
     /// At the immediate post-dominator of every branch.
     PostDominator,
+}
+
+impl Reconvergence {
+    /// Table 3.1, "reconvergence at some post-dominators".
+    pub const fn at_some(self) -> bool {
+        match self {
+            Reconvergence::Optional => false,
+            Reconvergence::Marked | Reconvergence::Some | Reconvergence::PostDominator => true,
+        }
+    }
+
+    /// Table 3.1, "reconvergence at any post-dominator".
+    pub const fn at_any(self) -> bool {
+        match self {
+            Reconvergence::Optional | Reconvergence::Marked | Reconvergence::Some => false,
+            Reconvergence::PostDominator => true,
+        }
+    }
 }
 
 /// The setting `divergence.reconverge`.
@@ -118,6 +140,8 @@ pub enum Reconverge {
     RegionEnd,
     /// ... and become one wherever they stand at the same pc (DWS pc reconvergence).
     Anywhere,
+    /// Paths wait where the execution mask that the program wants equals a mask on their stack of split masks (THESIS 4.3.4).
+    SplitMask,
 }
 
 /// Which splits happen whenever lanes disagree and a context is free. The analyser counts on these and on no others.
@@ -142,7 +166,7 @@ pub struct MechanismInfo {
     pub separate_entities: bool,
     /// Paths of one wave can run in the same cycle.
     pub parallel: bool,
-    /// Lanes of different waves are combined.
+    /// Paths of different waves can run in the same cycle on the lanes of one unit.
     pub across_waves: bool,
     pub reconvergence: Reconvergence,
     pub two_level_scheduling: bool,
@@ -158,6 +182,15 @@ pub struct MechanismInfo {
     /// not split, or nobody has shown that the proof holds for them; then proved bounds are refused.
     pub meets: Option<Reconverge>,
 }
+
+/// Whatever the setting, paths in different rounds can become one.
+const EVERY_RECONVERGE: &[Reconverge] = &[
+    Reconverge::Default,
+    Reconverge::Never,
+    Reconverge::RegionEnd,
+    Reconverge::Anywhere,
+    Reconverge::SplitMask,
+];
 
 const GCN3: &[InstructionSet] = &[InstructionSet::Gcn3];
 const HARP: &[InstructionSet] = &[InstructionSet::Harp];
@@ -264,12 +297,13 @@ listed! {
             isas: GCN3,
             separate_entities: true,
             parallel: true,
-            across_waves: false,
-            reconvergence: Reconvergence::Marked,
+            // Whoever has disjoint lanes issues together, whatever its wave (4.4.2).
+            across_waves: true,
+            reconvergence: Reconvergence::Optional,
             two_level_scheduling: false,
             marks: Some(MarkStyle::Thesis),
             reprovisions: false,
-            mixes_rounds: &[Reconverge::RegionEnd, Reconverge::Anywhere],
+            mixes_rounds: &[Reconverge::RegionEnd, Reconverge::Anywhere, Reconverge::SplitMask],
             sure_splits: SureSplits::MarkedBranches,
             meets: Some(Reconverge::Never),
         },
@@ -292,7 +326,7 @@ listed! {
         },
         Dws = MechanismInfo {
             name: "dws",
-            summary: "dynamic subdivision at every divergent branch, sharing the units; stack and pc reconvergence",
+            summary: "dynamic subdivision at every divergent branch, sharing the units; nested regions meet at their own ends (as DPE)",
             source: "docs/mechanisms.md, PWS section 3",
             isas: GCN3,
             separate_entities: true,
@@ -302,14 +336,26 @@ listed! {
             two_level_scheduling: false,
             marks: None,
             reprovisions: false,
-            mixes_rounds: &[
-                Reconverge::Default,
-                Reconverge::Never,
-                Reconverge::RegionEnd,
-                Reconverge::Anywhere,
-            ],
+            mixes_rounds: EVERY_RECONVERGE,
             sure_splits: SureSplits::HardwareDecides,
             meets: Some(Reconverge::Anywhere),
+        },
+        DwsMeng = MechanismInfo {
+            name: "dws-meng",
+            summary: "dynamic warp subdivision as published: warp-split table, frozen stack, memory divergence splits too",
+            source: "docs/mechanisms.md (Meng et al., ISCA 2010)",
+            isas: GCN3,
+            separate_entities: true,
+            parallel: false,
+            across_waves: false,
+            reconvergence: Reconvergence::Some,
+            two_level_scheduling: false,
+            marks: None,
+            reprovisions: false,
+            mixes_rounds: EVERY_RECONVERGE,
+            sure_splits: SureSplits::HardwareDecides,
+            // Paths pass the ends of nested regions apart, and waves split where no branch is: no lemma covers that.
+            meets: None,
         },
     }
 }

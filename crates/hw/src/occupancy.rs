@@ -1,7 +1,7 @@
 //! How many waves and groups fit on a core at a time. One function for dispatcher and analyser, so that the
 //! bound of a kernel assumes exactly what the machine does.
 
-use crate::Machine;
+use crate::{Machine, SplitRegisters};
 
 /// What a kernel needs of a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,11 +36,17 @@ pub struct Occupancy {
 impl Machine {
     pub fn occupancy(&self, needs: Needs) -> Occupancy {
         let core = &self.core;
+        // Registers of its own for each context, reserved with the wave (THESIS 4.3.2).
+        let sets = if self.splits() && self.split.registers == SplitRegisters::Own {
+            1 + self.split.contexts
+        } else {
+            1
+        };
         let fit = |file: u32, need: u32| if file == 0 || need == 0 { u32::MAX } else { file / need };
         let mut waves = (core.waves / core.partitions, Limit::Slots);
         for (n, limit) in [
-            (fit(core.register_file, needs.vgprs), Limit::VectorRegisters),
-            (fit(core.scalar_register_file, needs.sgprs), Limit::ScalarRegisters),
+            (fit(core.register_file, needs.vgprs.saturating_mul(sets)), Limit::VectorRegisters),
+            (fit(core.scalar_register_file, needs.sgprs.saturating_mul(sets)), Limit::ScalarRegisters),
         ] {
             if n < waves.0 {
                 waves = (n, limit);
@@ -95,5 +101,23 @@ mod tests {
         assert_eq!(of(Needs { waves_per_group: 2, ..small }), (10, 16, Limit::Barriers));
         assert_eq!(of(Needs { lds_bytes: 70_000, ..small }).1, 0);
         assert_eq!(of(Needs { waves_per_group: 16, vgprs: 256, ..small }).1, 0);
+    }
+
+    /// 24 registers for the wave and 24 for each of three contexts are 96: of 256, two waves have them. Mechanisms that do not split
+    /// reserve nothing.
+    #[test]
+    fn contexts_with_registers_of_their_own_take_room() {
+        let mut m = crate::preset("gcn3").expect("a preset");
+        m.core.register_file = 256;
+        (m.split.contexts, m.split.registers) = (3, SplitRegisters::Own);
+        let needs = Needs { waves_per_group: 1, vgprs: 24, sgprs: 16, lds_bytes: 0 };
+        let waves = |m: &Machine| m.occupancy(needs).waves_per_partition;
+        m.divergence.mechanism = crate::Mechanism::Thesis;
+        assert_eq!((waves(&m), m.occupancy(needs).limit), (2, Limit::VectorRegisters));
+        m.split.registers = SplitRegisters::Shared;
+        let shared = waves(&m);
+        assert!(shared > 2);
+        (m.split.registers, m.divergence.mechanism) = (SplitRegisters::Own, crate::Mechanism::ExecMask);
+        assert_eq!(waves(&m), shared);
     }
 }

@@ -94,13 +94,17 @@ const DIVERGENCE: &[Field] = &[
     may("push_cycles", U32),
     may("pop_cycles", U32),
     may("choice", Word(&["marked", "opportunistic"])),
-    may("reconverge", Word(&["default", "never", "region-end", "anywhere"])),
+    may("reconverge", Word(&["default", "never", "region-end", "anywhere", "split-mask"])),
     may("threshold", U32),
+    may("table", U32),
+    may("memory", Word(&["never", "aggressive", "lazy", "revive"])),
+    may("ahead", Word(&["branch", "unlimited"])),
 ];
 
 const SPLIT: &[Field] = &[
     may("contexts", U32),
     may("units", Word(&["shared", "extra", "reprovisioned"])),
+    may("registers", Word(&["shared", "own"])),
     may("split_cycles", U32),
     may("merge_cycles", U32),
 ];

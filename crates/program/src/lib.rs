@@ -1,6 +1,7 @@
 //! Programs ready to run: decoded once, with static facts per instruction and the control-flow graph.
 //! Mechanisms that need a post-dominator get it here, so they also work on code without explicit joins.
 
+mod ahead;
 pub mod cfg;
 mod flow;
 mod liveness;
@@ -12,6 +13,7 @@ mod region;
 mod regions;
 mod too_complex;
 
+pub use ahead::Ahead;
 pub use cfg::{Block, Cfg};
 pub use flow::FlowMap;
 pub use load::{LoadError, MAX_TEXT, guppy_program, harp_program};

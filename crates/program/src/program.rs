@@ -1,5 +1,6 @@
 //! The decoded program: one [`Op`] per pc, register lists in one pool, and a [`FlowMap`].
 
+use crate::ahead::{self, Ahead};
 use crate::cfg::Cfg;
 use crate::flow::FlowMap;
 use crate::liveness;
@@ -51,6 +52,8 @@ pub struct Program<I: Isa> {
     named: OnceLock<Vec<usize>>,
     /// Computed when a merge first asks.
     needs: OnceLock<Vec<Needed>>,
+    /// Computed when lanes first want to run ahead.
+    ahead: OnceLock<Ahead>,
 }
 
 /// What a loader hands over; [`Program::new`] adds the static facts.
@@ -145,13 +148,23 @@ impl<I: Isa> Program<I> {
             cfg,
             named: OnceLock::new(),
             needs: OnceLock::new(),
+            ahead: OnceLock::new(),
         })
     }
 
     /// Path registers that code from `pc` on reads.
     pub fn needed(&self, pc: Pc) -> Needed {
-        let needs = self.needs.get_or_init(|| liveness::needs(&self.isa, &self.ops, &self.flow, &self.cfg));
-        needs.get(pc as usize).copied().unwrap_or_default()
+        self.needs().get(pc as usize).copied().unwrap_or_default()
+    }
+
+    fn needs(&self) -> &[Needed] {
+        self.needs.get_or_init(|| liveness::needs(&self.isa, &self.ops, &self.flow, &self.cfg))
+    }
+
+    /// How far some lanes of a path may run ahead of the others.
+    pub fn ahead(&self) -> &Ahead {
+        let find = || ahead::find(&self.isa, &self.ops, &self.flow, &self.cfg, self.needs(), self.entry);
+        self.ahead.get_or_init(find)
     }
 
     #[inline(always)]

@@ -237,6 +237,21 @@ fn check(machine: &Machine) -> Result<(), Refusal> {
         );
     }
     let d = &machine.divergence;
+    if machine.splits() && d.mechanism.info().meets.is_none() {
+        return no(
+            format!("nobody has shown where paths meet under mechanism {}", d.mechanism),
+            "choose another mechanism, or set split.contexts to 0",
+        );
+    }
+    if machine.splits()
+        && d.mechanism == wb_hw::Mechanism::Thesis
+        && d.reconverge == wb_hw::Reconverge::SplitMask
+    {
+        return no(
+            format!("paths of mechanism {} meet where masks match, for which there is no proof", d.mechanism),
+            "set divergence.reconverge to `never` or `region-end`",
+        );
+    }
     if d.push_cycles + d.pop_cycles > 0 && d.mechanism != wb_hw::Mechanism::ExecMask {
         return no(
             format!("mechanism {} takes cycles for entries of its stack", d.mechanism),
@@ -261,7 +276,7 @@ fn check(machine: &Machine) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wb_hw::Policy;
+    use wb_hw::{Mechanism, MemorySplits, Policy, Reconverge};
 
     /// What a machine is refused for; empty if it is not.
     fn refused(change: impl Fn(&mut Machine)) -> String {
@@ -308,5 +323,40 @@ mod tests {
             let what = refused(|m| m.issue.policy = policy);
             assert_eq!(what.contains(policy.name()), idles, "{policy:?}: {what}");
         }
+    }
+
+    fn refused_split(change: impl Fn(&mut Machine)) -> Option<String> {
+        let mut m = wb_hw::preset("gcn3").expect("a preset");
+        m.split.contexts = 3;
+        change(&mut m);
+        match check(&m) {
+            Err(Refusal::Machine { what, .. }) => Some(what),
+            Err(other) => Some(format!("{other:?}")),
+            Ok(()) => None,
+        }
+    }
+
+    /// A wave without a branch can split where lanes miss the cache: the machine is refused, not the program.
+    #[test]
+    fn mechanisms_without_a_proof_are_refused_by_name() {
+        for memory in
+            [MemorySplits::Never, MemorySplits::Aggressive, MemorySplits::Lazy, MemorySplits::Revive]
+        {
+            let what = refused_split(|m| {
+                (m.divergence.mechanism, m.divergence.memory) = (Mechanism::DwsMeng, memory)
+            });
+            assert!(what.is_some_and(|w| w.contains("dws-meng")), "{memory:?}");
+        }
+        let masks = |m: &mut Machine| {
+            (m.divergence.mechanism, m.divergence.reconverge) = (Mechanism::Thesis, Reconverge::SplitMask)
+        };
+        assert!(refused_split(masks).is_some_and(|w| w.contains("thesis") && w.contains("masks match")));
+        for mechanism in [Mechanism::Dws, Mechanism::Thesis, Mechanism::Pws, Mechanism::ExecMask] {
+            assert_eq!(refused_split(|m| m.divergence.mechanism = mechanism), None, "{mechanism}");
+        }
+        assert_eq!(
+            refused_split(|m| (m.divergence.mechanism, m.split.contexts) = (Mechanism::DwsMeng, 0)),
+            None
+        );
     }
 }

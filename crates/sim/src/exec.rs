@@ -55,6 +55,8 @@ pub struct Exec<'a, I: Isa> {
     pub contexts: u32,
     /// Assert the mask invariants after every instruction.
     pub check: bool,
+    /// Paths keep the program's execution mask beside their lanes, and meet where it says so (THESIS 4.3.4).
+    pub base: bool,
 }
 
 impl<I: Isa> Exec<'_, I> {
@@ -87,6 +89,7 @@ impl<I: Isa> Exec<'_, I> {
             interrupted: Interrupted::No,
             changes: Vec::new(),
             parted_at: Vec::new(),
+            room: u32::MAX,
         }
     }
 
@@ -122,6 +125,7 @@ impl<I: Isa> Exec<'_, I> {
             waves: moment.waves,
             whole,
             may_diverge: self.may_diverge,
+            base: self.base,
         };
         wave.issued += 1;
         path.from = pc;
@@ -140,7 +144,8 @@ impl<I: Isa> Exec<'_, I> {
         }
         match flow {
             Flow::Next
-                if op.next != path.watch && !(wave.ids & (wave.ids - 1) != 0 && wave.divergence.meets()) =>
+                if op.next != path.watch
+                    && !(wave.ids & (wave.ids - 1) != 0 && (self.base || wave.divergence.meets())) =>
             {
                 path.pc = op.next;
                 if self.check {
@@ -164,7 +169,10 @@ impl<I: Isa> Exec<'_, I> {
     }
 
     /// Contexts the wave could still split into.
-    fn free<X>(&self, wave: &Wave<I, X>) -> u64 {
+    pub(crate) fn free<X>(&self, wave: &Wave<I, X>) -> u64 {
+        if wave.room < 1 + u32::from(!wave.is_split()) {
+            return 0;
+        }
         first_lanes(self.contexts + 1) & !wave.ids & !1
     }
 
@@ -190,7 +198,8 @@ impl<I: Isa> Exec<'_, I> {
         };
         let view =
             PathView { pc: at.pc, next: at.next, mask: at.mask, origin: wave.paths[k].path.origin, id: k };
-        let change = self.ask(wave, view, notes, |divergence, cx| divergence.step(flow, cx))?;
+        let change =
+            self.ask(wave, view, (at.clock, 0), notes, |divergence, cx| divergence.step(flow, cx))?;
         if let Some(why) = entered {
             self.enter(wave, k, change, why)?;
         }
@@ -252,10 +261,18 @@ impl<I: Isa> Exec<'_, I> {
                     }
                     now = merge.into;
                 }
+                Change::Pass { wake } => {
+                    wave.paths[now].path.watch = wave.divergence.watch(now);
+                    if let Some(id) = wake {
+                        wave.paths[id].path.watch = wave.divergence.watch(id);
+                        wave.parked &= !(1 << id);
+                        wave.changes.push(PathChange::Woken { id });
+                    }
+                }
                 Change::Leave { wake } => return Ok(Some(leave(wave, now, wake))),
                 Change::End => return Ok(None),
             }
-            match self.next_change(wave, now, at.next, notes)? {
+            match self.next_change(wave, now, (at.next, at.clock), notes)? {
                 Some(next) => change = next,
                 None => return Ok(Some(effect)),
             }
@@ -268,16 +285,21 @@ impl<I: Isa> Exec<'_, I> {
         &self,
         wave: &mut Wave<I, X>,
         id: usize,
-        next: Pc,
+        (next, clock): (Pc, u64),
         notes: &mut Notes,
     ) -> Result<Option<Change>, Box<SimError>> {
         let Path { pc, mask, origin, watch, .. } = wave.paths[id].path;
         let view = PathView { pc, next, mask, origin, id };
         // Behind the last instruction of a program there is nothing to meet at.
         if pc == watch && pc != NO_PC {
-            self.ask(wave, view, notes, |divergence, cx| divergence.arrive(cx)).map(Some)
-        } else if wave.is_split() && wave.divergence.meets() {
-            self.meet(wave, view, notes)
+            let disagree = if wave.divergence.goes_apart() { self.disagree(wave, id) } else { 0 };
+            self.ask(wave, view, (clock, disagree), notes, |divergence, cx| divergence.arrive(cx)).map(Some)
+        } else if !wave.is_split() {
+            Ok(None)
+        } else if self.base {
+            Ok(self.restored(wave, view, clock, notes))
+        } else if wave.divergence.meets() {
+            self.meet(wave, view, clock, notes)
         } else {
             Ok(None)
         }
@@ -288,11 +310,13 @@ impl<I: Isa> Exec<'_, I> {
         &self,
         wave: &mut Wave<I, X>,
         view: PathView,
+        (clock, disagree): (u64, u64),
         notes: &mut Notes,
         ask: impl FnOnce(&mut dyn Divergence, &mut Context) -> Result<Change, Refusal>,
     ) -> Result<Change, Box<SimError>> {
         let free = self.free(wave);
-        let mut cx = Context { at: view, live: &mut wave.live, map: &self.program.flow, notes, free };
+        let map = &self.program.flow;
+        let mut cx = Context { at: view, live: &mut wave.live, map, notes, free, clock, disagree };
         let answer = ask(&mut *wave.divergence, &mut cx);
         answer.map_err(|refusal| self.refused(wave.id, &wave.paths[view.id].path, refusal))
     }
@@ -302,6 +326,7 @@ impl<I: Isa> Exec<'_, I> {
         &self,
         wave: &mut Wave<I, X>,
         view: PathView,
+        clock: u64,
         notes: &mut Notes,
     ) -> Result<Option<Change>, Box<SimError>> {
         let here = |&j: &usize| j != view.id && wave.paths[j].path.pc == view.pc;
@@ -312,12 +337,13 @@ impl<I: Isa> Exec<'_, I> {
             return Ok(None);
         }
         let free = self.free(wave);
-        let mut cx = Context { at: view, live: &mut wave.live, map: &self.program.flow, notes, free };
+        let map = &self.program.flow;
+        let mut cx = Context { at: view, live: &mut wave.live, map, notes, free, clock, disagree: 0 };
         Ok(wave.divergence.meet(other, &mut cx))
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn split<X: Clone>(
+    pub(crate) fn split<X: Clone>(
         &self,
         wave: &mut Wave<I, X>,
         k: usize,
@@ -338,7 +364,7 @@ impl<I: Isa> Exec<'_, I> {
         };
         let (first, second) = (path(keep, k), path(new, id));
         wave.paths[k].path = first;
-        self.program.isa.confine(&mut wave.paths[k].regs, keep.1);
+        self.confine(&mut wave.paths[k].regs, keep.1);
         if wave.parted_at.is_empty() {
             let n = self.contexts as usize + 1;
             wave.parted_at = vec![0; n * n];
@@ -348,7 +374,7 @@ impl<I: Isa> Exec<'_, I> {
         let PathState { own, written, origins, .. } = &wave.paths[k];
         let (own, written, origins) = (own.clone(), written.clone(), origins.clone());
         let mut state = PathState { path: second, regs, own, written, origins };
-        self.program.isa.confine(&mut state.regs, new.1);
+        self.confine(&mut state.regs, new.1);
         while wave.paths.len() < id {
             // A context below that is in nobody's use yet: any contents do.
             let Some(regs) = self.program.isa.fork(&state.regs) else { break };
@@ -365,6 +391,12 @@ impl<I: Isa> Exec<'_, I> {
         Ok(())
     }
 
+    fn confine(&self, regs: &mut I::Regs, lanes: Mask) {
+        if !self.base {
+            self.program.isa.confine(regs, lanes);
+        }
+    }
+
     /// Path `id` comes from path `k` now.
     fn note_parting<X>(&self, wave: &mut Wave<I, X>, k: usize, id: usize) {
         let n = self.contexts as usize + 1;
@@ -376,7 +408,7 @@ impl<I: Isa> Exec<'_, I> {
 
     /// Plain values in which two paths differ: those that only `from` wrote since they parted, as if its side had
     /// run within the wave. One that both wrote is an error.
-    fn scalars_to_take<X>(
+    pub(crate) fn scalars_to_take<X>(
         &self,
         wave: &Wave<I, X>,
         into: usize,

@@ -4,6 +4,7 @@
 mod barrier;
 mod console;
 pub mod divergence;
+mod divide;
 mod error;
 mod exec;
 mod frontend;

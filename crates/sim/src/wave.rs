@@ -34,6 +34,8 @@ pub struct Wave<I: Isa, X> {
     pub changes: Vec<PathChange>,
     /// When each pair of paths parted, in instructions of the wave; by number, once the wave has split.
     pub parted_at: Vec<u64>,
+    /// Entries that are free in the warp-split table of its partition (DWS as published).
+    pub room: u32,
 }
 
 /// One path with what belongs to it alone.
@@ -107,6 +109,11 @@ impl<I: Isa, X> Wave<I, X> {
 
     pub fn is_split(&self) -> bool {
         self.ids & (self.ids.wrapping_sub(1)) != 0
+    }
+
+    /// Entries of a warp-split table that it needs: one for each path once it is split.
+    pub fn table_entries(&self) -> u32 {
+        if self.is_split() { self.ids.count_ones() } else { 0 }
     }
 
     /// The registers with the lanes' part, to be used for another wave.

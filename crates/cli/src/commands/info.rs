@@ -4,7 +4,7 @@ use super::{CommandResult, print, print_json, print_line};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::process::ExitCode;
-use wavebound::hw::{Field, InstructionSet, Kind, Mechanism, Policy, Reconvergence};
+use wavebound::hw::{Field, InstructionSet, Kind, Mechanism, Policy};
 
 #[derive(Args)]
 pub struct MachinesArgs {
@@ -138,8 +138,8 @@ pub fn mechanisms(args: MechanismsArgs) -> CommandResult {
             separate_entities: m.separate_entities,
             parallel_splits: m.parallel,
             across_waves: m.across_waves,
-            reconvergence_at_some_post_dominators: true,
-            reconvergence_at_any_post_dominator: m.reconvergence == Reconvergence::PostDominator,
+            reconvergence_at_some_post_dominators: m.reconvergence.at_some(),
+            reconvergence_at_any_post_dominator: m.reconvergence.at_any(),
             two_level_scheduling: m.two_level_scheduling,
         })
         .collect();

@@ -234,6 +234,24 @@ impl Isa for Gcn3 {
         FIRST_SCALAR..SCC + 1
     }
 
+    fn execution_mask(&self) -> std::ops::Range<u16> {
+        let first = FIRST_SCALAR + u16::from(sreg::EXEC);
+        first..first + 2
+    }
+
+    fn reads_execution_mask(&self, inst: &Inst) -> bool {
+        let named = |o: &Operand| match o {
+            Operand::Sgpr(n) => *n == sreg::EXEC || *n == sreg::EXEC + 1,
+            Operand::ExecZ | Operand::VccZ => true,
+            _ => false,
+        };
+        inst.src.iter().any(named)
+    }
+
+    fn base_mask(&self, regs: &Regs) -> Mask {
+        regs.exec()
+    }
+
     fn fork(&self, regs: &Regs) -> Option<Regs> {
         Some(masks::fork(regs))
     }

@@ -63,6 +63,7 @@ impl Repeated {
             depth: 0,
             waves: 1,
             may_diverge: false,
+            base: false,
             whole: true,
         };
         for _ in 0..rounds {

@@ -14,6 +14,8 @@ struct Group {
     outer: Option<usize>,
     origin: Pc,
     used: bool,
+    /// Nothing behind it counts on lanes running together: paths that disagree about a scalar may go on apart.
+    loose: bool,
 }
 
 /// What a path belongs to.
@@ -22,6 +24,14 @@ struct Member {
     mask: Mask,
     group: Option<usize>,
     waits: bool,
+    /// Before this cycle its data are not there: it does not become one with a path that happens to stand where it stands.
+    until: u64,
+}
+
+impl Member {
+    fn new(mask: Mask, group: Option<usize>) -> Member {
+        Member { mask, group, ..Member::default() }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -50,7 +60,7 @@ impl Groups {
             // The same place again (a loop): the same entry, so that the table does not grow.
             rpc if rpc == outer_rpc => outer,
             rpc => {
-                let new = Group { rpc, lanes: at.mask, outer, origin: at.origin, used: true };
+                let new = Group { rpc, lanes: at.mask, outer, origin: at.origin, used: true, loose: false };
                 let place = self.groups.iter().position(|g| !g.used).unwrap_or(self.groups.len());
                 if place == self.groups.len() {
                     self.groups.push(new);
@@ -61,8 +71,8 @@ impl Groups {
             }
         };
         let id = cx.free.trailing_zeros() as usize;
-        *self.member(at.id) = Member { mask: kept, group, waits: false };
-        *self.member(id) = Member { mask: at.mask & !kept, group, waits: false };
+        *self.member(at.id) = Member::new(kept, group);
+        *self.member(id) = Member::new(at.mask & !kept, group);
         Change::Split { keep: (keep_pc, kept), new: (new_pc, at.mask & !kept), id, origin: at.pc }
     }
 
@@ -77,6 +87,37 @@ impl Groups {
             (j != id && m.mask != 0 && m.group == Some(group) && m.waits == waits).then_some(j)
         };
         self.members.iter().enumerate().find_map(is)
+    }
+
+    /// Whether the path belongs to a group that meets somewhere.
+    pub fn is_inside(&self, id: usize) -> bool {
+        self.members.get(id).is_some_and(|m| m.group.is_some())
+    }
+
+    /// Paths of this one's group may go on apart.
+    pub fn loosen(&mut self, id: usize) {
+        if let Some(group) = self.member(id).group {
+            self.groups[group].loose = true;
+        }
+    }
+
+    /// The data of the path are there from cycle `until` on.
+    pub fn wait_for_data(&mut self, id: usize, until: u64) {
+        self.member(id).until = until;
+    }
+
+    /// The path stands where its group meets, and disagrees with the one that waits there: it goes on by itself.
+    pub fn pass(&mut self, cx: &Context) -> Option<Change> {
+        let id = cx.at.id;
+        let group = self.member(id).group.filter(|&g| self.groups[g].loose)?;
+        let waiting = self.sibling(id, group, true).filter(|&w| cx.disagree >> w & 1 == 1)?;
+        *self.member(id) = Member::new(cx.at.mask, self.groups[group].outer);
+        self.groups[group].lanes &= !cx.at.mask;
+        let last = self.members[waiting].mask == self.groups[group].lanes & *cx.live;
+        if last {
+            self.close(waiting, group);
+        }
+        Some(Change::Pass { wake: last.then_some(waiting) })
     }
 
     /// The path stands where its group meets.
@@ -99,7 +140,7 @@ impl Groups {
         let mask = self.members[into].mask | self.members[from].mask;
         self.members[from] = Member::default();
         let all = mask == self.groups[group].lanes & *cx.live;
-        self.members[into] = Member { mask, group: Some(group), waits: !all };
+        self.members[into] = Member { waits: !all, ..Member::new(mask, Some(group)) };
         let mut origin = at.origin;
         if all {
             origin = self.groups[group].origin;
@@ -125,13 +166,13 @@ impl Groups {
     pub fn meet(&mut self, other: usize, cx: &Context) -> Option<Change> {
         let at = cx.at;
         let (a, b) = (*self.member(at.id), *self.member(other));
-        if a.group != b.group {
+        if a.group != b.group || cx.clock < a.until.max(b.until) {
             return None;
         }
         let (into, from) = (at.id.min(other), at.id.max(other));
         let mask = at.mask | b.mask;
         self.members[from] = Member::default();
-        self.members[into] = Member { mask, group: a.group, waits: false };
+        self.members[into] = Member::new(mask, a.group);
         let origin = match a.group {
             Some(g) if mask == self.groups[g].lanes & *cx.live => self.groups[g].origin,
             _ if mask == *cx.live => NO_PC,

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use thiserror::Error;
 use wb_hw::Mechanism;
 use wb_isa::{EnterWhy, Flow, Mask, NO_PC, Pc};
-use wb_program::FlowMap;
+use wb_program::{Ahead, FlowMap};
 use wb_trace::{Kind, MaskCause};
 
 /// The path an instruction just executed on.
@@ -29,6 +29,11 @@ pub struct Context<'a> {
     pub notes: &'a mut Notes,
     /// Contexts that are free for a split, one bit each.
     pub free: u64,
+    /// The cycle, where the run has cycles.
+    pub clock: u64,
+    /// Where the path [arrives](Divergence::arrive): paths that wait at the same pc and disagree with it about a scalar that both
+    /// wrote, one bit each; only for mechanisms that [ask](Divergence::goes_apart).
+    pub disagree: u64,
 }
 
 /// Path `from` ends, its lanes belong to `into`, which continues at `pc` or waits there.
@@ -53,6 +58,8 @@ pub enum Change {
     Park { pc: Pc },
     /// Two paths become one.
     Merge(Merge),
+    /// The path goes on where it stands, without those it was to meet; `wake` waited only for it.
+    Pass { wake: Option<usize> },
     /// No lane of the path is left; `wake` waited only for it.
     Leave { wake: Option<usize> },
     /// No lane of the wave is left.
@@ -142,6 +149,22 @@ pub trait Divergence: Send + Debug {
 
     /// The path and path `other` of its wave stand at the same pc and could go on as one.
     fn meet(&mut self, _other: usize, _cx: &mut Context) -> Option<Change> {
+        None
+    }
+
+    /// Paths that disagree about a scalar where they meet may go on apart: [`Context::disagree`] is filled in.
+    fn goes_apart(&self) -> bool {
+        false
+    }
+
+    /// A load of the path, which now stands behind it or waits for it, has data for `hits` and for the rest of its lanes from cycle `until`
+    /// on: a [`Change::Split`] lets those lanes go on by themselves. `ahead`: how far they may.
+    fn divide(&mut self, _hits: Mask, _until: u64, _ahead: &Ahead, _cx: &mut Context) -> Option<Change> {
+        None
+    }
+
+    /// The program's execution mask is `base` now, whatever the path's lanes (THESIS 4.3.4).
+    fn restored(&mut self, _base: Mask, _cx: &mut Context) -> Option<Change> {
         None
     }
 

@@ -16,6 +16,11 @@ pub struct Lines {
     pub list: Vec<u64>,
     shift: u32,
     banked: bool,
+    /// Also record which lane touches which line.
+    pub by_lane: bool,
+    lanes: Vec<(u32, u64)>,
+    /// A line was touched by nobody knows which lane.
+    unknown: bool,
 }
 
 impl Lines {
@@ -23,6 +28,18 @@ impl Lines {
         self.list.clear();
         self.shift = line_bytes.trailing_zeros();
         self.banked = false;
+        self.lanes.clear();
+        self.unknown = false;
+    }
+
+    /// Lanes that touch a line of which `late` says so, by place in the list; none if lanes were not recorded.
+    pub fn lanes_of(&self, late: impl Fn(usize) -> bool) -> Option<Mask> {
+        if self.unknown || self.banked || self.lanes.is_empty() {
+            return None;
+        }
+        let place = |line: u64| self.list.iter().position(|&l| l == line);
+        let touched = self.lanes.iter().filter(|(_, line)| place(*line).is_some_and(&late));
+        Some(touched.fold(0, |lanes, (lane, _)| lanes | 1 << lane))
     }
 
     pub fn start_banked(&mut self) {
@@ -82,6 +99,7 @@ impl Lines {
     /// An access. Not inlined: it would be in every instruction that uses memory.
     #[inline(never)]
     fn note(&mut self, addr: u64, bytes: u32) {
+        self.unknown = true;
         self.add(addr, bytes);
     }
 
@@ -101,6 +119,15 @@ impl Lines {
     /// Lane by lane, as if every dword had been accessed by itself.
     #[inline(never)]
     fn note_lanes<const K: usize>(&mut self, base: u64, offset: &[Row<u32>; K], lanes: Mask) {
+        if self.by_lane {
+            for lane in bits(lanes) {
+                for offset in offset {
+                    let first = base.wrapping_add(offset[lane as usize].into());
+                    self.lanes
+                        .extend([(lane, first >> self.shift), (lane, first.wrapping_add(3) >> self.shift)]);
+                }
+            }
+        }
         if K == 1 && !self.banked && self.shift >= 5 {
             lanes::runs(base, &offset[0], lanes, |addr, bytes| {
                 self.touch(addr);

@@ -34,6 +34,8 @@ pub struct Access {
     pub hits: u16,
     pub misses: u16,
     pub evictions: u16,
+    /// Hits on lines that are still on their way.
+    pub coming: u16,
 }
 
 #[derive(Debug)]
@@ -141,6 +143,30 @@ impl Hierarchy {
         result
     }
 
+    /// The same, with what became of each line: when it is there, and whether the first level had it.
+    pub fn access_each(
+        &mut self,
+        port: PortKind,
+        core: usize,
+        lines: impl Iterator<Item = u64>,
+        write: bool,
+        now: u64,
+        each: &mut Vec<(u64, bool)>,
+    ) -> Access {
+        each.clear();
+        let mut all = Access { done: now, ..Access::default() };
+        for addr in lines {
+            let one = self.access(port, core, std::iter::once(addr), write, now);
+            each.push((one.done, one.misses == 0 && one.coming == 0));
+            all.done = all.done.max(one.done);
+            all.hits += one.hits;
+            all.misses += one.misses;
+            all.evictions += one.evictions;
+            all.coming += one.coming;
+        }
+        all
+    }
+
     fn reach(
         &mut self,
         place: Place,
@@ -173,6 +199,7 @@ impl Hierarchy {
             Lookup::Hit(ready) => {
                 if let Some(seen) = seen {
                     seen.hits += 1;
+                    seen.coming += u16::from(ready > start + latency);
                 }
                 ready.max(start + latency)
             }

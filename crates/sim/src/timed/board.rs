@@ -90,6 +90,17 @@ impl Board {
         }
     }
 
+    /// What was to be done at `done` is done at `early` for the lanes of this path.
+    pub fn hasten(&mut self, done: u64, early: u64) {
+        for p in self.pending.iter_mut().filter(|p| p.memory && p.ready == done) {
+            p.ready = early;
+        }
+        for times in &mut self.counters {
+            times.iter_mut().filter(|t| **t == done).for_each(|t| *t = early);
+            times.sort_unstable();
+        }
+    }
+
     /// The first cycle at which every counter is at most what is asked.
     pub fn counters_at_most(&self, until: [u8; COUNTERS]) -> u64 {
         let ready = |(times, most): (&Vec<u64>, u8)| match times.len().checked_sub(usize::from(most) + 1) {

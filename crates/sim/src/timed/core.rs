@@ -11,7 +11,7 @@ use crate::residency::GroupPlace;
 use crate::sched::{MakePolicy, Policy, View};
 use crate::wave::Wave;
 use wb_hw::Machine;
-use wb_isa::{Isa, Pc, lanes::bits};
+use wb_isa::{Isa, Mask, Pc, lanes::bits};
 use wb_program::Program;
 use wb_trace::StallReason;
 
@@ -24,11 +24,27 @@ pub struct Timing {
     /// Current stall, followed only for observers.
     pub stall: Option<StallReason>,
     pub stalled_since: u64,
+    /// Loads that some lanes wait for longer than others (DWS, revive).
+    pub late: Vec<Late>,
+}
+
+/// A load that has data for some lanes from cycle `early` on, for `lanes` from `done` on.
+#[derive(Clone, Copy, Debug)]
+pub struct Late {
+    pub lanes: Mask,
+    pub early: u64,
+    pub done: u64,
 }
 
 impl Timing {
     pub fn new(board: Board, now: u64) -> Self {
-        Timing { board, waits_for: StallReason::Dependency, stall: None, stalled_since: now }
+        Timing {
+            board,
+            waits_for: StallReason::Dependency,
+            stall: None,
+            stalled_since: now,
+            late: Vec::new(),
+        }
     }
 
     pub fn fresh_board(reuse: Option<Board>, registers: usize) -> Board {
@@ -524,6 +540,27 @@ impl<I: Isa> Core<I> {
         let part = &mut self.issuers[q];
         part.active |= 1 << local;
         part.sleep(local, part.wake[local].max(from));
+    }
+
+    /// The path, which waits, may issue from cycle `wake` on.
+    pub fn wake_at(&mut self, slot: usize, k: usize, wake: u64) {
+        let (q, local) = self.seat(slot, k);
+        self.issuers[q].sleep(local, wake);
+    }
+
+    /// The first cycle at which a path of partition `p` has its operands, `except` one seat; barriers and siblings left out.
+    pub fn first_ready(&self, p: usize, except: Option<(usize, usize)>) -> u64 {
+        let seats = (p..self.issuers.len()).step_by(self.partitions).flat_map(|q| {
+            let part = &self.issuers[q];
+            bits(part.active).map(move |local| (q, local as usize, part.wake[local as usize]))
+        });
+        seats.filter(|s| Some((s.0, s.1)) != except).map(|s| s.2).min().unwrap_or(u64::MAX)
+    }
+
+    /// Entries of the warp-split table of partition `p` that its waves use; the wave that is just issuing is not among them.
+    pub fn table_entries(&self, p: usize) -> u32 {
+        let waves = self.waves.iter().skip(p).step_by(self.partitions).flatten();
+        waves.map(|r| r.wave.table_entries()).sum()
     }
 
     /// Why the path in an occupied seat did not issue; `None` if there is no path (any more).

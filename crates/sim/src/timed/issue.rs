@@ -11,6 +11,7 @@ use crate::functional::no_wave_left;
 use crate::memory::{Access, MemBus};
 use crate::residency::GroupPlace;
 use crate::wave::{PathChange, PathState};
+use wb_hw::MemorySplits;
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, NO_PC, Pc, WaveStart};
 use wb_trace::{Kind, NO_PATH, PortKind, StallReason, Touched};
@@ -68,6 +69,10 @@ impl<I: Isa> Timed<'_, '_, I> {
             self.check_operands(&r, k)?;
             self.check_head(c, (q, local), &r, k)?;
         }
+        if self.table > 0 {
+            let used = self.cores[c].table_entries(q % self.cores[c].partitions) + r.wave.table_entries();
+            r.wave.room = self.table.saturating_sub(used);
+        }
         let (effect, wrote) = self.take_effect(place, &mut r, head.info.port)?;
         self.outcome.wave_instructions += 1;
         self.outcome.lane_instructions += u64::from(head.active.count_ones());
@@ -77,12 +82,21 @@ impl<I: Isa> Timed<'_, '_, I> {
             watch.issued(c, slot, head.pc, op.map_or(head.pc, |op| op.next), head.active);
         }
         let Some(op) = op else { return Ok(()) };
-        let board = &mut r.wave.paths[k].own.board;
-        for &register in program.writes(op) {
-            board.write(register, head.mask, self.now, service.done, service.access.is_some());
+        let mut results = [(k, head.mask, service.done), (k, 0, 0)];
+        let mut parts = 1;
+        if self.memory != MemorySplits::Never
+            && let Some(divided) = self.divide_load(c, (q, local), &mut r, &service.access, wrote)?
+        {
+            (results, parts) = (divided, 2);
         }
-        for (counter, _) in op.waits.raises.iter().enumerate().filter(|r| *r.1) {
-            board.raise(counter, self.now, service.done);
+        for &(k, lanes, done) in &results[..parts] {
+            let board = &mut r.wave.paths[k].own.board;
+            for &register in program.writes(op) {
+                board.write(register, lanes, self.now, done, service.access.is_some());
+            }
+            for (counter, _) in op.waits.raises.iter().enumerate().filter(|r| *r.1) {
+                board.raise(counter, self.now, done);
+            }
         }
         if self.sink.on() {
             self.tell_issue(place, &mut r, head, effect, &service);
@@ -94,7 +108,11 @@ impl<I: Isa> Timed<'_, '_, I> {
         }
         self.go_to_next(place, &mut r, (head.pc, op.next), head.depth);
         self.cores[c].waves[slot] = Some(r);
-        self.react(place, effect, (head.pc, head.mask))
+        self.react(place, effect, (head.pc, head.mask))?;
+        if self.memory == MemorySplits::Revive {
+            self.revive(c, q % self.cores[c].partitions)?;
+        }
+        Ok(())
     }
 
     #[inline(always)]
@@ -145,7 +163,12 @@ impl<I: Isa> Timed<'_, '_, I> {
             service.busy += conflicts;
             sent += conflicts;
         }
-        let access = self.hierarchy.access(port, at.core, self.lines.addresses(), wrote, sent);
+        let lines = self.lines.addresses();
+        let access = if self.memory == MemorySplits::Never {
+            self.hierarchy.access(port, at.core, lines, wrote, sent)
+        } else {
+            self.hierarchy.access_each(port, at.core, lines, wrote, sent, &mut self.each)
+        };
         service.done = service.done.max(access.done);
         service.access = Some((port, access));
         service
@@ -342,7 +365,7 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     /// The cycle from which the path's next instruction has its operands, and what it waits for.
     #[inline]
-    fn wake(&self, r: &mut Resident<I>, k: usize, from: u64, paid: bool) -> u64 {
+    pub(super) fn wake(&self, r: &mut Resident<I>, k: usize, from: u64, paid: bool) -> u64 {
         let state = &mut r.wave.paths[k];
         let (path, own) = (&state.path, &mut state.own);
         let mut wake = from;

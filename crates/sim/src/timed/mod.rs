@@ -4,6 +4,7 @@
 
 mod board;
 mod core;
+mod divide;
 mod issue;
 mod notes;
 mod units;
@@ -24,7 +25,7 @@ use crate::memory::{DeviceMemory, Hierarchy, Lines};
 use crate::residency::{GroupPlace, Residency};
 use crate::sched;
 use crate::sink::Sink;
-use wb_hw::{Dispatch, FrontEndKind, Machine, SplitUnits, Unresolved};
+use wb_hw::{Dispatch, FrontEndKind, Machine, Mechanism, MemorySplits, SplitUnits, Unresolved};
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc, WaveStart};
 use wb_trace::{Event, Kind};
@@ -77,6 +78,10 @@ struct Timed<'a, 's, I: Isa> {
     every_cycle: bool,
     keep_registers: bool,
     residency: Residency,
+    /// DWS as published: which loads divide waves, entries of the warp-split table (0: no limit), and the lines of the last access.
+    memory: MemorySplits,
+    table: u32,
+    each: Vec<(u64, bool)>,
 }
 
 pub(crate) fn run<I: Isa>(
@@ -89,6 +94,7 @@ pub(crate) fn run<I: Isa>(
 ) -> Result<Outcome, Box<SimError>> {
     let isa_classes = exec.program.isa.classes();
     let parallel = machine.divergence.mechanism.info().parallel && machine.split.units != SplitUnits::Shared;
+    let published = machine.splits() && machine.divergence.mechanism == Mechanism::DwsMeng;
     let own = || sched::policy(machine.issue.policy);
     // Of a policy of the caller's nothing is known: it may keep a wave.
     let (issue, greedy): (&sched::MakePolicy, bool) = match options.issue {
@@ -134,7 +140,11 @@ pub(crate) fn run<I: Isa>(
         every_cycle: options.every_cycle || options.watch.is_some(),
         keep_registers: options.keep_registers,
         residency: Residency::new(machine, launch),
+        memory: if published { machine.divergence.memory } else { MemorySplits::Never },
+        table: if published { machine.divergence.table } else { 0 },
+        each: Vec::new(),
     };
+    run.lines.by_lane = run.memory != MemorySplits::Never;
     if let Err(error) = run.all(&mut options) {
         return Err(error.with_memory(run.outcome.memory));
     }

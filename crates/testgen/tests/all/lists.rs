@@ -40,6 +40,7 @@ fn mechanisms_run_where_they_say() {
 fn random_programs_have_every_mechanism_and_policy() {
     let mut tried: BTreeSet<Mechanism> = random::TARGETS.iter().map(|t| t.mechanism).collect();
     tried.extend(random::gcn3::WAYS.iter().map(|w| w.mechanism));
+    tried.extend(random::gcn3::NEWER_WAYS.iter().map(|w| w.mechanism));
     tried.extend(random::vortex::WAYS.iter().map(|w| w.0));
     assert_eq!(tried, Mechanism::ALL.into_iter().collect());
     for policy in Policy::ALL {

@@ -12,7 +12,9 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use wb_testgen::random::gcn3::{CONTEXTS, Checked, MARKINGS, Marking, Setup, WAYS, check, generate};
+use wb_testgen::random::gcn3::{
+    CONTEXTS, Checked, MARKINGS, Marking, NEWER_WAYS, Setup, WAYS, check, generate,
+};
 
 /// Fifteen times through all combinations of mechanism, S and marks.
 const CASES: u64 = Setup::COUNT * 15;
@@ -94,6 +96,26 @@ impl Coverage {
                 assert!(way.contains("Never") || *merges > 0, "{way} never merges");
             }
         }
+    }
+}
+
+/// DWS as published with all its schemes, and split masks: ten times through all combinations.
+#[test]
+fn newer_mechanisms() {
+    let splits = Mutex::new(BTreeMap::<String, [u64; 2]>::new());
+    in_parallel((NEWER_WAYS.len() * CONTEXTS.len() * MARKINGS) as u64 * 10, |i| {
+        let n = Setup::NEWER + i;
+        let done = run(n)?;
+        let mut all = splits.lock().unwrap();
+        let of_way = all.entry(format!("{:?}", Setup::number(n).way)).or_default();
+        of_way[0] += done.splits;
+        of_way[1] += done.merges;
+        Ok(())
+    });
+    for (way, [splits, merges]) in splits.into_inner().unwrap() {
+        println!("{way}: {splits} splits, {merges} merges");
+        assert!(splits > 0, "{way} never splits");
+        assert!(way.contains("Never") || merges > 0, "{way} never merges");
     }
 }
 

@@ -56,6 +56,7 @@ impl Bench {
             waves: 1,
             whole: true,
             may_diverge,
+            base: false,
         };
         self.harp.exec(&inst, &at, &mut self.regs, &mut self.bus)
     }

@@ -359,7 +359,7 @@ fn apart(nb: &mut Notebook, cases: &Cases, bars: &[Bar]) -> Result<(), Report> {
         names.chain(cycles).chain(effects).collect::<Vec<String>>()
     };
     let head = "workload size none_8 none_4 pws_4_4 resident_waves splitting";
-    nb.csv("-apart.csv", &columns(head), rows.iter().map(row).collect())
+    nb.csv("-apart.csv", &columns(head), rows.iter().map(row))
 }
 
 /// What the trace says about the gains: the time of the shorter sides of splits.

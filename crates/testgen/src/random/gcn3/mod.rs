@@ -14,7 +14,7 @@ pub use differential::{Checked, Failure, check, job};
 pub use emit::source;
 pub use generate::generate;
 pub use interpret::{Memory, run};
-pub use setup::{CONTEXTS, MARKINGS, Marking, Setup, WAYS, Way};
+pub use setup::{CONTEXTS, MARKINGS, Marking, NEWER_WAYS, Setup, WAYS, Way};
 
 use super::interpret::Word;
 

@@ -4,7 +4,9 @@
 use super::super::setup::{FRONT_ENDS, mix};
 use std::fmt::{self, Display, Formatter};
 use std::sync::LazyLock;
-use wb_hw::{Dispatch, Machine, Mechanism, Policy, Reconverge, SplitChoice, SplitUnits};
+use wb_hw::{
+    Dispatch, Machine, Mechanism, MemorySplits, Policy, Reconverge, RunAhead, SplitChoice, SplitUnits,
+};
 
 /// A mechanism with its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +21,7 @@ const fn way(mechanism: Mechanism, choice: SplitChoice, units: SplitUnits, recon
     Way { mechanism, choice, units, reconverge }
 }
 
-use Reconverge::{Anywhere, Default as Usual, Never, RegionEnd};
+use Reconverge::{Anywhere, Default as Usual, Never, RegionEnd, SplitMask};
 use SplitChoice::{Marked, Opportunistic};
 use SplitUnits::{Extra, Reprovisioned, Shared};
 
@@ -45,6 +47,19 @@ pub const WAYS: [Way; 20] = [
     way(Mechanism::Pws, Marked, Shared, Usual),
     way(Mechanism::Pws, Marked, Reprovisioned, Usual),
 ];
+
+/// Ways that came later: they have numbers of their own, so that older ones mean what they meant.
+pub const NEWER_WAYS: [Way; 6] = [
+    way(Mechanism::DwsMeng, Marked, Shared, Usual),
+    way(Mechanism::DwsMeng, Marked, Shared, RegionEnd),
+    way(Mechanism::DwsMeng, Marked, Shared, Never),
+    way(Mechanism::Thesis, Marked, Extra, SplitMask),
+    way(Mechanism::Thesis, Opportunistic, Extra, SplitMask),
+    way(Mechanism::Thesis, Opportunistic, Shared, SplitMask),
+];
+
+const MEMORY: [MemorySplits; 4] =
+    [MemorySplits::Never, MemorySplits::Aggressive, MemorySplits::Lazy, MemorySplits::Revive];
 
 /// Which branches are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +89,14 @@ impl Setup {
     /// Combinations of the main axes.
     pub const COUNT: u64 = (WAYS.len() * CONTEXTS.len() * MARKINGS) as u64;
 
+    /// Numbers from here on are of [`NEWER_WAYS`].
+    pub const NEWER: u64 = 1 << 40;
+
     pub fn number(n: u64) -> Setup {
-        let mut rest = n;
+        let (ways, mut rest): (&[Way], u64) = match n.checked_sub(Self::NEWER) {
+            Some(rest) => (&NEWER_WAYS, rest),
+            None => (&WAYS, n),
+        };
         let mut digit = |base: usize| {
             let d = rest % base as u64;
             rest /= base as u64;
@@ -83,7 +104,7 @@ impl Setup {
         };
         let variety = mix(n);
         Setup {
-            way: WAYS[digit(WAYS.len())],
+            way: ways[digit(ways.len())],
             contexts: CONTEXTS[digit(CONTEXTS.len())],
             marking: [Marking::Random(mix(variety)), Marking::All, Marking::None][digit(MARKINGS)],
             variety,
@@ -129,6 +150,9 @@ impl Setup {
         m.divergence.choice = self.way.choice;
         m.divergence.reconverge = self.way.reconverge;
         m.divergence.threshold = [50, 1, 1000][self.vary(16, 3) as usize];
+        m.divergence.table = [16, 0, 3][self.vary(19, 3) as usize];
+        m.divergence.memory = MEMORY[self.vary(20, 4) as usize];
+        m.divergence.ahead = [RunAhead::Branch, RunAhead::Unlimited][self.vary(21, 2) as usize];
         m.split.contexts = self.contexts;
         m.split.units = self.way.units;
         m.split.split_cycles = self.vary(17, 3);

@@ -102,6 +102,7 @@ fn call_with_private_memory() {
                 waves: 1,
                 whole: true,
                 may_diverge: true,
+                base: false,
             };
             match isa.exec(&inst, &at, &mut regs, &mut bus) {
                 Ok(Flow::Next) => pc = next,

@@ -1,0 +1,68 @@
+//! What mechanisms ask beyond control flow: whether paths that wait for each other agree, whether the program's execution mask is back
+//! (THESIS 4.3.4), and paths that divide because some of their lanes wait for memory (DWS as published).
+
+use crate::divergence::{Change, Context, Notes, PathView};
+use crate::error::SimError;
+use crate::exec::Exec;
+use crate::wave::{Path, Wave};
+use wb_isa::lanes::bits;
+use wb_isa::{Isa, Mask};
+use wb_trace::{Kind, MaskCause};
+
+impl<I: Isa> Exec<'_, I> {
+    /// Paths that wait where path `id` stands and disagree with it about a scalar that both wrote.
+    pub(crate) fn disagree<X>(&self, wave: &Wave<I, X>, id: usize) -> u64 {
+        let pc = wave.paths[id].path.pc;
+        let needed = self.program.needed(pc);
+        bits(wave.parked)
+            .filter(|&j| j as usize != id && wave.paths[j as usize].path.pc == pc)
+            .filter(|&j| {
+                // The one with the smaller number goes on, as where they merge.
+                let (into, from) = (id.min(j as usize), id.max(j as usize));
+                self.scalars_to_take(wave, into, from, &needed).is_err()
+            })
+            .fold(0, |all, j| all | 1 << j)
+    }
+
+    /// The path of a split wave has executed: tells the mechanism what the program's mask is now.
+    pub(crate) fn restored<X>(
+        &self,
+        wave: &mut Wave<I, X>,
+        view: PathView,
+        clock: u64,
+        notes: &mut Notes,
+    ) -> Option<Change> {
+        let base = self.program.isa.base_mask(&wave.paths[view.id].regs);
+        let (free, disagree) = (self.free(wave), self.disagree(wave, view.id));
+        let map = &self.program.flow;
+        let mut cx = Context { at: view, live: &mut wave.live, map, notes, free, clock, disagree };
+        wave.divergence.restored(base, &mut cx)
+    }
+
+    /// Lanes `hits` of path `k` have the data that the others wait for until cycle `until`: the mechanism may let them go on by
+    /// themselves. Returns the number of the new path, which has the other lanes.
+    pub(crate) fn divide<X: Clone>(
+        &self,
+        wave: &mut Wave<I, X>,
+        k: usize,
+        hits: Mask,
+        (clock, until): (u64, u64),
+        notes: &mut Notes,
+    ) -> Result<Option<usize>, Box<SimError>> {
+        let Path { pc, mask, origin, from, .. } = wave.paths[k].path;
+        let view = PathView { pc, next: pc, mask, origin, id: k };
+        let (free, map) = (self.free(wave), &self.program.flow);
+        let mut cx = Context { at: view, live: &mut wave.live, map, notes, free, clock, disagree: 0 };
+        let answer = wave.divergence.divide(hits, until, self.program.ahead(), &mut cx);
+        let Some(Change::Split { keep, new, id, origin }) = answer else { return Ok(None) };
+        self.split(wave, k, keep, new, id, origin, from)?;
+        if notes.on {
+            notes.list.push(Kind::PathNew { at: new.0, lanes: new.1 });
+            let (new, live) = (keep.1, wave.live);
+            notes.list.push(Kind::Mask { new, live, origin, cause: MaskCause::Diverge });
+        }
+        wave.depth = wave.divergence.depth();
+        wave.max_depth = wave.max_depth.max(wave.depth);
+        Ok(Some(id))
+    }
+}
