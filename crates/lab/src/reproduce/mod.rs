@@ -6,7 +6,9 @@ mod blocks;
 mod bounds;
 mod branch;
 mod dispatch;
+mod example;
 mod finding;
+mod loads;
 mod masks;
 mod notebook;
 mod page;
@@ -225,11 +227,25 @@ const EXPERIMENTS: &[Experiment] = &[
         work: Work::Alone(reuse::figure_12),
     },
     Experiment {
+        name: "swas-2",
+        title: "an example: the queue of the third wave is empty at its turn",
+        source: "\"Coordinating the fetch and issue warp schedulers to increase the timing predictability of GPUs\" (SWAS), figure 2",
+        published: example::FIGURE_2,
+        work: Work::Alone(example::figure_2),
+    },
+    Experiment {
         name: "swas-t1",
         title: "wave-instructions of the six kernels",
         source: "\"Coordinating the fetch and issue warp schedulers to increase the timing predictability of GPUs\" (SWAS), table I",
         published: swas::TABLE_1,
         work: Work::Alone(swas::table_1),
+    },
+    Experiment {
+        name: "swas-loads",
+        title: "mean latency of loads, and blackscholes' divisions",
+        source: "\"Coordinating the fetch and issue warp schedulers to increase the timing predictability of GPUs\" (SWAS), section VI",
+        published: loads::LOADS,
+        work: Work::Alone(loads::loads),
     },
     Experiment {
         name: "swas-4",
