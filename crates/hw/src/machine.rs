@@ -277,7 +277,7 @@ pub enum SplitChoice {
     Opportunistic,
 }
 
-/// Which loads that hit for some lanes and miss for others split the wave (Meng et al., section 5).
+/// Which loads that hit for some lanes and miss for others split the wave (Meng et al.).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemorySplits {
@@ -291,7 +291,7 @@ pub enum MemorySplits {
     Revive,
 }
 
-/// How far lanes that hit run ahead of those that missed (Meng et al., section 5.3).
+/// How far lanes that hit run ahead of those that missed (Meng et al.).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunAhead {

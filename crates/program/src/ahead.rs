@@ -1,4 +1,4 @@
-//! How far some lanes of a path may run ahead of the others (Meng et al., section 5.3: to the next branch or post-dominator).
+//! How far some lanes of a path may run ahead of the others (Meng et al.: to the next branch or post-dominator).
 //! Code with an execution mask has one more reason to stop: lanes that are apart must not be seen to be. So they run up to the
 //! first instruction that is not lane by lane (design choice): control flow, the begin of a block, a change of the execution mask,
 //! local memory, lanes that see each other, a scalar computed from a lane mask.

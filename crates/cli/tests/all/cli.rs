@@ -155,7 +155,9 @@ fn log_shows_the_masks() {
     let entries = all.lines().filter(|l| l.starts_with("wave 0 ") || l.starts_with("wave 1 ")).count();
     let issued = all.lines().find_map(|l| l.strip_prefix("wave instructions")?.trim().parse().ok());
     assert_eq!(Some(entries), issued, "one entry for each");
-    assert!(failure(&["run", &lab, "--log", "all:"]).contains("wants a file"));
+    let output = wavebound(&["run", &lab, "--log", "all:"]);
+    assert_eq!(output.status.code(), Some(2), "a wrong argument");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("wants a file"));
 }
 
 #[test]

@@ -121,8 +121,12 @@ fn schedules_are_predicted() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("has no instruction in its queue") && text.contains("psort.elf:"), "{text}");
-    let text = failure(&[&args[..], &["--set", "core.partitions=2"]].concat());
-    assert!(text.contains("more than one issue port"), "{text}");
+    assert!(
+        stdout(&[&args[..], &["--set", "core.partitions=2"]].concat()).contains("equal, cycle for cycle"),
+        "several schedulers of an SM"
+    );
+    let text = failure(&[&args[..], &["--set", "issue.width=2"]].concat());
+    assert!(text.contains("several instructions per scheduler"), "{text}");
 }
 
 #[test]

@@ -106,9 +106,7 @@ fn mistakes_are_explained() {
         failure(&["run", "--workload", "bfs", "--grid", "64"]).contains("--grid does not go with --workload")
     );
     assert!(failure(&["run", "x.co", "--workload", "bfs"]).contains("a file does not go with --workload"));
-    assert!(
-        failure(&["run", "--workload", "bfs", "--show", "nothing"]).contains("buffers: first count edges")
-    );
+    assert!(failure(&["run", "--workload", "bfs", "--show", "nothing"]).contains("buffers: graph edges"));
     assert!(
         failure(&["picture", "--workload", "bfs", "-o", "x.png"]).contains("run --workload NAME --picture")
     );

@@ -1,4 +1,4 @@
-//! Memory divergence of DWS as published (Meng et al., section 5): a load that hits the first cache for some lanes and misses for
+//! Memory divergence of DWS as published (Meng et al.): a load that hits the first cache for some lanes and misses for
 //! others divides its path. `aggressive` does so at once, `lazy` only if the load leaves its partition without a ready path, `revive`
 //! also later, when the partition has nothing ready and a path waits of which some lanes have their data.
 

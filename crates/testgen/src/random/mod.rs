@@ -14,6 +14,7 @@ mod guppy;
 mod harp;
 mod interpret;
 pub mod loops;
+mod policies;
 pub(crate) mod setup;
 pub mod times;
 pub mod vortex;

@@ -1,6 +1,7 @@
 //! The kernels of the search as jobs: machines that feel where accesses go, and contents of all kinds.
 
 use super::super::loops::Noise;
+use super::super::policies::policy;
 use super::{WORDS, contents_kernel};
 use wb_hw::{Machine, Policy};
 use wb_jobs::args::{ArgSpec, Argument};
@@ -47,7 +48,7 @@ fn machine(case: u64) -> Machine {
     m.limits.cycles = 2_000_000;
     m.cores = 1 + noise.below(2) as u32;
     m.core.partitions = noise.pick(&[1, 2, 4]);
-    m.issue.policy = noise.pick(&Policy::ISSUE);
+    m.issue.policy = policy(&Policy::ISSUE, case, &mut noise);
     m.dram.bandwidth = noise.pick(&[0, 8, 64]);
     for cache in &mut m.caches {
         if noise.one_in(2) {

@@ -1,6 +1,7 @@
 //! The kernels of the search as jobs: machines of all kinds, launches of few and many groups, contents that decide much or little.
 
 use super::super::loops::Noise;
+use super::super::policies::policy;
 use super::{Style, WORDS, times_kernel};
 use wb_hw::{
     AfterMiss, Dispatch, FrontEndKind, Machine, Mechanism, Policy, Reconverge, SplitChoice, SplitUnits,
@@ -194,9 +195,9 @@ pub fn times_machine(case: u64) -> Machine {
     m.core.partitions = noise.pick(&[1, 2, 4]);
     m.core.waves = m.core.partitions * noise.pick(&[2, 4, 10]);
     m.dispatch = noise.pick(&[Dispatch::Fill, Dispatch::RoundRobin]);
-    m.issue.policy = noise.pick(&Policy::ISSUE);
+    m.issue.policy = policy(&Policy::ISSUE, case, &mut noise);
     m.issue.width = if m.issue.policy == Policy::OwnerDispatch { 1 } else { noise.pick(&[1, 1, 1, 2]) };
-    m.frontend.policy = noise.pick(&Policy::FETCH);
+    m.frontend.policy = policy(&Policy::FETCH, case, &mut noise);
     m.frontend.ports = noise.pick(&[1, 1, 1, 2]);
     m.dram.bandwidth = noise.pick(&[0, 8, 24, 64, 100]);
     for unit in &mut m.units {
