@@ -140,8 +140,6 @@ pub enum Reconverge {
     RegionEnd,
     /// ... and become one wherever they stand at the same pc (DWS pc reconvergence).
     Anywhere,
-    /// Paths wait where the execution mask that the program wants equals a mask on their stack of split masks (THESIS 4.3.4).
-    SplitMask,
 }
 
 /// Which splits happen whenever lanes disagree and a context is free. The analyser counts on these and on no others.
@@ -184,13 +182,8 @@ pub struct MechanismInfo {
 }
 
 /// Whatever the setting, paths in different rounds can become one.
-const EVERY_RECONVERGE: &[Reconverge] = &[
-    Reconverge::Default,
-    Reconverge::Never,
-    Reconverge::RegionEnd,
-    Reconverge::Anywhere,
-    Reconverge::SplitMask,
-];
+const EVERY_RECONVERGE: &[Reconverge] =
+    &[Reconverge::Default, Reconverge::Never, Reconverge::RegionEnd, Reconverge::Anywhere];
 
 const GCN3: &[InstructionSet] = &[InstructionSet::Gcn3];
 const HARP: &[InstructionSet] = &[InstructionSet::Harp];
@@ -303,7 +296,7 @@ listed! {
             two_level_scheduling: false,
             marks: Some(MarkStyle::Thesis),
             reprovisions: false,
-            mixes_rounds: &[Reconverge::RegionEnd, Reconverge::Anywhere, Reconverge::SplitMask],
+            mixes_rounds: &[Reconverge::RegionEnd, Reconverge::Anywhere],
             sure_splits: SureSplits::MarkedBranches,
             meets: Some(Reconverge::Never),
         },

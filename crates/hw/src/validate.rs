@@ -3,7 +3,6 @@
 
 use crate::error::{HwError, suggest};
 use crate::machine::{Cache, FrontEndKind, Machine, Scope, SplitUnits, Unit, Unresolved};
-use crate::mechanism::{Mechanism, Reconverge};
 use crate::policy::Policy;
 use crate::schema::{entry_path, plain_name};
 use std::fmt::Display;
@@ -129,13 +128,6 @@ impl Machine {
         let d = &self.divergence;
         cycles("divergence.push_cycles", d.push_cycles)?;
         cycles("divergence.pop_cycles", d.pop_cycles)?;
-        if d.reconverge == Reconverge::SplitMask && matches!(d.mechanism, Mechanism::Dws | Mechanism::DwsMeng)
-        {
-            let what = format!("mechanism {} has no stack of split masks", d.mechanism);
-            return Err(
-                HwError::field("divergence.reconverge", what).help("divergence.mechanism = \"thesis\"")
-            );
-        }
         let s = &self.split;
         range("split.contexts", s.contexts, 0, 63)?;
         cycles("split.split_cycles", s.split_cycles)?;

@@ -26,8 +26,6 @@ pub struct At {
     pub whole: bool,
     /// Lanes may disagree about a plain branch; otherwise the ISA raises what it has for that.
     pub may_diverge: bool,
-    /// Scalar instructions see the execution mask as the program has it, not only the path's lanes of it (THESIS 4.3.4).
-    pub base: bool,
 }
 
 /// Who a new wave is; [`Isa::start`] turns it into initial register contents.
@@ -165,10 +163,6 @@ pub trait Isa: Send + Sync + 'static {
     /// A vector instruction has the execution mask among its operands, as a number.
     fn reads_execution_mask(&self, _inst: &Self::Inst) -> bool {
         false
-    }
-    /// The execution mask as the program has it, without regard to the path's lanes.
-    fn base_mask(&self, _regs: &Self::Regs) -> Mask {
-        Mask::MAX
     }
     /// The state of a new path that starts where another one stands, without the lanes' registers, which stay
     /// with `regs`; `None` if the ISA cannot split waves.

@@ -258,15 +258,6 @@ fn reconverge(machine: &wb_hw::Machine) -> Result<Meets, Refusal> {
         other => other,
     };
     Ok(match meets {
-        Reconverge::SplitMask => {
-            return Err(Refusal::Machine {
-                what: format!(
-                    "mechanism {} meets where masks match, which nobody has shown to be a place",
-                    d.mechanism
-                ),
-                help: "set divergence.reconverge to `never` or `region-end`",
-            });
-        }
         Reconverge::Default | Reconverge::Never => Meets::Never,
         Reconverge::RegionEnd => Meets::AtJoin,
         Reconverge::Anywhere => Meets::Anywhere,

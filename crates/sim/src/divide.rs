@@ -24,21 +24,6 @@ impl<I: Isa> Exec<'_, I> {
             .fold(0, |all, j| all | 1 << j)
     }
 
-    /// The path of a split wave has executed: tells the mechanism what the program's mask is now.
-    pub(crate) fn restored<X>(
-        &self,
-        wave: &mut Wave<I, X>,
-        view: PathView,
-        clock: u64,
-        notes: &mut Notes,
-    ) -> Option<Change> {
-        let base = self.program.isa.base_mask(&wave.paths[view.id].regs);
-        let (free, disagree) = (self.free(wave), self.disagree(wave, view.id));
-        let map = &self.program.flow;
-        let mut cx = Context { at: view, live: &mut wave.live, map, notes, free, clock, disagree };
-        wave.divergence.restored(base, &mut cx)
-    }
-
     /// Lanes `hits` of path `k` have the data that the others wait for until cycle `until`: the mechanism may let them go on by
     /// themselves. Returns the number of the new path, which has the other lanes.
     pub(crate) fn divide<X: Clone>(

@@ -55,8 +55,6 @@ pub struct Exec<'a, I: Isa> {
     pub contexts: u32,
     /// Assert the mask invariants after every instruction.
     pub check: bool,
-    /// Paths keep the program's execution mask beside their lanes, and meet where it says so (THESIS 4.3.4).
-    pub base: bool,
 }
 
 impl<I: Isa> Exec<'_, I> {
@@ -125,7 +123,6 @@ impl<I: Isa> Exec<'_, I> {
             waves: moment.waves,
             whole,
             may_diverge: self.may_diverge,
-            base: self.base,
         };
         wave.issued += 1;
         path.from = pc;
@@ -144,8 +141,7 @@ impl<I: Isa> Exec<'_, I> {
         }
         match flow {
             Flow::Next
-                if op.next != path.watch
-                    && !(wave.ids & (wave.ids - 1) != 0 && (self.base || wave.divergence.meets())) =>
+                if op.next != path.watch && !(wave.ids & (wave.ids - 1) != 0 && wave.divergence.meets()) =>
             {
                 path.pc = op.next;
                 if self.check {
@@ -294,11 +290,7 @@ impl<I: Isa> Exec<'_, I> {
         if pc == watch && pc != NO_PC {
             let disagree = if wave.divergence.goes_apart() { self.disagree(wave, id) } else { 0 };
             self.ask(wave, view, (clock, disagree), notes, |divergence, cx| divergence.arrive(cx)).map(Some)
-        } else if !wave.is_split() {
-            Ok(None)
-        } else if self.base {
-            Ok(self.restored(wave, view, clock, notes))
-        } else if wave.divergence.meets() {
+        } else if wave.is_split() && wave.divergence.meets() {
             self.meet(wave, view, clock, notes)
         } else {
             Ok(None)
@@ -364,7 +356,7 @@ impl<I: Isa> Exec<'_, I> {
         };
         let (first, second) = (path(keep, k), path(new, id));
         wave.paths[k].path = first;
-        self.confine(&mut wave.paths[k].regs, keep.1);
+        self.program.isa.confine(&mut wave.paths[k].regs, keep.1);
         if wave.parted_at.is_empty() {
             let n = self.contexts as usize + 1;
             wave.parted_at = vec![0; n * n];
@@ -374,7 +366,7 @@ impl<I: Isa> Exec<'_, I> {
         let PathState { own, written, origins, .. } = &wave.paths[k];
         let (own, written, origins) = (own.clone(), written.clone(), origins.clone());
         let mut state = PathState { path: second, regs, own, written, origins };
-        self.confine(&mut state.regs, new.1);
+        self.program.isa.confine(&mut state.regs, new.1);
         while wave.paths.len() < id {
             // A context below that is in nobody's use yet: any contents do.
             let Some(regs) = self.program.isa.fork(&state.regs) else { break };
@@ -389,12 +381,6 @@ impl<I: Isa> Exec<'_, I> {
         wave.ids |= 1 << id;
         wave.changes.push(PathChange::New { id });
         Ok(())
-    }
-
-    fn confine(&self, regs: &mut I::Regs, lanes: Mask) {
-        if !self.base {
-            self.program.isa.confine(regs, lanes);
-        }
     }
 
     /// Path `id` comes from path `k` now.

@@ -2,7 +2,7 @@
 
 use crate::presets::{GUPPY, HARP};
 use crate::{check, error, guppy, harp};
-use wb_hw::{FrontEndKind, Machine, Mechanism, Policy, Reconverge, Scope, SplitUnits};
+use wb_hw::{FrontEndKind, Machine, Policy, Scope, SplitUnits};
 
 type Break = fn(&mut Machine);
 
@@ -167,19 +167,4 @@ fn split_contexts_may_repeat_a_class_once() {
     let mut m = harp();
     m.units[0].scope = Scope::Split;
     check(&error(m.check_classes(&HARP)), "units", "`alu`", "");
-}
-
-/// Mechanisms that look at `divergence.reconverge` and have no stack of split masks refuse it; for the others it means nothing.
-#[test]
-fn only_thesis_has_split_masks() {
-    for mechanism in Mechanism::ALL {
-        let mut m = harp();
-        (m.divergence.mechanism, m.divergence.reconverge) = (mechanism, Reconverge::SplitMask);
-        match mechanism {
-            Mechanism::Dws | Mechanism::DwsMeng => {
-                check(&error(m.validate()), "divergence.reconverge", "no stack of split masks", "thesis");
-            }
-            _ => m.validate().expect("valid"),
-        }
-    }
 }

@@ -248,10 +248,6 @@ impl Isa for Gcn3 {
         inst.src.iter().any(named)
     }
 
-    fn base_mask(&self, regs: &Regs) -> Mask {
-        regs.exec()
-    }
-
     fn fork(&self, regs: &Regs) -> Option<Regs> {
         Some(masks::fork(regs))
     }

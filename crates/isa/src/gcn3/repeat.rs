@@ -63,7 +63,6 @@ impl Repeated {
             depth: 0,
             waves: 1,
             may_diverge: false,
-            base: false,
             whole: true,
         };
         for _ in 0..rounds {

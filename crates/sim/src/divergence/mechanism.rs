@@ -163,11 +163,6 @@ pub trait Divergence: Send + Debug {
         None
     }
 
-    /// The program's execution mask is `base` now, whatever the path's lanes (THESIS 4.3.4).
-    fn restored(&mut self, _base: Mask, _cx: &mut Context) -> Option<Change> {
-        None
-    }
-
     /// Stack entries in use.
     fn depth(&self) -> usize;
 

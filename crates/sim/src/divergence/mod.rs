@@ -11,13 +11,12 @@ mod meng;
 mod pdom;
 mod pws;
 mod simt_stack;
-mod split_masks;
 mod thesis;
 mod vortex;
 
 pub use mechanism::{Change, Context, Divergence, Merge, Notes, PathView, Refusal};
 
-use wb_hw::{Machine, Mechanism, Reconverge};
+use wb_hw::{Machine, Mechanism};
 
 /// The list: the mechanism of a machine, for one wave. What there is to know about a mechanism is in [`wb_hw::MechanismInfo`],
 /// because the analyser asks and must not depend on the simulator.
@@ -30,9 +29,6 @@ pub fn of(machine: &Machine) -> Box<dyn Divergence> {
         Mechanism::SimtStack => Box::new(simt_stack::SimtStack::new(machine)),
         Mechanism::VortexV2 => Box::new(vortex::VortexStack::v2(machine)),
         Mechanism::Vortex => Box::new(vortex::VortexStack::new(machine)),
-        Mechanism::Thesis if machine.divergence.reconverge == Reconverge::SplitMask => {
-            Box::new(split_masks::SplitMasks::new(machine))
-        }
         Mechanism::Thesis => Box::new(thesis::Thesis::new(machine)),
         Mechanism::Pws => Box::new(pws::Pws::default()),
         Mechanism::Dws => Box::new(dws::Dws::new(machine)),

@@ -45,24 +45,22 @@ pub(super) fn exec<B: Bus>(
     code_base: u64,
 ) -> Result<Flow, Trap> {
     let path = path_mask(at);
-    // Branches and vector instructions go by the path's lanes in any case.
-    let seen = if at.base { Mask::MAX } else { path };
     match inst.format {
-        Format::Sop2 => scalar::sop2(inst, regs, seen)?,
+        Format::Sop2 => scalar::sop2(inst, regs, path)?,
         Format::Sop1 => match inst.op {
             Op::SGetpcB64 | Op::SSetpcB64 | Op::SSwappcB64 => {
                 return control::pc_move(inst, at, regs, path, code_base);
             }
-            _ => scalar1::sop1(inst, regs, seen)?,
+            _ => scalar1::sop1(inst, regs, path)?,
         },
         Format::Sopc => match inst.op {
             Op::Split => return Ok(control::split(inst, regs, path)),
             Op::Merge => return Ok(Flow::Merge),
-            _ => scalar::sopc(inst, regs, seen)?,
+            _ => scalar::sopc(inst, regs, path)?,
         },
         Format::Sopk => match inst.op {
             Op::SGetregB32 | Op::SSetregB32 | Op::SSetregImm32B32 => control::hardware(inst, at, regs, path)?,
-            _ => scalar::sopk(inst, regs, seen)?,
+            _ => scalar::sopk(inst, regs, path)?,
         },
         // MSG_INTERRUPT rings the host's bell; nobody else gets messages.
         Format::Sopp if inst.op == Op::SSendmsg && inst.imm & 15 == 1 => {

@@ -22,7 +22,6 @@ fn run(text: &str) -> (u32, u32) {
             waves: 1,
             whole: true,
             may_diverge: true,
-            base: false,
         };
         let flow =
             wave.isa.exec(&insts[pc as usize], &at, &mut wave.regs, &mut wave.memory).expect("no trap");

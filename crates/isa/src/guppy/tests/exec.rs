@@ -250,7 +250,6 @@ fn guppy_speed() {
                 waves: 1,
                 whole: true,
                 may_diverge: true,
-                base: false,
             };
             let mut best = f64::MAX;
             for _ in 0..200 {

@@ -94,7 +94,6 @@ impl Wave {
                 waves: 1,
                 whole: true,
                 may_diverge: true,
-                base: false,
             };
             flow = self.isa.exec(inst, &at, &mut self.regs, &mut self.memory)?;
         }

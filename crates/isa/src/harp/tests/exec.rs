@@ -56,7 +56,6 @@ impl Bench {
             waves: 1,
             whole: true,
             may_diverge,
-            base: false,
         };
         self.harp.exec(&inst, &at, &mut self.regs, &mut self.bus)
     }

@@ -29,7 +29,6 @@ fn run(arch_text: &str, source: &str) -> String {
             waves: 1,
             whole: true,
             may_diverge: true,
-            base: false,
         };
         match harp.exec(&inst, &at, &mut regs, &mut bus).unwrap() {
             Flow::Next => pc = next,

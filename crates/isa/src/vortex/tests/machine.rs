@@ -71,7 +71,6 @@ impl Machine {
             waves: 0b1011,
             whole: true,
             may_diverge: false,
-            base: false,
         };
         Machine { isa, regs, bus, at }
     }

@@ -21,7 +21,7 @@ const fn way(mechanism: Mechanism, choice: SplitChoice, units: SplitUnits, recon
     Way { mechanism, choice, units, reconverge }
 }
 
-use Reconverge::{Anywhere, Default as Usual, Never, RegionEnd, SplitMask};
+use Reconverge::{Anywhere, Default as Usual, Never, RegionEnd};
 use SplitChoice::{Marked, Opportunistic};
 use SplitUnits::{Extra, Reprovisioned, Shared};
 
@@ -49,13 +49,10 @@ pub const WAYS: [Way; 20] = [
 ];
 
 /// Ways that came later: they have numbers of their own, so that older ones mean what they meant.
-pub const NEWER_WAYS: [Way; 6] = [
+pub const NEWER_WAYS: [Way; 3] = [
     way(Mechanism::DwsMeng, Marked, Shared, Usual),
     way(Mechanism::DwsMeng, Marked, Shared, RegionEnd),
     way(Mechanism::DwsMeng, Marked, Shared, Never),
-    way(Mechanism::Thesis, Marked, Extra, SplitMask),
-    way(Mechanism::Thesis, Opportunistic, Extra, SplitMask),
-    way(Mechanism::Thesis, Opportunistic, Shared, SplitMask),
 ];
 
 const MEMORY: [MemorySplits; 4] =

@@ -102,7 +102,6 @@ fn call_with_private_memory() {
                 waves: 1,
                 whole: true,
                 may_diverge: true,
-                base: false,
             };
             match isa.exec(&inst, &at, &mut regs, &mut bus) {
                 Ok(Flow::Next) => pc = next,

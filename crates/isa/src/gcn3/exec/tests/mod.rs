@@ -93,7 +93,6 @@ pub fn machine() -> Machine {
         waves: 1,
         whole: true,
         may_diverge: true,
-        base: false,
     };
     Machine { isa, regs, bus: Bytes { bytes, forbidden: 0, log: Vec::new() }, at }
 }
