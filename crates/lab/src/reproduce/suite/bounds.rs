@@ -16,9 +16,9 @@ pub const FIGURE_6_3: &[Published] = &[
         quantity: "computed ≥ observed everywhere", says: "an upper bound", want: Want::Text("yes")
     },
     Published {
-        quantity: "bfs: computed falls with splitting",
+        quantity: "bfs: computed with splitting over without, at most, medium size",
         says: "a reduction when splitting",
-        want: Want::Text("yes"),
+        want: Want::MostOr { most: 1.0, why: RISES },
     },
     Published {
         quantity: "gaussian: computed rises with splitting",
@@ -28,18 +28,18 @@ pub const FIGURE_6_3: &[Published] = &[
     Published {
         quantity: "bfs: computed with splitting over without, at most, small size",
         says: "a reduction when splitting",
-        want: Want::MostOr { most: 1.0, why: SMALL },
+        want: Want::MostOr { most: 1.0, why: RISES },
     },
     Published {
         quantity: "gaussian: computed with splitting over without, at least, small size",
         says: "actually increases",
-        want: Want::LeastOr { least: 1.0, why: SMALL },
+        want: Want::LeastOr { least: 1.0, why: GAUSSIAN },
     },
     Published { quantity: "our bound ≥ observed everywhere", says: "", want: Want::Text("yes") },
 ];
 
-const SMALL: &str =
-    "at small size every wave runs at once; why equation 5.4 then moves the other way was not found out";
+const RISES: &str = "with fewer edges and arrays instead of structs it fell by 4 to 5 % at medium size and rose at small size; what decides was not found out";
+const GAUSSIAN: &str = "not found out";
 
 fn figure_6_3_case(workload: &'static str, contexts: u32, size: Size) -> Case {
     let none = Case { bound: true, ..Case::new(workload, size, "gcn3") };
@@ -106,8 +106,8 @@ pub fn figure_6_3(nb: &mut Notebook, cases: &Cases, scale: Scale) -> Result<(), 
         let change = |p: &Point| p.computed as f64 / points[0].computed as f64;
         match w {
             "bfs" => {
-                let falls = points[1..].iter().all(|p| change(p) < 1.0);
-                nb.text("bfs: computed falls with splitting", yes(falls));
+                let most = points[1..].iter().map(change).fold(f64::MIN, f64::max);
+                nb.number("bfs: computed with splitting over without, at most, medium size", most, 3, "");
             }
             "gaussian" => {
                 let rises = points[1..].iter().all(|p| change(p) > 1.0);
