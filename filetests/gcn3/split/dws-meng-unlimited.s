@@ -1,12 +1,14 @@
 ; test run
 ; set divergence.mechanism=dws-meng split.contexts=1 divergence.memory=aggressive divergence.ahead=unlimited cores=1
-; grid 4
-; arg buf:i32:4096:iota
+; grid 64
+; arg buf:i32:16384:iota
 ; check wave 0 v5 = 1 257 513 769
 ; check wave 0 v6 = 1 257 7 7
+; check timed_instructions = 20
 ;
-; The first load brings line 0 for all lanes. The second one finds it for lane 0 and misses for lanes 1 to 3, which read
-; words 256, 512 and 768. No instruction sees other lanes, so the paths need not meet before they stand at the same pc.
+; The first load brings line 0 for all lanes. The second one finds it for lane 0 and misses for the others, which read
+; words 256, 512 and so on. No instruction sees other lanes, so the paths need not meet before they stand at the same pc.
+; Of 15 instructions the five behind the load are issued by both paths: 20.
 ; Masks that the paths compute apart (vcc) are put together by lanes.
 .kernel k
 .arg buf x
