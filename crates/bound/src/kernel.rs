@@ -278,7 +278,7 @@ pub(crate) fn splitting(program: &Program<Gcn3>, machine: &Machine) -> Splitting
     let Some(style) = mechanism.marks else { return unknown };
     let marked: BTreeSet<Pc> =
         marks::marked_branches(program, style).intersection(&reached).copied().collect();
-    if !marked.iter().filter_map(region).all(|r| r.structured) {
+    if !marked.iter().filter_map(region).all(|r| r.markable()) {
         return unknown;
     }
     match mechanism.sure_splits {
@@ -308,12 +308,13 @@ pub(crate) fn splitting(program: &Program<Gcn3>, machine: &Machine) -> Splitting
 }
 
 /// Every `split` keeps the lanes that are on and stands before a marked branch, EXEC unchanged between them (with another mask, a path could take both
-/// sides), and there are as many merges where lanes meet as splits that meet there, and no others.
+/// sides), and there are as many merges where lanes meet as splits that meet there, and no others. Lanes that never meet
+/// again part with `split_end`.
 fn marks_pair_up(program: &Program<Gcn3>, marked: &BTreeSet<Pc>, reached: &BTreeSet<Pc>) -> bool {
     let of_kind =
-        |kind: FlowKind| reached.iter().filter(|&&pc| program.flow.kind[pc as usize] == kind).count();
+        |is: fn(FlowKind) -> bool| reached.iter().filter(|&&pc| is(program.flow.kind[pc as usize])).count();
     let mut merges: BTreeMap<Pc, usize> = BTreeMap::new();
-    for r in marked.iter().filter_map(|&pc| program.flow.region(pc)) {
+    for r in marked.iter().filter_map(|&pc| program.flow.region(pc)).filter(|r| r.ends.is_none()) {
         *merges.entry(r.reconverge).or_default() += 1;
     }
     let there = |at: Pc| {
@@ -328,10 +329,12 @@ fn marks_pair_up(program: &Program<Gcn3>, marked: &BTreeSet<Pc>, reached: &BTree
         let idle = |op: Op| matches!(op, Op::SSetregB32 | Op::SSetregImm32B32 | Op::SNop | Op::SWaitcnt);
         let before = insts.into_iter().find(|i| !idle(i.op));
         let exec = [sreg::EXEC, sreg::EXEC + 1].map(Operand::Sgpr);
-        before.is_some_and(|i| i.op == Op::Split && i.src[..2] == exec)
+        let ends = program.flow.region(branch).is_some_and(|r| r.ends.is_some());
+        let split = if ends { Op::SplitEnd } else { Op::Split };
+        before.is_some_and(|i| i.op == split && i.src[..2] == exec)
     };
     marked.iter().all(keeps_exec)
         && merges.iter().all(|(&at, &n)| there(at) == n)
-        && merges.values().sum::<usize>() == of_kind(FlowKind::Merge)
-        && marked.len() == of_kind(FlowKind::SplitLanes)
+        && merges.values().sum::<usize>() == of_kind(|k| k == FlowKind::Merge)
+        && marked.len() == of_kind(|k| matches!(k, FlowKind::SplitLanes { .. }))
 }

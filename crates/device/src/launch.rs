@@ -212,7 +212,8 @@ pub fn provision(machine: &Machine, program: &Program<Gcn3>) -> Machine {
     if pcs.iter().map(kind).any(elsewhere) {
         pcs = (0..program.flow.kind.len() as Pc).collect();
     }
-    machine.reprovisioned(pcs.iter().filter(|pc| kind(pc) == FlowKind::SplitLanes).count() as u32)
+    machine
+        .reprovisioned(pcs.iter().filter(|pc| matches!(kind(pc), FlowKind::SplitLanes { .. })).count() as u32)
 }
 
 /// The dispatch packet (HSA kernel dispatch packet): kernels read group and grid sizes from it.

@@ -37,7 +37,7 @@ impl<'a> Graph<'a> {
                 graph.inst(pc)?;
                 let goes_on = matches!(
                     graph.kind(pc),
-                    FlowKind::Next | FlowKind::SplitLanes | FlowKind::Merge | FlowKind::Barrier
+                    FlowKind::Next | FlowKind::SplitLanes { .. } | FlowKind::Merge | FlowKind::Barrier
                 );
                 if !goes_on || firsts.contains(&graph.next(pc)) {
                     break;
@@ -72,7 +72,7 @@ impl<'a> Graph<'a> {
         let next = self.next(pc);
         let goes_on = matches!(
             self.kind(pc),
-            FlowKind::Next | FlowKind::SplitLanes | FlowKind::Merge | FlowKind::Barrier
+            FlowKind::Next | FlowKind::SplitLanes { .. } | FlowKind::Merge | FlowKind::Barrier
         );
         !goes_on || self.blocks.contains_key(&next)
     }
@@ -83,7 +83,7 @@ impl<'a> Graph<'a> {
         let next = self.next(pc);
         Some(match self.kind(pc) {
             FlowKind::Next
-            | FlowKind::SplitLanes
+            | FlowKind::SplitLanes { .. }
             | FlowKind::Merge
             | FlowKind::Barrier
             | FlowKind::Call { .. } => vec![(next, None)],

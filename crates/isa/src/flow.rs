@@ -22,9 +22,10 @@ pub enum Flow {
         target: Pc,
         marked: bool,
     },
-    /// PWS `split`: lanes in `keep` stay, the others may get a context of their own.
+    /// PWS `split`: lanes in `keep` stay, the others may get a context of their own. `apart`: the two never merge.
     SplitLanes {
         keep: Mask,
+        apart: bool,
     },
     /// PWS `merge`.
     Merge,
@@ -112,8 +113,10 @@ pub enum FlowKind {
         target: Pc,
         when_empty: bool,
     },
-    /// PWS `split` and `merge`.
-    SplitLanes,
+    /// PWS `split` (`apart`: `split_end`, whose paths never merge) and `merge`.
+    SplitLanes {
+        apart: bool,
+    },
     Merge,
     /// Goes to the target and comes back to the next instruction; `conditional` may skip it.
     Call {

@@ -62,7 +62,7 @@ fn parts(number: u64) -> (Kernel, Setup) {
 /// The assembly of a case, to look at it.
 pub fn case_source(number: u64) -> String {
     let (kernel, setup) = parts(number);
-    format!("; {setup}\n{}", source(&kernel, setup.group(), setup.marking))
+    format!("; {setup}\n{}", source(&kernel, &setup))
 }
 
 /// Runs a case with `inputs` different inputs and bounds it.

@@ -9,8 +9,9 @@ use std::ops::Range;
 use wb_bound::proved::prove_launch;
 use wb_bound::{Launched, Options};
 use wb_sim::RunOptions;
+pub use wb_testgen::random::times::Style;
 pub use wb_testgen::random::times::times_files as files;
-use wb_testgen::random::times::{Style, times_job};
+use wb_testgen::random::times::times_job;
 
 /// What to search.
 #[derive(Clone, Debug)]
@@ -19,8 +20,8 @@ pub struct ProvedSearch {
     /// Contents that each kernel runs with.
     pub contents: u64,
     pub threads: usize,
-    /// Waves split.
-    pub splitting: bool,
+    /// What is in the kernels.
+    pub style: Style,
     /// Leave this lemma out.
     pub without: Option<Fault>,
 }
@@ -62,7 +63,7 @@ impl ProvedFound {
 
 /// One kernel with several contents.
 fn one(case: u64, what: &ProvedSearch) -> Result<ProvedFound, String> {
-    let style = if what.splitting { Style::Splits } else { Style::Any };
+    let style = what.style;
     let first = times_job(case, 0, style)?;
     let launched = Launched::of(&first).map_err(|e| e.to_string())?;
     let mut found = ProvedFound::default();

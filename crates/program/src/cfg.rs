@@ -300,7 +300,8 @@ fn split_blocks(flow: &FlowMap, succs: &BTreeMap<Pc, BTreeSet<Pc>>, roots: &BTre
     for (&pc, to) in succs {
         let straight = to.len() == 1 && to.first() == flow.next.get(pc as usize);
         // Marks for splitting change who runs, not where: marked code has the blocks of the unmarked.
-        let plain = matches!(flow.kind[pc as usize], FlowKind::Next | FlowKind::SplitLanes | FlowKind::Merge);
+        let plain =
+            matches!(flow.kind[pc as usize], FlowKind::Next | FlowKind::SplitLanes { .. } | FlowKind::Merge);
         if !straight || !plain {
             leaders.extend(to);
         }

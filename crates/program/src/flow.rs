@@ -23,4 +23,12 @@ impl FlowMap {
     pub fn region(&self, pc: Pc) -> Option<&Region> {
         self.regions.binary_search_by_key(&pc, |r| r.branch).ok().map(|i| &self.regions[i])
     }
+
+    /// The region of the mask branch that the instructions from `pc` on come to without another branch.
+    pub fn region_behind(&self, mut pc: Pc) -> Option<&Region> {
+        while matches!(self.kind.get(pc as usize)?, FlowKind::Next | FlowKind::SplitLanes { .. }) {
+            pc = self.next[pc as usize];
+        }
+        self.region(pc)
+    }
 }

@@ -64,7 +64,7 @@ impl Walk<'_> {
             FlowKind::Next
             | FlowKind::Split
             | FlowKind::Join
-            | FlowKind::SplitLanes
+            | FlowKind::SplitLanes { .. }
             | FlowKind::Merge
             | FlowKind::Spawn
             | FlowKind::Barrier => self.go(pc, next, frame),

@@ -13,6 +13,9 @@ const LOOKS: usize = 1 << 24;
 /// Why a branch has no place to reconverge after that.
 const GIVEN_UP: &str =
     "the program is too large to find where its lanes come together: the search was given up";
+/// The lanes do not come together, and that would be seen.
+const HAZARD: &str =
+    "the lanes never come together again, and code behind the branch counts on lanes running together";
 
 /// What the walk sees of an instruction.
 pub(crate) struct Step {
@@ -52,6 +55,9 @@ fn find_within(
             let mut region = walk.region(pc, block);
             // Only what follows the branch counts.
             region.hazard = cfg.blocks[block].succs.iter().any(|&s| before_hazard[s]);
+            if region.hazard && region.ends.take().is_some() {
+                region.why = HAZARD;
+            }
             Some(region)
         })
         .collect();
@@ -113,22 +119,30 @@ impl Walk<'_> {
             tail: 0,
             structured: false,
             hazard: false,
+            ends: None,
             why: "",
         };
         if narrow.is_none() {
             region.why = "the lanes were not switched off in the block of the branch";
-        } else if saved.is_empty() {
-            region.why = "the mask before the branch is saved in no register";
         } else {
+            let unsaved = saved.is_empty();
             self.restore(&mut region, block, saved);
+            if unsaved && !region.why.is_empty() && region.why != GIVEN_UP {
+                region.why = "the mask before the branch is saved in no register";
+            }
         }
         region
     }
 
-    /// Follows the post-dominators until an instruction switches the saved lanes on again.
+    /// Follows the post-dominators until an instruction switches the saved lanes on again, or to the block that ends the
+    /// kernel.
     fn restore(&mut self, region: &mut Region, block: usize, mut saved: BTreeSet<u16>) {
         let mut at = self.cfg.ipdom[block];
+        let mut last = None;
+        // Something else switches lanes on.
+        let mut widened = false;
         while let Some(b) = at {
+            last = Some(b);
             let pcs = self.cfg.pcs(b, self.flow);
             let Some(left) = self.looks.checked_sub(pcs.len()) else {
                 region.why = GIVEN_UP;
@@ -166,14 +180,21 @@ impl Walk<'_> {
                     LaneEffect::Apply { src, op: MaskOp::NotAnd } if from_saved(src) => {
                         region.serialise.get_or_insert(pc);
                     }
-                    _ => {}
+                    // The second half of or_saveexec … xor: the other lanes of the region.
+                    LaneEffect::Apply { src, op: MaskOp::Xor } if from_saved(src) => {}
+                    effect => widened |= widens(effect),
                 }
                 follow(&mut saved, &s);
             }
-            if saved.is_empty() {
-                break;
-            }
             at = self.cfg.ipdom[b];
+        }
+        let exits = |b: &usize| {
+            matches!(self.flow.kind[self.cfg.blocks[*b].last as usize], FlowKind::Exit { conditional: false })
+        };
+        let end = last.filter(|b| exits(b) && !widened);
+        if let Some(b) = end {
+            region.ends = Some(self.cfg.blocks[b].first);
+            return;
         }
         region.why = "no instruction after the branch's post-dominator switches the lanes on again";
     }
@@ -197,6 +218,18 @@ impl Walk<'_> {
         } else {
             region.structured = true;
         }
+    }
+}
+
+/// Lanes that are off may be on after it.
+fn widens(effect: LaneEffect) -> bool {
+    match effect {
+        LaneEffect::Keep | LaneEffect::Copy { .. } | LaneEffect::Spill => false,
+        LaneEffect::Set { .. } => true,
+        LaneEffect::Save { op, .. } | LaneEffect::Apply { op, .. } => match op {
+            MaskOp::And | MaskOp::AndNot => false,
+            MaskOp::NotAnd | MaskOp::Or | MaskOp::Xor | MaskOp::Other => true,
+        },
     }
 }
 

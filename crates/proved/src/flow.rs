@@ -278,6 +278,7 @@ impl Flow {
             Err(
                 SplitError::Leaves { .. }
                 | SplitError::Overlap { .. }
+                | SplitError::Entered { .. }
                 | SplitError::Side { .. }
                 | SplitError::NoSide { .. },
             ) => Vec::new(),
@@ -351,7 +352,7 @@ fn check_block<I: Isa>(program: &Program<I>, b: usize) -> Result<(), Refusal> {
             | FlowKind::Jump(_)
             | FlowKind::Branch(_)
             | FlowKind::MaskBranch { .. }
-            | FlowKind::SplitLanes
+            | FlowKind::SplitLanes { .. }
             | FlowKind::Merge
             | FlowKind::Barrier
             | FlowKind::Exit { conditional: false } => continue,

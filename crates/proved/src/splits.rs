@@ -24,7 +24,10 @@ pub struct SplitQuestion {
 pub struct BlockRegion {
     pub pc: Pc,
     pub branch: usize,
+    /// Where the paths meet, or the block in which they end.
     pub join: usize,
+    /// They never meet.
+    pub apart: bool,
     /// Ways into the first and the second side; a path that has split takes one of them or the other.
     pub first: Option<(usize, usize)>,
     pub second: Option<(usize, usize)>,
@@ -74,7 +77,7 @@ impl Splits {
         let branches: Vec<Pc> = question.branches.iter().copied().filter(|&pc| at(pc).is_some()).collect();
         let paired = machine.splits() && has_marks(machine);
         let mut pcs = blocks.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow));
-        let splits = pcs.any(|pc| program.flow.kind[pc as usize] == FlowKind::SplitLanes);
+        let splits = pcs.any(|pc| matches!(program.flow.kind[pc as usize], FlowKind::SplitLanes { .. }));
         if paired && splits && question.splitting.unknown {
             return Err(Refusal::Program {
                 what: "its splits and merges do not pair up around whole branches".into(),
@@ -88,16 +91,15 @@ impl Splits {
         let reconverge = reconverge(machine)?;
         let mut splits =
             Splits { on: true, splitting: Some(question.splitting.clone()), ..Splits::default() };
-        splits.find_regions(program, &branches, reconverge != Meets::Never, &at)?;
+        splits.find_regions(program, &branches, reconverge, paired, &at)?;
         let cover = Cover { cfg: &program.cfg, blocks, barriers };
-        splits.check(program, &cover, reconverge)?;
-        let structured = |pc: &Pc| program.flow.region(*pc).is_some_and(|r| r.structured);
-        match reconverge {
-            Meets::Never => splits.run_apart(&cover, machine.core.lanes),
-            Meets::AtJoin | Meets::Anywhere if branches.iter().all(structured) => {
-                splits.run_together(&cover, machine.core.lanes);
-            }
-            Meets::AtJoin | Meets::Anywhere => splits.run_anyhow(&cover, machine.core.lanes),
+        splits.check(program, &cover)?;
+        let markable = |pc: &Pc| program.flow.region(*pc).is_some_and(|r| r.markable());
+        if reconverge == Meets::Never || branches.iter().all(markable) {
+            splits.run_apart(&cover, machine.core.lanes);
+            splits.run_together(&cover, machine.core.lanes);
+        } else {
+            splits.run_anyhow(&cover, machine.core.lanes);
         }
         splits.costs(program, hardware, blocks, reconverge);
         Ok(splits)
@@ -107,7 +109,8 @@ impl Splits {
         &mut self,
         program: &Program<I>,
         branches: &[Pc],
-        joins: bool,
+        meets: Meets,
+        paired: bool,
         at: &impl Fn(Pc) -> Option<usize>,
     ) -> Result<(), Refusal> {
         let plan = Plan::new(program, &Points::Blocks, &branches.iter().copied().collect()).ok();
@@ -116,29 +119,32 @@ impl Splits {
             let (Some(branch), Some(region)) = (at(pc), program.flow.region(pc)) else {
                 return Err(no_join(program, pc));
             };
-            let join = Some(region.reconverge).filter(|&r| r != NO_PC).and_then(at);
-            let Some(join) = join.or((!joins).then_some(branch)) else { return Err(no_join(program, pc)) };
+            let never = meets == Meets::Never;
+            let join = match region.reconverge {
+                // Only with `split_end` the program says that its paths part for good.
+                NO_PC => region.ends.filter(|_| never || paired).and_then(at),
+                pc => at(pc),
+            };
+            let Some(join) = join.or(never.then_some(branch)) else { return Err(no_join(program, pc)) };
+            let apart = never || region.reconverge == NO_PC;
             let way = |pc: Pc| Some((at(pc)?, at(side_of(program, pc, true)?)?));
             let other = regions.iter().find(|r| r.branch == pc).and_then(|r| r.other);
             let second = other.and_then(way);
-            self.regions.push(BlockRegion { pc, branch, join, first: way(pc), second });
+            self.regions.push(BlockRegion { pc, branch, join, apart, first: way(pc), second });
         }
         Ok(())
     }
 
     /// Paths that wait for each other all come to the place where they meet, and there is no barrier before it.
-    fn check<I: Isa>(&self, program: &Program<I>, cover: &Cover, meets: Meets) -> Result<(), Refusal> {
+    fn check<I: Isa>(&self, program: &Program<I>, cover: &Cover) -> Result<(), Refusal> {
         for r in &self.regions {
-            let apart = match meets {
-                Meets::Never => cover.from(r.branch, None, &[]),
-                Meets::AtJoin | Meets::Anywhere => cover.from(r.branch, Some(r.join), &[]),
-            };
+            let apart = cover.from(r.branch, (!r.apart).then_some(r.join), &[]);
             if apart.iter().any(|b| cover.barriers.contains(b)) {
                 let what = format!("paths can come to a barrier apart ({})", program.place(r.pc));
                 return Err(Refusal::Program { what, help: "mark branches without a barrier inside" });
             }
             let ends = |b: &usize| cover.cfg.blocks[*b].succs.is_empty();
-            if meets != Meets::Never && apart.iter().any(ends) {
+            if !r.apart && apart.iter().any(ends) {
                 let what =
                     format!("a path can end where others wait for it to merge ({})", program.place(r.pc));
                 return Err(Refusal::Program {
@@ -152,7 +158,7 @@ impl Splits {
 
     /// Every branch is passed once for each time its paths meet: code that both ways run is run twice.
     fn run_together(&mut self, cover: &Cover, lanes: u32) {
-        for r in &self.regions {
+        for r in self.regions.iter().filter(|r| !r.apart) {
             let without = |way: Option<(usize, usize)>| {
                 let cut: Vec<(usize, usize)> = way.into_iter().collect();
                 cover.from(r.branch, Some(r.join), &cut)
@@ -168,7 +174,7 @@ impl Splits {
 
     /// Paths never meet: each branch that has been passed doubles them, and there are no more paths than lanes.
     fn run_apart(&mut self, cover: &Cover, lanes: u32) {
-        for r in &self.regions {
+        for r in self.regions.iter().filter(|r| r.apart) {
             let behind = cover.from(r.branch, None, &[]);
             let again = behind.contains(&r.branch);
             for b in behind.into_iter().chain([r.branch]) {
@@ -203,16 +209,17 @@ impl Splits {
         if has_marks(&hardware.machine) {
             for &b in blocks {
                 for pc in program.cfg.pcs(b, &program.flow) {
-                    let cycles = match program.flow.kind[pc as usize] {
-                        FlowKind::SplitLanes => split_cycles,
-                        FlowKind::Merge => merge_cycles,
+                    // Paths that begin and end; with `split_end` both.
+                    let (cycles, restarts) = match program.flow.kind[pc as usize] {
+                        FlowKind::SplitLanes { apart } => (split_cycles, 1 + u64::from(apart)),
+                        FlowKind::Merge => (merge_cycles, 1),
                         _ => continue,
                     };
                     if program.flow.kind[pc as usize] == FlowKind::Merge {
                         self.merges.insert(pc);
                     }
                     self.breaks.insert(pc, cycles);
-                    *self.restarts.entry(b).or_default() += 1;
+                    *self.restarts.entry(b).or_default() += restarts;
                 }
             }
             return;

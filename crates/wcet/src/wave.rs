@@ -89,9 +89,12 @@ pub fn guaranteed(plan: &Plan, measured: &Measured, splitting: &Splitting) -> Re
                 }
             }
             // Flow that does not keep to the regions: nothing can be counted on.
-            Err(SplitError::Leaves { .. } | SplitError::Overlap { .. } | SplitError::Side { .. }) => {
-                return Ok(Vec::new());
-            }
+            Err(
+                SplitError::Leaves { .. }
+                | SplitError::Overlap { .. }
+                | SplitError::Entered { .. }
+                | SplitError::Side { .. },
+            ) => return Ok(Vec::new()),
             Err(other) => return Err(other),
         }
     }

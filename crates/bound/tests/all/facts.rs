@@ -145,7 +145,7 @@ fn random_kernels_keep_to_what_is_proven() {
         let mut noise = case::Noise(n);
         let numbers = noise.many(200, |n| n.u32() as u16);
         let setup = Setup::number(n);
-        let text = source(&generate(&numbers), setup.group(), setup.marking);
+        let text = source(&generate(&numbers), &setup);
         let file = ObjectFile::from_bytes("random.s", text.as_bytes()).expect("assembles");
         let mut machine = setup.machine();
         machine.limits.memory = 16 << 20;

@@ -138,6 +138,7 @@ fn what_is_fetched_behind_the_end_counts() {
 #[test]
 fn no_run_with_splits_takes_longer_than_proved() {
     assert!(none_longer(300, Style::Splits) > 120, "half of the machines have a proof");
+    assert!(none_longer(300, Style::Ends) > 60, "machines have a proof");
 }
 
 /// Cases of the search that show that a lemma is needed: without it a run takes longer than the bound says.

@@ -14,7 +14,7 @@ use wavebound::facts::taint::TaintRule;
 use wb_lab::campaign::{self, CampaignCase, Summary};
 use wb_lab::exact::{self, ExactSearch};
 use wb_lab::loops::{self, Search};
-use wb_lab::proved::{self, Fault, ProvedSearch};
+use wb_lab::proved::{self, Fault, ProvedSearch, Style};
 
 #[derive(Args)]
 pub struct CampaignArgs {
@@ -52,6 +52,9 @@ pub struct CampaignArgs {
     /// With --proved: kernels whose waves split, on machines that split them
     #[arg(long, requires = "proved")]
     splitting: bool,
+    /// With --proved: the same, and lanes part for good at the end of the kernels
+    #[arg(long, requires = "proved", conflicts_with = "splitting")]
+    ending: bool,
     /// Leave out a lemma behind proved bounds, to see that the search then finds wrong ones
     #[arg(long, value_name = "NAME", value_parser = fault, requires = "proved")]
     without_lemma: Option<Fault>,
@@ -60,7 +63,7 @@ pub struct CampaignArgs {
     without_rule: Option<TaintRule>,
     /// With --proved: write every case that is found to this folder, as kernel, machine, buffers and commands, once for each of
     /// its contents
-    #[arg(long, value_name = "FOLDER", requires = "proved", conflicts_with = "splitting")]
+    #[arg(long, value_name = "FOLDER", requires = "proved", conflicts_with_all = ["splitting", "ending"])]
     save: Option<PathBuf>,
     /// Leave out a side condition of the prover, to see that the search then finds wrong proofs
     #[arg(long, value_name = "NAME", value_parser = side_condition)]
@@ -100,11 +103,16 @@ struct ProvedJson {
 
 /// The search for wrong proved bounds.
 fn search_proved(args: &CampaignArgs, count: u64) -> CommandResult {
+    let style = match (args.splitting, args.ending) {
+        (true, _) => Style::Splits,
+        (_, true) => Style::Ends,
+        (false, false) => Style::Any,
+    };
     let what = ProvedSearch {
         cases: args.first..args.first + count,
         contents: args.inputs,
         threads: args.threads,
-        splitting: args.splitting,
+        style,
         without: args.without_lemma,
     };
     let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(count));

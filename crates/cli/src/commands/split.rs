@@ -64,6 +64,8 @@ struct BranchJson {
     reconverge: Option<u64>,
     else_of: Option<u64>,
     markable: bool,
+    ends: bool,
+    only_ends: bool,
     why: &'static str,
     split: bool,
     mode: bool,
@@ -152,6 +154,8 @@ fn list(args: &SplitArgs, file: String, sites: &[Site]) -> miette::Result<()> {
             reconverge: s.reconverge,
             else_of: s.else_of,
             markable: s.markable,
+            ends: s.ends,
+            only_ends: s.only_ends,
             why: s.why,
             split: s.split,
             mode: s.mode,
@@ -166,9 +170,15 @@ fn list(args: &SplitArgs, file: String, sites: &[Site]) -> miette::Result<()> {
             print_line("  address       pc  source                kind     lanes meet  split and merge");
         }
         let source = if s.line > 0 { format!("{}:{}", s.file, s.line) } else { "-".into() };
-        let meet = s.reconverge.map_or("-".into(), |a| format!("{a:#x}"));
+        let meet = match s.reconverge {
+            Some(a) => format!("{a:#x}"),
+            None if s.ends => "never".into(),
+            None => "-".into(),
+        };
         let state = match (s.markable, s.else_of) {
             (true, Some(first)) => format!("with its if, {first:#x}"),
+            (true, None) if s.only_ends => "yes (split_end; not with --all: the other lanes only end)".into(),
+            (true, None) if s.ends => "yes (split_end)".into(),
             (true, None) => "yes".into(),
             (false, _) => format!("no: {}", s.why),
         };

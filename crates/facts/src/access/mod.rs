@@ -67,7 +67,7 @@ pub fn accesses_without(
     let code = code_blocks(program, &calls_of(program));
     let pcs: Vec<Pc> = code.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow)).collect();
     let shape = AccessShape { lanes: shape.lanes.clamp(1, 64), ..shape };
-    let splits = |pc: &Pc| matches!(program.flow.kind[*pc as usize], FlowKind::SplitLanes);
+    let splits = |pc: &Pc| matches!(program.flow.kind[*pc as usize], FlowKind::SplitLanes { .. });
     let setup = &program.isa.setup;
     let items = known.group.iter().fold(1u32, |n, &d| n.saturating_mul(d));
     let around = Around {

@@ -166,7 +166,7 @@ impl Analysis<'_> {
             let next = self.program.flow.next[pc as usize];
             let goes_on = matches!(
                 self.program.flow.kind[pc as usize],
-                FlowKind::Next | FlowKind::SplitLanes | FlowKind::Merge | FlowKind::Barrier
+                FlowKind::Next | FlowKind::SplitLanes { .. } | FlowKind::Merge | FlowKind::Barrier
             );
             if !goes_on || self.starts(next) {
                 return (state, pc);

@@ -130,7 +130,7 @@ impl Step<'_> {
                 }
             }
             Op::SSetpcB64 | Op::SSwappcB64 => self.scalar_sources(state, TimeUse::Jump),
-            Op::Split => self.scalar_sources(state, TimeUse::Split),
+            Op::Split | Op::SplitEnd => self.scalar_sources(state, TimeUse::Split),
             Op::SSetregB32 | Op::SSetregImm32B32 => self.scalar_sources(state, TimeUse::Mode),
             Op::VMovrelsB32 | Op::SSendmsg | Op::SSendmsghalt => {
                 if let Some(from) = scalars(&[124]) {

@@ -116,7 +116,9 @@ fn block(
 fn ways(code: &Code, kind: FlowKind, pc: Pc, next: Pc) -> Option<Vec<(Pc, Option<u8>)>> {
     let plain = |to: Pc| (to, None);
     Some(match kind {
-        FlowKind::Next | FlowKind::Barrier | FlowKind::SplitLanes | FlowKind::Merge => vec![plain(next)],
+        FlowKind::Next | FlowKind::Barrier | FlowKind::SplitLanes { .. } | FlowKind::Merge => {
+            vec![plain(next)]
+        }
         FlowKind::Jump(to) => vec![plain(to)],
         FlowKind::Branch(to) | FlowKind::MaskBranch { target: to, .. } => {
             let op = code.insts.get(pc as usize).copied().flatten().map(|i| i.op);

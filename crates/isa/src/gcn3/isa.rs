@@ -297,7 +297,7 @@ impl Isa for Gcn3 {
             Ctl::Call => FlowKind::Call { target: None, conditional: false },
             Ctl::End => FlowKind::Exit { conditional: false },
             Ctl::Barrier => FlowKind::Barrier,
-            Ctl::Split => FlowKind::SplitLanes,
+            Ctl::Split => FlowKind::SplitLanes { apart: inst.op == Op::SplitEnd },
             Ctl::Merge => FlowKind::Merge,
             // Trap when executed.
             Ctl::Next | Ctl::Trap | Ctl::Fork => FlowKind::Next,

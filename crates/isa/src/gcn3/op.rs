@@ -19,7 +19,7 @@ pub enum Op {
     SMovrelsB64, SMovreldB32, SMovreldB64, SCbranchJoin, SAbsI32, SSetGprIdxIdx,
     SCmpEqI32, SCmpLgI32, SCmpGtI32, SCmpGeI32, SCmpLtI32, SCmpLeI32, SCmpEqU32, SCmpLgU32, SCmpGtU32,
     SCmpGeU32, SCmpLtU32, SCmpLeU32, SBitcmp0B32, SBitcmp1B32, SBitcmp0B64, SBitcmp1B64, SSetvskip,
-    SSetGprIdxOn, SCmpEqU64, SCmpLgU64, Split, Merge,
+    SSetGprIdxOn, SCmpEqU64, SCmpLgU64, Split, Merge, SplitEnd,
     SMovkI32, SCmovkI32, SCmpkEqI32, SCmpkLgI32, SCmpkGtI32, SCmpkGeI32, SCmpkLtI32, SCmpkLeI32,
     SCmpkEqU32, SCmpkLgU32, SCmpkGtU32, SCmpkGeU32, SCmpkLtU32, SCmpkLeU32, SAddkI32, SMulkI32,
     SCbranchIFork, SGetregB32, SSetregB32, SSetregImm32B32,

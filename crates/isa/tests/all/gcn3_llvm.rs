@@ -380,7 +380,9 @@ fn known_ambiguities() {
 fn split_and_merge_have_names() {
     assert_eq!(assemble_line("split s4, s5").unwrap(), [0xbf14_0504]);
     assert_eq!(assemble_line("merge").unwrap(), [0xbf15_0000]);
+    assert_eq!(assemble_line("split_end s4, s5").unwrap(), [0xbf16_0504]);
     assert_eq!(disassemble(&decode(&[0xbf14_0504]).unwrap()), "split s4, s5");
+    assert_eq!(disassemble(&decode(&[0xbf16_0504]).unwrap()), "split_end s4, s5");
 }
 
 /// Anything may be in a source file.

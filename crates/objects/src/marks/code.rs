@@ -36,6 +36,10 @@ pub struct Site {
     /// The branch of the if to which this else side belongs.
     pub else_of: Option<u64>,
     pub markable: bool,
+    /// Marked with `split_end`: its lanes never come together again.
+    pub ends: bool,
+    /// Lanes that are off at the branch have nothing left to do but to end.
+    pub only_ends: bool,
     /// Why it cannot be marked with split and merge.
     pub why: &'static str,
     /// Has its `split`.
@@ -48,6 +52,11 @@ impl Site {
     /// The MODE bit needs no place to merge.
     pub fn usable(&self, style: MarkStyle) -> bool {
         style == MarkStyle::Thesis || self.markable
+    }
+
+    /// A path of their own can be of use to the lanes that are off. The MODE bit is set everywhere.
+    pub fn gains(&self, style: MarkStyle) -> bool {
+        self.usable(style) && (style == MarkStyle::Thesis || !self.only_ends)
     }
 
     /// `0x2650 (control.cl:12)`.
@@ -98,9 +107,11 @@ impl Code {
             kind: r.kind,
             reconverge: (r.reconverge != NO_PC).then(|| self.addr(r.reconverge)),
             else_of: self.if_of(r).map(|first| self.addr(first.branch)),
-            markable: r.structured,
+            markable: r.markable(),
+            ends: r.ends.is_some(),
+            only_ends: r.only_ends(),
             why: r.why,
-            split: self.op_at(self.before(r.branch)) == Some(Op::Split),
+            split: matches!(self.op_at(self.before(r.branch)), Some(Op::Split | Op::SplitEnd)),
             mode: self.mode_bit(self.before(r.branch)) == Some(true),
         }
     }
@@ -119,7 +130,7 @@ impl Code {
     /// The branch to mark instead: that of the if, for an else side.
     pub fn leader(&self, pc: Pc, style: MarkStyle) -> Pc {
         let first = self.program.flow.region(pc).and_then(|r| self.if_of(r));
-        first.filter(|f| style == MarkStyle::Thesis || f.structured).map_or(pc, |f| f.branch)
+        first.filter(|f| style == MarkStyle::Thesis || f.markable()).map_or(pc, |f| f.branch)
     }
 
     pub fn addr(&self, pc: Pc) -> u64 {

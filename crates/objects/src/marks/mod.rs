@@ -32,7 +32,7 @@ pub fn marked_branches(program: &Program<Gcn3>, style: MarkStyle) -> BTreeSet<Pc
     let is_mark = |pc: Pc| {
         let inst = program.ops.get(pc as usize).and_then(|op| op.inst.as_ref());
         inst.is_some_and(|inst| match style {
-            MarkStyle::Pws => inst.op == Op::Split,
+            MarkStyle::Pws => matches!(inst.op, Op::Split | Op::SplitEnd),
             MarkStyle::Thesis => code::mode_bit(inst) == Some(true),
         })
     };
@@ -68,7 +68,7 @@ pub fn mark(bytes: &[u8], request: &Request) -> Result<Marked, MarkError> {
     let mut notes = Vec::new();
     let mut edits = Edits::default();
     let chosen: BTreeSet<Pc> = match &request.wanted {
-        Wanted::All => code.sites.iter().filter(|s| s.usable(request.style)).map(|s| s.pc).collect(),
+        Wanted::All => code.sites.iter().filter(|s| s.gains(request.style)).map(|s| s.pc).collect(),
         Wanted::At(places) => places::resolve(&code, places, request.style, &mut notes)?,
         Wanted::Source => places::from_source(&code, request.style, &mut edits, &mut notes)?,
     };

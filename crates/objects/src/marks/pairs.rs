@@ -11,6 +11,8 @@ use wb_program::Region;
 /// `split exec_lo, exec_hi`: lanes that are on stay, the others get a path of their own.
 const SPLIT: u32 = 0xbf14_7f7e;
 const MERGE: u32 = 0xbf15_0000;
+/// `split_end exec_lo, exec_hi`: the same for lanes that never come together again.
+const SPLIT_END: u32 = 0xbf16_7f7e;
 
 /// Inserts what is missing for `chosen`, removes what does nothing; the branches that are marked in the end.
 pub(super) fn mark(
@@ -19,13 +21,14 @@ pub(super) fn mark(
     edits: &mut Edits,
     notes: &mut Vec<String>,
 ) -> BTreeSet<Pc> {
-    let region = |pc: Pc| code.program.flow.region(pc).filter(|r| r.structured);
+    let region = |pc: Pc| code.program.flow.region(pc).filter(|r| r.markable());
     let mut wanted = chosen.clone();
     // Functions with a split whose merge cannot be told: hands off their merges.
     let mut unclear = BTreeSet::new();
     let mut kept = BTreeSet::new();
-    for pc in code.pcs().filter(|&pc| code.op_at(pc) == Some(Op::Split)) {
+    for pc in code.pcs().filter(|&pc| matches!(code.op_at(pc), Some(Op::Split | Op::SplitEnd))) {
         let branch = code.next(pc);
+        let fits = |r: &&Region| r.ends.is_some() == (code.op_at(pc) == Some(Op::SplitEnd));
         let leader = code.leader(branch, wb_hw::MarkStyle::Pws);
         if code.target(branch).is_none() {
             notes.push(format!(
@@ -33,7 +36,7 @@ pub(super) fn mark(
                 code.place(pc)
             ));
             edits.remove.insert(pc);
-        } else if region(branch).is_none() {
+        } else if region(branch).filter(fits).is_none() {
             notes
                 .push(format!("{}: a split written by hand stays; its merge is not checked", code.place(pc)));
             unclear.insert(code.function(pc).to_owned());
@@ -49,10 +52,12 @@ pub(super) fn mark(
     // Merges wanted behind the instruction that switches the lanes on.
     let mut merges: BTreeMap<Pc, usize> = BTreeMap::new();
     for &branch in &wanted {
-        let Some(Region { reconverge, .. }) = region(branch) else { continue };
-        *merges.entry(*reconverge).or_default() += 1;
+        let Some(Region { reconverge, ends, .. }) = region(branch) else { continue };
+        if ends.is_none() {
+            *merges.entry(*reconverge).or_default() += 1;
+        }
         if !kept.contains(&code.before(branch)) {
-            edits.before.entry(branch).or_default().push(SPLIT);
+            edits.before.entry(branch).or_default().push(if ends.is_some() { SPLIT_END } else { SPLIT });
         }
     }
     let mut counted: BTreeSet<Pc> = BTreeSet::new();
@@ -75,5 +80,5 @@ pub(super) fn mark(
 }
 
 fn has_split(code: &Code, branch: Pc) -> bool {
-    code.op_at(code.before(branch)) == Some(Op::Split)
+    matches!(code.op_at(code.before(branch)), Some(Op::Split | Op::SplitEnd))
 }

@@ -60,7 +60,8 @@ fn disassembly(name: &str, bytes: &[u8]) -> Option<Vec<String>> {
 }
 
 fn is_mark(line: &str) -> bool {
-    line.contains("0xbf147f7e") || line.contains("0xbf150000") || line.contains("HW_REG_MODE, 21, 1")
+    ["0xbf147f7e", "0xbf150000", "0xbf167f7e"].iter().any(|w| line.contains(w))
+        || line.contains("HW_REG_MODE, 21, 1")
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn with_lines(object: &CodeObject) -> Vec<(u32, String, u32)> {
     let bytes = object.bytes_at(object.text.start, len).expect("text");
     let line: BTreeMap<u64, (u32, u32)> = object.lines.iter().map(|&(a, f, l)| (a, (f, l))).collect();
     let words = bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("word"))).enumerate();
-    let keep = words.filter(|(_, w)| !matches!(w, 0xbf14_7f7e | 0xbf15_0000 | 0xbf80_0000));
+    let keep = words.filter(|(_, w)| !matches!(w, 0xbf14_7f7e | 0xbf15_0000 | 0xbf16_7f7e | 0xbf80_0000));
     keep.map(|(i, w)| {
         let addr = object.text.start + 4 * i as u64;
         let (_, &(file, line)) = line.range(..=addr).next_back().unwrap_or((&0, &(0, 0)));

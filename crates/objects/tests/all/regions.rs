@@ -92,7 +92,50 @@ fn a_mask_nobody_saved() {
     let p = program("s_and_b64 exec, exec, vcc\ns_cbranch_execz END\nv_mov_b32 v1, 1\nEND: s_endpgm");
     let r = region(&p, 1);
     assert_eq!((r.kind, r.reconverge, r.structured), (RegionKind::Unsaved, NO_PC, false));
+    assert_eq!((r.ends, r.only_ends(), r.why), (Some(at(&p, 3)), true, ""));
+    // Lanes are switched on again, and it cannot be told that these are among them.
+    let p = program(
+        "s_and_b64 exec, exec, vcc\ns_cbranch_execz END\nv_mov_b32 v1, 1\nEND: s_or_b64 exec, exec, s[4:5]\ns_endpgm",
+    );
+    let r = region(&p, 1);
+    assert_eq!((r.ends, r.markable()), (None, false));
     assert!(r.why.contains("saved"), "{}", r.why);
+}
+
+/// Compilers leave the last restoring of the mask out.
+#[test]
+fn sides_that_end_with_the_kernel() {
+    let body = |second: &str, end: &str| {
+        program(&format!(
+            "s_and_saveexec_b64 s[4:5], vcc
+             s_xor_b64 s[4:5], exec, s[4:5]
+             s_cbranch_execz ELSE
+             v_mov_b32 v1, 1
+             ELSE: {second}
+             s_cbranch_execz END
+             v_mov_b32 v1, 2
+             END: {end}"
+        ))
+    };
+    for second in [
+        "s_andn2_saveexec_b64 s[4:5], s[4:5]",
+        "s_or_saveexec_b64 s[4:5], s[4:5]\ns_xor_b64 exec, exec, s[4:5]",
+    ] {
+        let p = body(second, "s_endpgm");
+        let r = region(&p, 2);
+        assert_eq!((r.reconverge, r.structured, r.why), (NO_PC, false, ""));
+        assert!(r.ends.is_some() && !r.only_ends() && r.serialise.is_some());
+    }
+    // A return from a function is no end, and lanes that are looked at must be together.
+    let second = "s_andn2_saveexec_b64 s[4:5], s[4:5]";
+    for (end, why) in [
+        ("s_setpc_b64 s[30:31]", "switches the lanes on again"),
+        ("v_readfirstlane_b32 s0, v1\ns_endpgm", "running together"),
+    ] {
+        let r = region(&body(second, end), 2).clone();
+        assert_eq!(r.ends, None);
+        assert!(r.why.contains(why), "{}", r.why);
+    }
 }
 
 #[test]

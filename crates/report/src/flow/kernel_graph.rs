@@ -68,6 +68,8 @@ pub struct RegionJson {
     pub reconverge: Option<usize>,
     pub reconverge_pc: Option<Pc>,
     pub markable: bool,
+    /// Its lanes never come together again: marked with `split_end`.
+    pub ends: bool,
     pub why: &'static str,
 }
 

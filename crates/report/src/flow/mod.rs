@@ -119,7 +119,8 @@ impl<I: Isa> Builder<'_, I> {
             serialise: r.serialise.and_then(|pc| self.at(pc)),
             reconverge: known.and_then(|pc| self.at(pc)),
             reconverge_pc: known,
-            markable: r.structured,
+            markable: r.markable(),
+            ends: r.ends.is_some(),
             why: r.why,
         })
     }

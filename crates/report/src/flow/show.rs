@@ -64,15 +64,16 @@ pub fn text(g: &KernelGraph) -> String {
     }
     for r in &g.regions {
         let marks = if r.markable { "markable".to_owned() } else { format!("not markable: {}", r.why) };
+        let meet = if r.ends {
+            "lanes never meet".into()
+        } else {
+            format!("lanes meet in {}", number(r.reconverge))
+        };
         let second = r.serialise.map_or_else(String::new, |b| format!(", other side from {b}"));
         let _ = writeln!(
             out,
-            "  block {}, pc {} ({:#x}), {}{second}, lanes meet in {}, {marks}",
-            r.block,
-            r.pc,
-            r.addr,
-            r.kind,
-            number(r.reconverge)
+            "  block {}, pc {} ({:#x}), {}{second}, {meet}, {marks}",
+            r.block, r.pc, r.addr, r.kind
         );
     }
     let _ = writeln!(out, "\nnesting");

@@ -1,6 +1,8 @@
 //! Predictable wavefront splitting (PWS section 4.1): `split` gives the lanes it does not keep a context of their
 //! own on a split unit, `merge` brings a path and its child together again. A split that cannot happen (no lanes on
 //! one side, no context left) leaves a mark on the child stack, so that its merge does nothing (design choice).
+//! `split_end` (ours) is for lanes that never come together again: parent and child forget each other, so merges of
+//! regions around pass the child by, and its context is free when it ends.
 
 use super::mechanism::{Change, Context, Divergence, Merge, Refusal, plain, unsupported};
 use wb_hw::Mechanism;
@@ -31,26 +33,33 @@ impl Pws {
         &mut self.contexts[id]
     }
 
-    fn split(&mut self, keep: Mask, cx: &mut Context) -> Change {
+    fn split(&mut self, keep: Mask, apart: bool, cx: &mut Context) -> Change {
         let at = cx.at;
         let (kept, new) = (at.mask & keep, at.mask & !keep);
         let refused = match () {
             () if kept == 0 || new == 0 => Some(RefusedReason::OneSided),
             () if cx.map.spills => Some(RefusedReason::Spills),
             () if cx.free == 0 => Some(RefusedReason::NoContext),
+            () if apart && cx.map.region_behind(at.next).is_none_or(|r| r.hazard) => {
+                Some(RefusedReason::Convergent)
+            }
             () => None,
         };
         if let Some(reason) = refused {
             cx.notes.add(|| Kind::SplitRefused { reason, lanes: new });
-            self.context(at.id).children.push(None);
+            if !apart {
+                self.context(at.id).children.push(None);
+            }
             return Change::on(at, at.next);
         }
         let id = cx.free.trailing_zeros() as usize;
         cx.notes.add(|| Kind::Split { taken: kept, other: new });
-        *self.context(id) = Swf { mask: new, parent: Some(at.id), ..Swf::default() };
+        *self.context(id) = Swf { mask: new, parent: (!apart).then_some(at.id), ..Swf::default() };
         let own = self.context(at.id);
         own.mask = kept;
-        own.children.push(Some(id));
+        if !apart {
+            own.children.push(Some(id));
+        }
         Change::Split { keep: (at.next, kept), new: (at.next, new), id, origin: at.pc }
     }
 
@@ -137,7 +146,7 @@ impl Divergence for Pws {
     fn step(&mut self, flow: Flow, cx: &mut Context) -> Result<Change, Refusal> {
         let at = cx.at;
         match flow {
-            Flow::SplitLanes { keep } => Ok(self.split(keep, cx)),
+            Flow::SplitLanes { keep, apart } => Ok(self.split(keep, apart, cx)),
             Flow::Merge => Ok(self.merge(cx)),
             Flow::Exit { lanes } => {
                 *cx.live &= !lanes;

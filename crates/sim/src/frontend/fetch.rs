@@ -50,7 +50,7 @@ pub fn jumps(kind: &FlowKind) -> bool {
         FlowKind::Jump(_)
         | FlowKind::Branch(_)
         | FlowKind::MaskBranch { .. }
-        | FlowKind::SplitLanes
+        | FlowKind::SplitLanes { .. }
         | FlowKind::Merge
         | FlowKind::Call { .. }
         | FlowKind::Indirect { .. }

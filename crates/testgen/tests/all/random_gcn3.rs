@@ -119,6 +119,25 @@ fn newer_mechanisms() {
     }
 }
 
+/// Lanes that never come together again: ends of kernels, and paths that leave the regions around them (`split_end`).
+#[test]
+fn paths_that_end_by_themselves() {
+    let seen = Mutex::new([0; 2]);
+    in_parallel(Setup::COUNT * 10, |i| {
+        let n = Setup::ENDING + i;
+        let done = run(n)?;
+        let setup = Setup::number(n);
+        if setup.way.mechanism == wb_hw::Mechanism::Pws {
+            let mut seen = seen.lock().unwrap();
+            seen[0] += done.splits;
+            seen[1] += done.merges;
+        }
+        Ok(())
+    });
+    let [splits, merges] = seen.into_inner().unwrap();
+    assert!(merges > 1_000 && splits > merges + 1_000, "{splits} splits, {merges} merges");
+}
+
 fn many(cases: u64) {
     let coverage = Mutex::new(Coverage::default());
     in_parallel(cases, |n| {

@@ -125,8 +125,8 @@ impl Plan {
         match points {
             Points::At { points, .. } => at.extend(points),
             Points::Divergent | Points::Blocks => {
-                let places = regions.iter().flat_map(|r| [r.branch, r.reconverge]);
-                at.extend(places.filter(|&pc| pc != NO_PC));
+                let places = regions.iter().flat_map(|r| [Some(r.branch), join_of(r, marked)]);
+                at.extend(places.flatten());
                 if *points == Points::Blocks {
                     at.extend(reached.iter().map(|&b| cfg.blocks[b].first));
                 }
@@ -174,7 +174,7 @@ impl Plan {
             for &pc in &pcs {
                 match program.flow.kind[pc as usize] {
                     FlowKind::Call { target, .. } => self.calls.push((pc, target)),
-                    FlowKind::SplitLanes => _ = self.splits.insert(pc, pcs[pcs.len() - 1]),
+                    FlowKind::SplitLanes { .. } => _ = self.splits.insert(pc, pcs[pcs.len() - 1]),
                     _ => {}
                 }
             }
@@ -263,12 +263,8 @@ impl Plan {
             }
             // The second side belongs to its if, unless it may split the wave by itself.
             let second = if_of(program, r).is_some() && !self.marked.contains(&r.branch);
-            if second || r.reconverge == NO_PC {
-                continue;
-            }
-            let (Some(node), Some(join)) = (self.node_at(r.branch), self.node_at(r.reconverge)) else {
-                continue;
-            };
+            let join = join_of(r, &self.marked).filter(|_| !second).and_then(|pc| self.node_at(pc));
+            let (Some(node), Some(join)) = (self.node_at(r.branch), join) else { continue };
             let other = regions.iter().find(|e| if_of(program, e).is_some_and(|f| f.branch == r.branch));
             let other = other.map(|e| e.branch);
             self.regions.push(PlanRegion {
@@ -278,7 +274,7 @@ impl Plan {
                 join,
                 first: body(self, r.branch, true),
                 second: other.map_or(Vec::new(), |e| body(self, e, true)),
-                markable: r.structured,
+                markable: r.markable(),
             });
         }
         let skips = |e: &usize| {
@@ -309,6 +305,12 @@ impl Plan {
     pub fn piece_at(&self, pc: Pc) -> Option<usize> {
         self.piece_at.get(&pc).copied()
     }
+}
+
+/// Where the paths of a split come together, or to the block in which they end. Lanes of a branch that is not marked and
+/// have nothing to do but to end are no region.
+fn join_of(r: &wb_program::Region, marked: &BTreeSet<Pc>) -> Option<Pc> {
+    r.join().filter(|_| !r.only_ends() || marked.contains(&r.branch))
 }
 
 /// The if whose second side the branch stands in front of.

@@ -98,10 +98,10 @@ pub(super) fn sopp(inst: &Inst, at: &At, regs: &mut Regs, path: Mask) -> Result<
     Ok(if taken { Flow::Jump(target(inst, at.next)) } else { Flow::Next })
 }
 
-/// PWS 4.1: the two operands are the lanes that stay, low half first.
+/// PWS 4.1: the two operands are the lanes that stay, low half first. `split_end` is ours: no merge belongs to it.
 pub(super) fn split(inst: &Inst, regs: &Regs, path: Mask) -> Flow {
     let (low, high) = (get32(regs, inst.src[0], path), get32(regs, inst.src[1], path));
-    Flow::SplitLanes { keep: u64::from(low) | u64::from(high) << 32 }
+    Flow::SplitLanes { keep: u64::from(low) | u64::from(high) << 32, apart: inst.op == Op::SplitEnd }
 }
 
 /// Numbers of hardware registers.

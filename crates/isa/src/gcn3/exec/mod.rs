@@ -54,7 +54,7 @@ pub(super) fn exec<B: Bus>(
             _ => scalar1::sop1(inst, regs, path)?,
         },
         Format::Sopc => match inst.op {
-            Op::Split => return Ok(control::split(inst, regs, path)),
+            Op::Split | Op::SplitEnd => return Ok(control::split(inst, regs, path)),
             Op::Merge => return Ok(Flow::Merge),
             _ => scalar::sopc(inst, regs, path)?,
         },

@@ -132,6 +132,7 @@ pub(super) const SOPC: &[Entry] = &[
     sopc(0x13, Op::SCmpLgU64, "s_cmp_lg_u64", None, [U64, U64, None]).writes(SCC),
     sopc(0x14, Op::Split, "split", None, [B32, B32, None]).flow(Split),
     sopc(0x15, Op::Merge, "merge", None, [None, None, None]).flow(Merge),
+    sopc(0x16, Op::SplitEnd, "split_end", None, [B32, B32, None]).flow(Split),
 ];
 
 #[rustfmt::skip]

@@ -21,7 +21,7 @@ pub fn available() -> bool {
 
 /// Operations LLVM does not know: ours by design.
 pub fn unknown_to_llvm(inst: &Inst) -> bool {
-    matches!(inst.op, Op::Split | Op::Merge)
+    matches!(inst.op, Op::Split | Op::SplitEnd | Op::Merge)
 }
 
 pub struct TempDir(pub PathBuf);

@@ -33,7 +33,7 @@ pub struct Failure {
 /// A kernel on its machine, to be run by whoever asks. `input` 0 is what [`check`] runs; others change what the kernel
 /// reads, so that its lanes go other ways.
 pub fn job(kernel: &Kernel, setup: &Setup, input: u64) -> Result<Job, String> {
-    let source = emit::source(kernel, setup.group(), setup.marking);
+    let source = emit::source(kernel, setup);
     let object = ObjectFile::from_bytes("random.s", source.as_bytes())
         .map_err(|e| format!("{:?}", miette::Report::new(e)))?;
     let mut launched = Launched::new(&object, setup, setup.machine(), true)?;
@@ -49,7 +49,7 @@ pub fn job(kernel: &Kernel, setup: &Setup, input: u64) -> Result<Job, String> {
 
 /// Runs a kernel both ways; an error describes the first difference.
 pub fn check(kernel: &Kernel, setup: &Setup) -> Result<Checked, Failure> {
-    let source = emit::source(kernel, setup.group(), setup.marking);
+    let source = emit::source(kernel, setup);
     check_source(kernel, setup, &source).map_err(|what| Failure { what, source })
 }
 

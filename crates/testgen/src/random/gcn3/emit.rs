@@ -10,39 +10,56 @@ use super::super::setup::mix;
 use super::super::{SCRATCH, SLOT, prelude};
 use super::ast::{Kernel, LoopShape, Segment, Serial, Shape, Shared, Stmt};
 use super::expr::{LEFT, SLOT_ADDRESS, VARS, cond, expr, own_word, value};
-use super::setup::Marking;
+use super::setup::{Marking, Setup};
 
 const MODE: &str = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 21, 1),";
 
-/// The assembly of a kernel for groups of `group` threads.
-pub fn source(kernel: &Kernel, group: u32, marking: Marking) -> String {
-    let mut e = Emit { text: Text::default(), marking, places: 0, next: 14, loops: 0 };
-    e.head(kernel, group);
+/// The assembly of a kernel as the setup launches and marks it.
+pub fn source(kernel: &Kernel, setup: &Setup) -> String {
+    let mut e = Emit {
+        text: Text::default(),
+        marking: setup.marking,
+        places: 0,
+        next: 14,
+        loops: 0,
+        ending: setup.ending,
+    };
+    e.head(kernel, setup.group());
     for stmt in prelude() {
         if let Plain::Assign(var, value) = stmt {
             expr(&mut e.text, VARS[usize::from(var)], &value);
         }
     }
     e.segments(&kernel.segments);
-    e.tail();
+    match setup.ending {
+        None => e.tail(),
+        Some(seed) => {
+            let end = e.text.fresh("over");
+            e.ending(seed, 2, &end);
+            e.text.place(&end);
+        }
+    }
+    asm!(e.text, "s_endpgm");
     e.text.out
 }
 
 /// A branch that was marked: where its lanes are on again, the marks end.
 #[derive(Clone, Copy, Default)]
-struct Mark {
-    split: bool,
-    mode: bool,
+pub(super) struct Mark {
+    pub split: bool,
+    pub mode: bool,
 }
 
-struct Emit {
-    text: Text,
-    marking: Marking,
+pub(super) struct Emit {
+    pub text: Text,
+    pub marking: Marking,
     /// Branches so far, for the marking to choose among.
     places: u64,
     /// Next free scalar register.
     next: u32,
     loops: usize,
+    /// Lanes part for good now and then.
+    ending: Option<u64>,
 }
 
 impl Emit {
@@ -69,7 +86,7 @@ impl Emit {
         asm!(t, "s_mov_b32 m0, -1");
     }
 
-    fn tail(&mut self) {
+    pub(super) fn tail(&mut self) {
         let (low, high) = SLOT_ADDRESS;
         for (i, var) in VARS.iter().enumerate() {
             let t = &mut self.text;
@@ -77,11 +94,10 @@ impl Emit {
             asm!(t, "v_addc_u32 v15, vcc, 0, {high}, vcc");
             asm!(t, "flat_store_dword v[14:15], {var}");
         }
-        asm!(self.text, "s_endpgm");
     }
 
     /// A pair of scalar registers, free again when the caller gives back `next`.
-    fn pair(&mut self) -> String {
+    pub(super) fn pair(&mut self) -> String {
         self.next += 2;
         format!("s[{}:{}]", self.next - 2, self.next - 1)
     }
@@ -189,15 +205,25 @@ impl Emit {
 
     /// The next branch: marks it, if it is its turn. `structured`: its region ends in one known place.
     fn mark(&mut self, structured: bool) -> Mark {
+        // A path may leave the regions around it for good, and pass their merges by.
+        let apart = self.ending.is_some_and(|seed| mix(seed ^ self.places << 8).is_multiple_of(4));
+        match structured && apart {
+            true => Mark { split: false, ..self.mark_as(Some("split_end")) },
+            false => self.mark_as(structured.then_some("split")),
+        }
+    }
+
+    /// The same, with the instruction that parts the lanes, if one may.
+    pub(super) fn mark_as(&mut self, split: Option<&str>) -> Mark {
         self.places += 1;
         let chosen = match self.marking {
             Marking::None => return Mark::default(),
             Marking::All => true,
             Marking::Random(seed) => mix(seed ^ self.places << 20).is_multiple_of(2),
         };
-        let mark = Mark { split: chosen && structured, mode: chosen };
-        if mark.split {
-            asm!(self.text, "split exec_lo, exec_hi");
+        let mark = Mark { split: chosen && split.is_some(), mode: chosen };
+        if let Some(split) = split.filter(|_| chosen) {
+            asm!(self.text, "{split} exec_lo, exec_hi");
         }
         if mark.mode {
             asm!(self.text, "{MODE} 1");
@@ -206,7 +232,7 @@ impl Emit {
     }
 
     /// After the branch, on either way.
-    fn branched(&mut self, mark: Mark) {
+    pub(super) fn branched(&mut self, mark: Mark) {
         if mark.mode {
             asm!(self.text, "{MODE} 0");
         }

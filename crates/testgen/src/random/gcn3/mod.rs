@@ -4,6 +4,7 @@
 mod ast;
 mod differential;
 mod emit;
+mod ending;
 mod expr;
 mod generate;
 mod interpret;

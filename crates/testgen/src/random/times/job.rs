@@ -18,7 +18,7 @@ pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
     let mut noise = Noise::new(case ^ 0x6e0);
     let (group, groups) = match style {
         Style::Plain => (64, 1),
-        Style::Any | Style::Splits => {
+        Style::Any | Style::Splits | Style::Ends => {
             (noise.pick(&[64, 64, 128, 192, 256, 100]), noise.pick(&[1, 2, 3, 5, 8, 17, 40]))
         }
     };
@@ -27,11 +27,11 @@ pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
     let machine = match style {
         Style::Plain => plain_machine(case),
         Style::Any => times_machine(case),
-        Style::Splits => splits_machine(case),
+        Style::Splits | Style::Ends => splits_machine(case),
     };
     let split = match style {
         Style::Plain | Style::Any => SplitSpec::default(),
-        Style::Splits => marks(&machine, &text, &mut noise),
+        Style::Splits | Style::Ends => marks(&machine, &text, &mut noise),
     };
     let spec = JobSpec {
         isa: Some(wb_hw::InstructionSet::Gcn3),
@@ -91,7 +91,7 @@ pub fn times_files(case: u64, input: u64) -> Result<Vec<(String, Vec<u8>)>, Stri
 /// All branches, or some of them.
 fn marks(machine: &Machine, text: &str, noise: &mut Noise) -> SplitSpec {
     let style = machine.divergence.mechanism.info().marks.unwrap_or_default();
-    let branches = text.lines().enumerate().filter(|(_, line)| line.contains("s_cbranch_execz"));
+    let branches = text.lines().enumerate().filter(|(_, line)| line.contains("s_cbranch_exec"));
     let at: Vec<String> = branches.map(|(i, _)| format!("times.s:{}", i + 1)).collect();
     if noise.one_in(2) || at.is_empty() {
         return SplitSpec { at: Vec::new(), all: true, style };

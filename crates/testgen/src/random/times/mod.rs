@@ -25,12 +25,32 @@ pub enum Style {
     Plain,
     /// Everything, with ifs that split waves: no barriers inside them, and sides that leave scalars alone.
     Splits,
+    /// The same, with an end at which lanes part for good.
+    Ends,
+}
+
+impl Style {
+    fn splits(self) -> bool {
+        match self {
+            Style::Any | Style::Plain => false,
+            Style::Splits | Style::Ends => true,
+        }
+    }
 }
 
 /// The assembly of case number `case`, for groups of `group` work-items.
 pub fn times_kernel(case: u64, style: Style, group: u32) -> String {
     let noise = Noise::new(case ^ 0x7177_e5a1);
-    let mut g = Generator { noise, text: String::new(), labels: 0, style, next: 0, loops: 0, inside: 0 };
+    let mut g = Generator {
+        noise,
+        text: String::new(),
+        labels: 0,
+        style,
+        next: 0,
+        loops: 0,
+        inside: 0,
+        apart: false,
+    };
     g.text.push_str(".kernel times\n.arg buf input\n.arg buf output\n.lds 4096\n");
     g.line("s_load_dwordx4 s[4:7], s[0:1], 0x0");
     g.line("s_waitcnt lgkmcnt(0)");
@@ -49,6 +69,12 @@ pub fn times_kernel(case: u64, style: Style, group: u32) -> String {
     }
     let count = 3 + g.noise.below(24);
     g.statements(count, 0);
+    if style == Style::Ends {
+        let end = g.label();
+        (g.apart, g.inside) = (true, 1);
+        g.ending(2, &end);
+        let _ = writeln!(g.text, "{end}:");
+    }
     g.line("s_endpgm");
     g.text
 }
@@ -63,6 +89,8 @@ struct Generator {
     loops: u32,
     /// Ifs around.
     inside: u32,
+    /// Lanes may have parted for good: no instruction may look at other lanes.
+    apart: bool,
 }
 
 impl Generator {
@@ -90,13 +118,13 @@ impl Generator {
                 0..=24 => self.arithmetic(),
                 25..=34 if self.inside == 0 => self.scalar(),
                 35..=54 => self.global(),
-                60..=74 if self.style == Style::Splits && depth < 3 => self.if_else(depth),
-                55..=66 => self.local(),
+                60..=74 if self.style.splits() && depth < 3 => self.if_else(depth),
+                55..=66 if !self.apart => self.local(),
                 67..=71 => self.wait(),
                 72..=78 if depth < 2 => self.repeat(depth),
                 79..=84 if depth < 3 && !plain => self.region(depth),
                 85..=89 if depth < 3 => self.skip(depth),
-                90..=93 if !plain => self.barrier(depth),
+                90..=93 if !plain && !self.apart => self.barrier(depth),
                 94..=95 => (0..20).for_each(|_| self.arithmetic()),
                 _ => self.arithmetic(),
             }
@@ -250,7 +278,7 @@ impl Generator {
         self.line(&format!("s_mov_b32 s{counter}, 0"));
         let _ = writeln!(self.text, "{top}:");
         self.statements(inner, depth + 1);
-        if self.style != Style::Plain && self.noise.one_in(3) {
+        if self.style != Style::Plain && !self.apart && self.noise.one_in(3) {
             let (from, limit) = (self.loaded(), self.noise.below(64));
             self.line(&format!("v_readfirstlane_b32 s38, v{from}"));
             self.line(&format!("s_cmp_gt_u32 s38, {limit}"));
@@ -307,11 +335,55 @@ impl Generator {
         self.line(&format!("s_or_b64 exec, exec, {saved}"));
     }
 
+    /// The last code, without a mask restored before the end: two sides, lanes that return, a loop that lanes leave.
+    fn ending(&mut self, depth: u32, end: &str) {
+        let count = 1 + self.noise.below(6);
+        self.statements(count, 1);
+        if depth == 0 {
+            return;
+        }
+        let (a, limit) = (self.loaded(), self.noise.below(64));
+        let save = 96 + 2 * depth;
+        let saved = format!("s[{save}:{}]", save + 1);
+        self.line(&format!("v_cmp_lt_u32 vcc, {limit}, v{a}"));
+        match self.noise.below(4) {
+            0 | 1 => {
+                let other = self.label();
+                self.line(&format!("s_and_saveexec_b64 {saved}, vcc"));
+                self.line(&format!("s_xor_b64 {saved}, exec, {saved}"));
+                self.line(&format!("s_cbranch_execz {other}"));
+                let count = 1 + self.noise.below(8);
+                self.statements(count, 1);
+                let _ = writeln!(self.text, "{other}:");
+                self.line(&format!("s_andn2_saveexec_b64 {saved}, {saved}"));
+                self.line(&format!("s_cbranch_execz {end}"));
+            }
+            2 => {
+                self.line("s_and_b64 exec, exec, vcc");
+                self.line(&format!("s_cbranch_execz {end}"));
+            }
+            _ => {
+                let top = self.label();
+                let rounds = 1 + self.noise.below(4);
+                self.line(&format!("v_min_u32 v20, {rounds}, v{a}"));
+                let _ = writeln!(self.text, "{top}:");
+                let count = 1 + self.noise.below(4);
+                self.statements(count, 2);
+                self.line("v_subrev_u32 v20, vcc, 1, v20");
+                self.line("v_cmp_lt_i32 vcc, 0, v20");
+                self.line("s_and_b64 exec, exec, vcc");
+                self.line(&format!("s_cbranch_execnz {top}"));
+                return;
+            }
+        }
+        self.ending(depth - 1, end);
+    }
+
     /// A branch of the whole wave, on contents or on numbers.
     fn skip(&mut self, depth: u32) {
         let inner = 1 + self.noise.below(4);
         let (end, limit) = (self.label(), self.noise.below(64));
-        if self.style != Style::Plain && self.noise.one_in(2) {
+        if self.style != Style::Plain && !self.apart && self.noise.one_in(2) {
             let from = self.loaded();
             self.line(&format!("v_readfirstlane_b32 s38, v{from}"));
             self.line(&format!("s_cmp_lt_u32 s38, {limit}"));

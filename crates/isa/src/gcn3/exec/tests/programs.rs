@@ -84,8 +84,15 @@ fn splitting_flows() {
     m.ok(asm("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 21, 1), 1"));
     assert_eq!(m.flow(&branch), flow(true));
     (m.regs.s[4], m.regs.s[9]) = (0x1234, 0x8000_0000);
-    assert_eq!(m.flow(&asm("split s4, s9")), Ok(Flow::SplitLanes { keep: 0x8000_0000_0000_1234 }));
-    assert_eq!(m.flow(&asm("split exec_lo, exec_hi")), Ok(Flow::SplitLanes { keep: 0x00f0 }));
+    assert_eq!(
+        m.flow(&asm("split s4, s9")),
+        Ok(Flow::SplitLanes { keep: 0x8000_0000_0000_1234, apart: false })
+    );
+    assert_eq!(m.flow(&asm("split exec_lo, exec_hi")), Ok(Flow::SplitLanes { keep: 0x00f0, apart: false }));
+    assert_eq!(
+        m.flow(&asm("split_end exec_lo, exec_hi")),
+        Ok(Flow::SplitLanes { keep: 0x00f0, apart: true })
+    );
     assert_eq!(m.flow(&asm("merge")), Ok(Flow::Merge));
 }
 
