@@ -51,6 +51,16 @@ impl Program {
         Program { name: name.to_owned(), bytes: bytes.to_vec(), isa }
     }
 
+    /// What it is called in messages: its file, mostly.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The file, the text, or what the compiler made of it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The instruction set it is written in.
     pub fn instruction_set(&self) -> InstructionSet {
         self.isa

@@ -14,16 +14,22 @@ const MANIFEST: &str = "crates/hip-library/Cargo.toml";
 pub fn find(told: Option<&Path>) -> miette::Result<PathBuf> {
     let exe = std::env::current_exe().into_diagnostic()?;
     let beside = exe.parent().map(Path::to_path_buf).unwrap_or_default();
+    let root = checkout(&exe);
+    // A command that was installed (`cargo install`) lies beside no other things that cargo built.
+    let built = match &root {
+        Some(root) if !is_built_there(&beside) => root.join("target/release"),
+        _ => beside.clone(),
+    };
     let places = match told {
         Some(path) => vec![path.to_path_buf()],
-        None => vec![beside.join(wb_hip::LIBRARY), beside.join("../lib").join(wb_hip::LIBRARY)],
+        None => [beside.clone(), beside.join("../lib"), built.clone()].map(|p| p.join(wb_hip::LIBRARY)).to_vec(),
     };
     let there = || places.iter().find_map(|p| p.canonicalize().ok().filter(|p| p.is_file()));
     if told.is_none()
         && there().is_none_or(|library| older(&library, &exe))
-        && let Some(root) = checkout(&exe)
+        && let Some(root) = &root
     {
-        build(&root, &beside)?;
+        build(root, &built)?;
     }
     there().ok_or_else(|| {
         miette!(
@@ -35,6 +41,11 @@ pub fn find(told: Option<&Path>) -> miette::Result<PathBuf> {
             places[0].display()
         )
     })
+}
+
+/// Whether cargo builds into this folder: it marks the one around it.
+fn is_built_there(folder: &Path) -> bool {
+    folder.parent().is_some_and(|target| target.join("CACHEDIR.TAG").is_file())
 }
 
 /// Whether a file was written before another one; what cannot be told is not.
