@@ -92,7 +92,7 @@ impl Job {
     fn run(&self, py: Python<'_>, timed: bool, statistics: bool) -> PyResult<Run> {
         let mut observer = Statistics::new();
         let outcome = self.watch(py, timed, statistics.then_some(&mut observer as &mut (dyn Observer + Send)))?;
-        let stats = statistics.then(|| serde_json::to_string(&observer.finish())).transpose();
+        let stats = statistics.then(|| serde_json::to_string(&observer.stats())).transpose();
         Ok(Run { stats: stats.map_err(|e| refuse(e.to_string()))?, outcome: Mutex::new(outcome) })
     }
 

@@ -296,7 +296,8 @@ pub(crate) fn splitting(program: &Program<Gcn3>, machine: &Machine) -> Splitting
             let reconvergence = match d.reconverge {
                 Reconverge::Default | Reconverge::Never => Reconvergence::Never,
                 Reconverge::RegionEnd => Reconvergence::AtJoin,
-                Reconverge::Anywhere => return unknown,
+                // Where masks match is not known before the run.
+                Reconverge::Anywhere | Reconverge::MaskStack => return unknown,
             };
             // A split that is refused for what follows never happens: the branch is as if it were not marked.
             let never = reconvergence == Reconvergence::Never;

@@ -140,6 +140,8 @@ pub enum Reconverge {
     RegionEnd,
     /// ... and become one wherever they stand at the same pc (DWS pc reconvergence).
     Anywhere,
+    /// Paths wait where the program's execution mask equals one of the split masks they had before (THESIS 4.3.4).
+    MaskStack,
 }
 
 /// Which splits happen whenever lanes disagree and a context is free. The analyser counts on these and on no others.
@@ -175,6 +177,8 @@ pub struct MechanismInfo {
     /// Settings of `divergence.reconverge` under which paths in different rounds of a loop can become one. There a path
     /// may go round more often than any of its lanes, and limits of lanes do not hold for it.
     pub mixes_rounds: &'static [Reconverge],
+    /// It keeps a stack of the split masks of a path: `divergence.reconverge` may be `mask-stack` (THESIS 4.3.4).
+    pub split_mask_stack: bool,
     pub sure_splits: SureSplits,
     /// Where paths meet if `divergence.reconverge` is `default`, for proofs about paths (docs/proved-bounds.md, lemma 10). None: they do
     /// not split, or nobody has shown that the proof holds for them; then proved bounds are refused.
@@ -182,8 +186,13 @@ pub struct MechanismInfo {
 }
 
 /// Whatever the setting, paths in different rounds can become one.
-const EVERY_RECONVERGE: &[Reconverge] =
-    &[Reconverge::Default, Reconverge::Never, Reconverge::RegionEnd, Reconverge::Anywhere];
+const EVERY_RECONVERGE: &[Reconverge] = &[
+    Reconverge::Default,
+    Reconverge::Never,
+    Reconverge::RegionEnd,
+    Reconverge::Anywhere,
+    Reconverge::MaskStack,
+];
 
 const GCN3: &[InstructionSet] = &[InstructionSet::Gcn3];
 const HARP: &[InstructionSet] = &[InstructionSet::Harp];
@@ -208,6 +217,7 @@ const fn one_path(
         two_level_scheduling: false,
         marks: None,
         reprovisions: false,
+        split_mask_stack: false,
         mixes_rounds: &[],
         sure_splits: SureSplits::HardwareDecides,
         meets: None,
@@ -296,7 +306,8 @@ listed! {
             two_level_scheduling: false,
             marks: Some(MarkStyle::Thesis),
             reprovisions: false,
-            mixes_rounds: &[Reconverge::RegionEnd, Reconverge::Anywhere],
+            mixes_rounds: &[Reconverge::RegionEnd, Reconverge::Anywhere, Reconverge::MaskStack],
+            split_mask_stack: true,
             sure_splits: SureSplits::MarkedBranches,
             meets: Some(Reconverge::Never),
         },
@@ -314,6 +325,7 @@ listed! {
             reprovisions: true,
             // Merges are where marks are, and marks that are not around whole regions are not counted on.
             mixes_rounds: &[],
+            split_mask_stack: false,
             sure_splits: SureSplits::PairedMarks,
             meets: Some(Reconverge::RegionEnd),
         },
@@ -330,6 +342,7 @@ listed! {
             marks: None,
             reprovisions: false,
             mixes_rounds: EVERY_RECONVERGE,
+            split_mask_stack: false,
             sure_splits: SureSplits::HardwareDecides,
             meets: Some(Reconverge::Anywhere),
         },
@@ -346,6 +359,7 @@ listed! {
             marks: None,
             reprovisions: false,
             mixes_rounds: EVERY_RECONVERGE,
+            split_mask_stack: false,
             sure_splits: SureSplits::HardwareDecides,
             // Paths pass the ends of nested regions apart, and waves split where no branch is: no lemma covers that.
             meets: None,

@@ -94,7 +94,7 @@ const DIVERGENCE: &[Field] = &[
     may("push_cycles", U32),
     may("pop_cycles", U32),
     may("choice", Word(&["marked", "opportunistic"])),
-    may("reconverge", Word(&["default", "never", "region-end", "anywhere"])),
+    may("reconverge", Word(&["default", "never", "region-end", "anywhere", "mask-stack"])),
     may("threshold", U32),
     may("table", U32),
     may("memory", Word(&["never", "aggressive", "lazy", "revive"])),

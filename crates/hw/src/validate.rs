@@ -3,6 +3,7 @@
 
 use crate::error::{HwError, suggest};
 use crate::machine::{Cache, FrontEndKind, Machine, Scope, SplitUnits, Unit, Unresolved};
+use crate::mechanism::Reconverge;
 use crate::policy::Policy;
 use crate::schema::{entry_path, plain_name};
 use std::fmt::Display;
@@ -128,6 +129,12 @@ impl Machine {
         let d = &self.divergence;
         cycles("divergence.push_cycles", d.push_cycles)?;
         cycles("divergence.pop_cycles", d.pop_cycles)?;
+        if d.reconverge == Reconverge::MaskStack && !d.mechanism.info().split_mask_stack {
+            let what = format!("mask-stack: mechanism {} has no stack of split masks", d.mechanism);
+            return Err(
+                HwError::field("divergence.reconverge", what).help("divergence.mechanism = \"thesis\"")
+            );
+        }
         let s = &self.split;
         range("split.contexts", s.contexts, 0, 63)?;
         cycles("split.split_cycles", s.split_cycles)?;

@@ -164,6 +164,32 @@ pub trait Isa: Send + Sync + 'static {
     fn reads_execution_mask(&self, _inst: &Self::Inst) -> bool {
         false
     }
+    /// The path registers, as words: what a path keeps beside its own if somebody wants to know the *base* execution mask, the one that
+    /// the program has before the path's lanes are laid over it (THESIS 4.3.3). Empty where the ISA cannot tell.
+    fn base(&self, _regs: &Self::Regs) -> Vec<u32> {
+        Vec::new()
+    }
+    /// What `inst`, which is executed next, does to lane masks in `base`; false if it computes none. Then `base` takes over the registers
+    /// it writes ([`Isa::take_base`]).
+    fn base_step(&self, _inst: &Self::Inst, _regs: &mut Self::Regs, _base: &mut [u32]) -> bool {
+        false
+    }
+    /// `base` has the path's contents of a register.
+    fn take_base(&self, _base: &mut [u32], _regs: &Self::Regs, _register: u16) {}
+    /// The execution mask in `base`.
+    fn base_mask(&self, _base: &[u32]) -> Mask {
+        Mask::MAX
+    }
+    /// [`Isa::merge`] for `base`; `regs` are merged already.
+    fn merge_base(
+        &self,
+        _base: &mut [u32],
+        _from: &[u32],
+        _lanes: Mask,
+        _needed: &Needed,
+        _regs: &Self::Regs,
+    ) {
+    }
     /// The state of a new path that starts where another one stands, without the lanes' registers, which stay
     /// with `regs`; `None` if the ISA cannot split waves.
     fn fork(&self, _regs: &Self::Regs) -> Option<Self::Regs> {

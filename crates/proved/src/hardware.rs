@@ -243,6 +243,12 @@ fn check(machine: &Machine) -> Result<(), Refusal> {
             "choose another mechanism, or set split.contexts to 0",
         );
     }
+    if machine.splits() && d.reconverge == wb_hw::Reconverge::MaskStack {
+        return no(
+            format!("paths of mechanism {} meet where masks match, for which there is no proof", d.mechanism),
+            "set divergence.reconverge to `never` or `region-end`",
+        );
+    }
     if d.push_cycles + d.pop_cycles > 0 && d.mechanism != wb_hw::Mechanism::ExecMask {
         return no(
             format!("mechanism {} takes cycles for entries of its stack", d.mechanism),
@@ -267,7 +273,7 @@ fn check(machine: &Machine) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wb_hw::{Mechanism, MemorySplits, Policy};
+    use wb_hw::{Mechanism, MemorySplits, Policy, Reconverge};
 
     /// What a machine is refused for; empty if it is not.
     fn refused(change: impl Fn(&mut Machine)) -> String {
@@ -338,6 +344,10 @@ mod tests {
             });
             assert!(what.is_some_and(|w| w.contains("dws-meng")), "{memory:?}");
         }
+        let masks = |m: &mut Machine| {
+            (m.divergence.mechanism, m.divergence.reconverge) = (Mechanism::Thesis, Reconverge::MaskStack)
+        };
+        assert!(refused_split(masks).is_some_and(|w| w.contains("thesis") && w.contains("masks match")));
         for mechanism in [Mechanism::Dws, Mechanism::Thesis, Mechanism::Pws, Mechanism::ExecMask] {
             assert_eq!(refused_split(|m| m.divergence.mechanism = mechanism), None, "{mechanism}");
         }

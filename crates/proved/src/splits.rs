@@ -265,6 +265,15 @@ fn reconverge(machine: &wb_hw::Machine) -> Result<Meets, Refusal> {
         other => other,
     };
     Ok(match meets {
+        Reconverge::MaskStack => {
+            return Err(Refusal::Machine {
+                what: format!(
+                    "paths of mechanism {} meet where masks match, for which there is no proof",
+                    d.mechanism
+                ),
+                help: "set divergence.reconverge to `never` or `region-end`",
+            });
+        }
         Reconverge::Default | Reconverge::Never => Meets::Never,
         Reconverge::RegionEnd => Meets::AtJoin,
         Reconverge::Anywhere => Meets::Anywhere,

@@ -3,8 +3,8 @@
 
 use crate::divergence::{Change, Context, Notes, PathView};
 use crate::error::SimError;
-use crate::exec::Exec;
-use crate::wave::{Path, Wave};
+use crate::exec::{Effect, Exec};
+use crate::wave::{Path, PathChange, Wave};
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask};
 use wb_trace::{Kind, MaskCause};
@@ -22,6 +22,72 @@ impl<I: Isa> Exec<'_, I> {
                 self.scalars_to_take(wave, into, from, &needed).is_err()
             })
             .fold(0, |all, j| all | 1 << j)
+    }
+
+    /// A path stands where a sibling stands: they may go on as one.
+    pub(crate) fn meet<X>(
+        &self,
+        wave: &mut Wave<I, X>,
+        view: PathView,
+        clock: u64,
+        notes: &mut Notes,
+    ) -> Result<Option<Change>, Box<SimError>> {
+        let here = |&j: &usize| j != view.id && wave.paths[j].path.pc == view.pc;
+        let Some(other) = bits(wave.runnable()).map(|j| j as usize).find(here) else { return Ok(None) };
+        // A value only one of them wrote may be that of another round of a loop: not where they just happen to meet.
+        let needed = self.program.needed(view.pc);
+        let (here, there) = (&wave.paths[view.id].regs, &wave.paths[other].regs);
+        if !self.program.isa.differ(here, there, &needed).is_empty() {
+            return Ok(None);
+        }
+        let free = self.free(wave);
+        let map = &self.program.flow;
+        let mut cx = Context { at: view, live: &mut wave.live, map, notes, free, clock, disagree: 0 };
+        Ok(wave.divergence.meet(other, &mut cx))
+    }
+
+    /// The base execution mask of the path has changed: tells the mechanism, and which waiting paths it cannot become one with. A value
+    /// that only one of them wrote may be that of another round of a loop, so here it counts as a disagreement.
+    pub(crate) fn restored<X>(
+        &self,
+        wave: &mut Wave<I, X>,
+        view: PathView,
+        clock: u64,
+        notes: &mut Notes,
+    ) -> Option<Change> {
+        let base = self.program.isa.base_mask(&wave.paths[view.id].base.registers);
+        let needed = self.program.needed(view.pc);
+        let disagree = bits(wave.parked & !(1 << view.id))
+            .filter(|&j| {
+                let (here, there) = (&wave.paths[view.id], &wave.paths[j as usize]);
+                there.path.pc != view.pc
+                    || !self.program.isa.differ(&here.regs, &there.regs, &needed).is_empty()
+            })
+            .fold(0, |all, j| all | 1 << j);
+        let (free, map) = (self.free(wave), &self.program.flow);
+        let mut cx = Context { at: view, live: &mut wave.live, map, notes, free, clock, disagree };
+        wave.divergence.restored(base, &mut cx)
+    }
+
+    /// Path `k` has executed: paths that wait for nobody who could come go on. Returns what becomes of `k`.
+    pub(crate) fn give_up<X>(&self, wave: &mut Wave<I, X>, k: usize, effect: Effect) -> Effect {
+        let arrives = u64::from(matches!(effect, Effect::Barrier { .. })) << k;
+        let stands = wave.parked | wave.at_barrier | arrives;
+        let woken = wave.divergence.give_up(stands, wave.live);
+        wave.parked &= !woken;
+        let mut effect = effect;
+        for id in bits(woken).map(|id| id as usize) {
+            let came = wave.changes.iter().position(|c| *c == PathChange::Parked { id });
+            match came {
+                // It does not even begin to wait.
+                Some(place) => {
+                    wave.changes.remove(place);
+                    effect = Effect::Continue;
+                }
+                None => wave.changes.push(PathChange::Woken { id }),
+            }
+        }
+        effect
     }
 
     /// Lanes `hits` of path `k` have the data that the others wait for until cycle `until`: the mechanism may let them go on by

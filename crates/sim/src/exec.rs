@@ -4,7 +4,7 @@
 use crate::divergence::{self, Change, Context, Divergence, Merge, Notes, PathView, Refusal};
 use crate::error::{ErrorKind, SimError};
 use crate::origins::Origins;
-use crate::wave::{Interrupted, Path, PathChange, PathState, Wave};
+use crate::wave::{Base, Interrupted, Path, PathChange, PathState, Wave};
 use wb_hw::Machine;
 use wb_isa::lanes::bits;
 use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Needed, Pc, Trap, WaveStart, first_lanes};
@@ -55,6 +55,8 @@ pub struct Exec<'a, I: Isa> {
     pub contexts: u32,
     /// Assert the mask invariants after every instruction.
     pub check: bool,
+    /// Paths keep the program's execution mask beside their own and meet where it comes back (THESIS 4.3.4).
+    pub base: bool,
 }
 
 impl<I: Isa> Exec<'_, I> {
@@ -72,7 +74,14 @@ impl<I: Isa> Exec<'_, I> {
         let path = Path { pc, mask: live, watch: NO_PC, origin: NO_PC, from: pc };
         Wave {
             id: start.wave,
-            paths: vec![PathState { path, regs, own, written: Vec::new(), origins: Origins::default() }],
+            paths: vec![PathState {
+                path,
+                regs,
+                own,
+                written: Vec::new(),
+                origins: Origins::default(),
+                base: Base::default(),
+            }],
             ids: 1,
             parked: 0,
             at_barrier: 0,
@@ -105,7 +114,8 @@ impl<I: Isa> Exec<'_, I> {
         if !whole {
             self.give_lanes(wave, k);
         }
-        let PathState { path, regs, written, .. } = &mut wave.paths[k];
+        let split = wave.is_split();
+        let PathState { path, regs, written, base, .. } = &mut wave.paths[k];
         let pc = path.pc;
         let Some((op, inst)) = self.program.ops.get(pc as usize).and_then(|op| Some((op, op.inst.as_ref()?)))
         else {
@@ -126,6 +136,9 @@ impl<I: Isa> Exec<'_, I> {
         };
         wave.issued += 1;
         path.from = pc;
+        let follows = self.base && split;
+        let mask_before = if follows { self.program.isa.base_mask(&base.registers) } else { 0 };
+        let on_masks = follows && self.program.isa.base_step(inst, regs, &mut base.registers);
         let flow = match self.program.isa.exec(inst, &at, regs, bus) {
             Ok(flow) => flow,
             Err(trap) => {
@@ -139,10 +152,15 @@ impl<I: Isa> Exec<'_, I> {
                 written[usize::from(register - range.start)] = wave.issued;
             }
         }
+        if follows {
+            let writes = self.program.writes(op);
+            for &register in writes.iter().filter(|_| !on_masks) {
+                self.program.isa.take_base(&mut base.registers, regs, register);
+            }
+            base.moved = self.program.isa.base_mask(&base.registers) != mask_before;
+        }
         match flow {
-            Flow::Next
-                if op.next != path.watch && !(wave.ids & (wave.ids - 1) != 0 && wave.divergence.meets()) =>
-            {
+            Flow::Next if op.next != path.watch && !(split && (wave.divergence.meets() || base.moved)) => {
                 path.pc = op.next;
                 if self.check {
                     self.check(wave)?;
@@ -199,7 +217,12 @@ impl<I: Isa> Exec<'_, I> {
         if let Some(why) = entered {
             self.enter(wave, k, change, why)?;
         }
-        let Some(effect) = self.follow(wave, k, &at, change, effect, notes)? else { return Ok(Effect::End) };
+        let Some(mut effect) = self.follow(wave, k, &at, change, effect, notes)? else {
+            return Ok(Effect::End);
+        };
+        if self.base && wave.parked != 0 {
+            effect = self.give_up(wave, k, effect);
+        }
         wave.depth = wave.divergence.depth();
         wave.max_depth = wave.max_depth.max(wave.depth);
         if self.check {
@@ -290,7 +313,11 @@ impl<I: Isa> Exec<'_, I> {
         if pc == watch && pc != NO_PC {
             let disagree = if wave.divergence.goes_apart() { self.disagree(wave, id) } else { 0 };
             self.ask(wave, view, (clock, disagree), notes, |divergence, cx| divergence.arrive(cx)).map(Some)
-        } else if wave.is_split() && wave.divergence.meets() {
+        } else if !wave.is_split() {
+            Ok(None)
+        } else if std::mem::take(&mut wave.paths[id].base.moved) {
+            Ok(self.restored(wave, view, clock, notes))
+        } else if wave.divergence.meets() {
             self.meet(wave, view, clock, notes)
         } else {
             Ok(None)
@@ -311,27 +338,6 @@ impl<I: Isa> Exec<'_, I> {
         let mut cx = Context { at: view, live: &mut wave.live, map, notes, free, clock, disagree };
         let answer = ask(&mut *wave.divergence, &mut cx);
         answer.map_err(|refusal| self.refused(wave.id, &wave.paths[view.id].path, refusal))
-    }
-
-    /// A path stands where a sibling stands: they may go on as one.
-    fn meet<X>(
-        &self,
-        wave: &mut Wave<I, X>,
-        view: PathView,
-        clock: u64,
-        notes: &mut Notes,
-    ) -> Result<Option<Change>, Box<SimError>> {
-        let here = |&j: &usize| j != view.id && wave.paths[j].path.pc == view.pc;
-        let Some(other) = bits(wave.runnable()).map(|j| j as usize).find(here) else { return Ok(None) };
-        // A value only one of them wrote may be that of another round of a loop: not where they just happen to meet.
-        if !matches!(self.scalars_to_take(wave, view.id, other, &self.program.needed(view.pc)), Ok(take) if take.is_empty())
-        {
-            return Ok(None);
-        }
-        let free = self.free(wave);
-        let map = &self.program.flow;
-        let mut cx = Context { at: view, live: &mut wave.live, map, notes, free, clock, disagree: 0 };
-        Ok(wave.divergence.meet(other, &mut cx))
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -355,6 +361,9 @@ impl<I: Isa> Exec<'_, I> {
             Path { pc: side.0, mask: side.1, watch, origin, from }
         };
         let (first, second) = (path(keep, k), path(new, id));
+        if self.base && !wave.is_split() {
+            wave.paths[k].base.registers = self.program.isa.base(&wave.paths[k].regs);
+        }
         wave.paths[k].path = first;
         self.program.isa.confine(&mut wave.paths[k].regs, keep.1);
         if wave.parted_at.is_empty() {
@@ -363,15 +372,16 @@ impl<I: Isa> Exec<'_, I> {
             wave.paths[k].written = vec![0; self.program.isa.path_registers().len()];
         }
         self.note_parting(wave, k, id);
-        let PathState { own, written, origins, .. } = &wave.paths[k];
-        let (own, written, origins) = (own.clone(), written.clone(), origins.clone());
-        let mut state = PathState { path: second, regs, own, written, origins };
+        let PathState { own, written, origins, base, .. } = &wave.paths[k];
+        let (own, written, origins, base) = (own.clone(), written.clone(), origins.clone(), base.clone());
+        let mut state = PathState { path: second, regs, own, written, origins, base };
         self.program.isa.confine(&mut state.regs, new.1);
         while wave.paths.len() < id {
             // A context below that is in nobody's use yet: any contents do.
             let Some(regs) = self.program.isa.fork(&state.regs) else { break };
             let (own, written) = (state.own.clone(), state.written.clone());
-            wave.paths.push(PathState { path: second, regs, own, written, origins: Origins::default() });
+            let (origins, base) = (Origins::default(), Base::default());
+            wave.paths.push(PathState { path: second, regs, own, written, origins, base });
         }
         if wave.paths.len() == id {
             wave.paths.push(state);
@@ -475,6 +485,7 @@ impl<I: Isa> Exec<'_, I> {
         }
         if let Ok([a, b]) = wave.paths.get_disjoint_mut([into, from]) {
             isa.merge(&mut a.regs, &b.regs, lanes, &needed, &take.unwrap_or_default());
+            isa.merge_base(&mut a.base.registers, &b.base.registers, lanes, &needed, &a.regs);
             for (mine, theirs) in a.written.iter_mut().zip(&b.written) {
                 *mine = (*mine).max(*theirs);
             }

@@ -8,7 +8,7 @@ use crate::launch::{Launch, Outcome, RunOptions};
 use crate::memory::DeviceMemory;
 use crate::sink::Sink;
 use crate::{functional, timed};
-use wb_hw::{HwError, InstructionSet, Machine, Mechanism};
+use wb_hw::{HwError, InstructionSet, Machine, Mechanism, Reconverge};
 use wb_isa::{FlowKind, Isa, MAX_LANES, Pc};
 use wb_program::Program;
 use wb_trace::{CodeLine, Observer, TraceInfo};
@@ -148,7 +148,8 @@ fn start<I: Runs>(program: &Program<I>, request: Request) -> Result<Outcome, Box
     }
     let may_diverge = divergence::of(machine).may_diverge();
     let (lanes, contexts) = (machine.core.lanes, contexts(machine));
-    let exec = Exec { program, machine, may_diverge, lanes, contexts, check: options.check };
+    let base = machine.divergence.reconverge == Reconverge::MaskStack && contexts > 0;
+    let exec = Exec { program, machine, may_diverge, lanes, contexts, check: options.check, base };
     if let Some(observer) = &mut observer {
         let mut info = outline(program, machine, options.timed);
         if observer.wants_code() {

@@ -47,6 +47,16 @@ pub struct PathState<I: Isa, X> {
     pub written: Vec<u64>,
     /// What made the masks around the present one, where the ISA has an execution mask of its own.
     pub origins: Origins,
+    /// Its registers without regard to its lanes, once the wave has split and if somebody wants to know (THESIS 4.3.4).
+    pub base: Base,
+}
+
+/// What a path keeps to know the base execution mask.
+#[derive(Clone, Debug, Default)]
+pub struct Base {
+    pub registers: Vec<u32>,
+    /// The last instruction changed the mask, and the mechanism has not heard of it.
+    pub moved: bool,
 }
 
 /// Whether a handler runs on lane 0: then masks on the stack belong to what it interrupted.

@@ -2,7 +2,7 @@
 
 use crate::presets::{GUPPY, HARP};
 use crate::{check, error, guppy, harp};
-use wb_hw::{FrontEndKind, Machine, Policy, Scope, SplitUnits};
+use wb_hw::{FrontEndKind, Machine, Mechanism, Policy, Reconverge, Scope, SplitUnits};
 
 type Break = fn(&mut Machine);
 
@@ -167,4 +167,18 @@ fn split_contexts_may_repeat_a_class_once() {
     let mut m = harp();
     m.units[0].scope = Scope::Split;
     check(&error(m.check_classes(&HARP)), "units", "`alu`", "");
+}
+
+/// Only `thesis` keeps split masks; every other mechanism refuses the setting by name.
+#[test]
+fn only_thesis_has_a_stack_of_split_masks() {
+    for mechanism in Mechanism::ALL {
+        let mut m = harp();
+        (m.divergence.mechanism, m.divergence.reconverge) = (mechanism, Reconverge::MaskStack);
+        if mechanism == Mechanism::Thesis {
+            m.validate().expect("valid");
+        } else {
+            check(&error(m.validate()), "divergence.reconverge", mechanism.name(), "thesis");
+        }
+    }
 }

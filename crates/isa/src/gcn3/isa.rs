@@ -248,6 +248,29 @@ impl Isa for Gcn3 {
         inst.src.iter().any(named)
     }
 
+    fn base(&self, regs: &Regs) -> Vec<u32> {
+        regs.s.to_vec()
+    }
+
+    fn base_step(&self, inst: &Inst, regs: &mut Regs, base: &mut [u32]) -> bool {
+        masks::mask_flow(inst) && exec::on_base(inst, regs, base)
+    }
+
+    fn take_base(&self, base: &mut [u32], regs: &Regs, register: u16) {
+        let i = usize::from(register.saturating_sub(FIRST_SCALAR));
+        if let (Some(base), Some(now)) = (base.get_mut(i), regs.s.get(i)) {
+            *base = *now;
+        }
+    }
+
+    fn base_mask(&self, base: &[u32]) -> Mask {
+        masks::base_mask(base)
+    }
+
+    fn merge_base(&self, base: &mut [u32], from: &[u32], lanes: Mask, needed: &Needed, regs: &Regs) {
+        masks::merge_base(base, from, lanes, needed, regs);
+    }
+
     fn fork(&self, regs: &Regs) -> Option<Regs> {
         Some(masks::fork(regs))
     }

@@ -154,3 +154,18 @@ pub(super) fn merge(into: &mut Regs, from: &Regs, lanes: Mask, needed: &Needed, 
         }
     }
 }
+
+/// EXEC in a path's base registers.
+pub(super) fn base_mask(base: &[u32]) -> Mask {
+    let word = |n: u8| base.get(usize::from(n)).map_or(u64::MAX, |&w| u64::from(w));
+    word(sreg::EXEC) & 0xffff_ffff | word(sreg::EXEC + 1) << 32
+}
+
+/// Base registers of two paths that became one: masks by lanes, the rest as the merged path has it.
+pub(super) fn merge_base(base: &mut [u32], from: &[u32], lanes: Mask, needed: &Needed, regs: &Regs) {
+    for (i, (mine, theirs)) in base.iter_mut().zip(from).enumerate() {
+        let part = (lanes >> (32 * (i & 1))) as u32;
+        let mask = needed.is_live(i) && !needed.is_value(i);
+        *mine = if mask { *mine & !part | theirs & part } else { regs.s[i] };
+    }
+}

@@ -222,6 +222,20 @@ pub(super) fn mask_split(
     rpc: Pc,
     cx: &mut Context,
 ) -> Change {
+    mask_split_with(active, jump, target, rpc, cx, |on, goes, other, cx| {
+        state.split(on, goes, other, rpc, cx)
+    })
+}
+
+/// The same with another table of paths: `split` is told the lanes that stay, where they go and where the others go.
+pub(super) fn mask_split_with(
+    active: Mask,
+    jump: bool,
+    target: Pc,
+    rpc: Pc,
+    cx: &mut Context,
+    split: impl FnOnce(Mask, Pc, Pc, &mut Context) -> Change,
+) -> Change {
     let at = cx.at;
     let on = active & at.mask;
     let off = at.mask & !on;
@@ -235,7 +249,7 @@ pub(super) fn mask_split(
         () if goes == rpc || other == rpc => RefusedReason::OneSided,
         () => {
             cx.notes.add(|| Kind::Split { taken: on, other: off });
-            return state.split(on, goes, other, rpc, cx);
+            return split(on, goes, other, cx);
         }
     };
     cx.notes.add(|| Kind::SplitRefused { reason: refused, lanes: off });

@@ -163,6 +163,17 @@ pub trait Divergence: Send + Debug {
         None
     }
 
+    /// The base execution mask of the path has changed to `base` (THESIS 4.3.4); asked only of mechanisms that keep split masks.
+    fn restored(&mut self, _base: Mask, _cx: &mut Context) -> Option<Change> {
+        None
+    }
+
+    /// Paths that wait and need not any more, one bit each, because nobody they wait for can come. `stands`: paths that wait for a sibling
+    /// or at a barrier.
+    fn give_up(&mut self, _stands: u64, _live: Mask) -> u64 {
+        0
+    }
+
     /// Stack entries in use.
     fn depth(&self) -> usize;
 

@@ -1,7 +1,7 @@
 //! Lists are walked, not counted: what is on the lists of `hw` runs where it says, and is in random programs and in the docs.
 
 use std::collections::BTreeSet;
-use wb_hw::{InstructionSet, Mechanism, Policy};
+use wb_hw::{InstructionSet, Mechanism, Policy, Reconverge};
 use wb_jobs::{Job, JobSpec};
 use wb_sim::RunOptions;
 use wb_testgen::random;
@@ -41,6 +41,19 @@ fn random_programs_have_every_mechanism_and_policy() {
     let mut tried: BTreeSet<Mechanism> = random::TARGETS.iter().map(|t| t.mechanism).collect();
     tried.extend(random::gcn3::WAYS.iter().map(|w| w.mechanism));
     tried.extend(random::gcn3::NEWER_WAYS.iter().map(|w| w.mechanism));
+    let settings: BTreeSet<&str> = random::gcn3::WAYS
+        .iter()
+        .chain(&random::gcn3::NEWER_WAYS)
+        .chain(&random::gcn3::MASK_WAYS)
+        .map(|w| match w.reconverge {
+            Reconverge::Default => "default",
+            Reconverge::Never => "never",
+            Reconverge::RegionEnd => "region-end",
+            Reconverge::Anywhere => "anywhere",
+            Reconverge::MaskStack => "mask-stack",
+        })
+        .collect();
+    assert_eq!(settings.len(), 5, "{settings:?}");
     tried.extend(random::vortex::WAYS.iter().map(|w| w.0));
     assert_eq!(tried, Mechanism::ALL.into_iter().collect());
     for policy in Policy::ALL {

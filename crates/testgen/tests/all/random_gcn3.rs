@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use wb_testgen::random::gcn3::{
-    CONTEXTS, Checked, MARKINGS, Marking, NEWER_WAYS, Setup, WAYS, check, generate,
+    CONTEXTS, Checked, MARKINGS, MASK_WAYS, Marking, NEWER_WAYS, Setup, WAYS, check, generate, masks,
 };
 
 /// Fifteen times through all combinations of mechanism, S and marks.
@@ -99,12 +99,56 @@ impl Coverage {
     }
 }
 
-/// DWS as published with all its schemes, and split masks: ten times through all combinations.
+/// DWS as published with all its schemes: ten times through all combinations.
 #[test]
 fn newer_mechanisms() {
+    newer(Setup::NEWER, (NEWER_WAYS.len() * CONTEXTS.len() * MARKINGS) as u64 * 10);
+}
+
+/// The stack of split masks (THESIS 4.3.4): fifteen times through all combinations, or `WAVEBOUND_RANDOM_CASES`.
+#[test]
+fn mask_stacks() {
+    let usual = (MASK_WAYS.len() * CONTEXTS.len() * MARKINGS) as u64 * 15;
+    newer(
+        Setup::MASKS,
+        std::env::var("WAVEBOUND_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(usual),
+    );
+}
+
+/// Kernels in which masks come back in vain, which random kernels as above never do (docs/mechanisms.md).
+#[test]
+fn masks_that_match_by_chance() {
+    let cases = std::env::var("WAVEBOUND_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(3000);
+    let sum = Mutex::new([0; 3]);
+    in_parallel(cases, |n| {
+        let done = masks::check(n, None).map_err(|f| format!("{}\n{}", f.what, f.source))?;
+        let mut all = sum.lock().unwrap();
+        all.iter_mut().zip([u64::from(done.splits > 0), done.splits, done.merges]).for_each(|(a, n)| *a += n);
+        Ok(())
+    });
+    let [kernels, splits, merges] = sum.into_inner().unwrap();
+    println!("{cases} kernels, {kernels} split, {splits} splits, {merges} merges");
+    assert!(
+        kernels * 3 > cases && merges * 4 > splits,
+        "{kernels} kernels, {splits} splits, {merges} merges"
+    );
+    assert!(merges < splits, "no path ever gave up");
+}
+
+/// The same kernels under every other way: paths that stand at the same pc may be in different rounds.
+#[test]
+fn masks_under_every_way() {
+    let ways: Vec<_> = WAYS.iter().chain(&NEWER_WAYS).collect();
+    in_parallel(ways.len() as u64 * 40, |n| {
+        let way = ways[n as usize % ways.len()];
+        masks::check(n, Some(*way)).map(|_| ()).map_err(|f| format!("{}\n{}", f.what, f.source))
+    });
+}
+
+fn newer(first: u64, cases: u64) {
     let splits = Mutex::new(BTreeMap::<String, [u64; 2]>::new());
-    in_parallel((NEWER_WAYS.len() * CONTEXTS.len() * MARKINGS) as u64 * 10, |i| {
-        let n = Setup::NEWER + i;
+    in_parallel(cases, |i| {
+        let n = first + i;
         let done = run(n)?;
         let mut all = splits.lock().unwrap();
         let of_way = all.entry(format!("{:?}", Setup::number(n).way)).or_default();

@@ -81,3 +81,21 @@ pub(super) fn exec<B: Bus>(
     }
     Ok(Flow::Next)
 }
+
+/// A scalar instruction that computes a lane mask, on `base` instead of the path's scalars: EXEC there is the program's, with the lanes
+/// of other paths (THESIS 4.3.3, `e_b`). False if it is none.
+pub(super) fn on_base(inst: &Inst, regs: &mut Regs, base: &mut [u32]) -> bool {
+    if base.len() != regs.s.len() {
+        return false;
+    }
+    let scc = regs.scc;
+    regs.s.swap_with_slice(base);
+    let done = match inst.format {
+        Format::Sop2 => scalar::sop2(inst, regs, Mask::MAX).is_ok(),
+        Format::Sop1 => scalar1::sop1(inst, regs, Mask::MAX).is_ok(),
+        _ => false,
+    };
+    regs.s.swap_with_slice(base);
+    regs.scc = scc;
+    done
+}

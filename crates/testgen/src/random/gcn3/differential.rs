@@ -54,17 +54,21 @@ pub fn check(kernel: &Kernel, setup: &Setup) -> Result<Checked, Failure> {
 }
 
 fn check_source(kernel: &Kernel, setup: &Setup, source: &str) -> Result<Checked, String> {
+    check_text(&run(kernel, setup.threads(), setup.group()), setup, source)
+}
+
+/// Assembly that must leave `wanted` in memory.
+pub(super) fn check_text(wanted: &Memory, setup: &Setup, source: &str) -> Result<Checked, String> {
     let object = ObjectFile::from_bytes("random.s", source.as_bytes())
         .map_err(|e| format!("{:?}", miette::Report::new(e)))?;
-    let wanted = run(kernel, setup.threads(), setup.group());
     let machine = setup.machine();
     let case = |machine: Machine, timed| Launched::new(&object, setup, machine, timed);
     let mut none = Watcher::default();
     let untimed = case(machine.clone(), false)?.run(None)?;
-    compare("untimed", &wanted, &untimed.1)?;
+    compare("untimed", wanted, &untimed.1)?;
     let mut seen = Watcher::default();
     let timed = case(machine, true)?.run(Some(&mut seen))?;
-    compare("timed", &wanted, &timed.1)?;
+    compare("timed", wanted, &timed.1)?;
     if setup.contexts == 0 {
         let plain = case(setup.plain(), true)?.run(Some(&mut none))?;
         let (a, b) = ((plain.0.cycles, none.hash.hash()), (timed.0.cycles, seen.hash.hash()));

@@ -8,6 +8,7 @@ mod ending;
 mod expr;
 mod generate;
 mod interpret;
+pub mod masks;
 mod setup;
 
 pub use ast::{Kernel, LoopShape, Segment, Serial, Shape, Shared, Stmt};
@@ -15,7 +16,7 @@ pub use differential::{Checked, Failure, check, job};
 pub use emit::source;
 pub use generate::generate;
 pub use interpret::{Memory, run};
-pub use setup::{CONTEXTS, MARKINGS, Marking, NEWER_WAYS, Setup, WAYS, Way};
+pub use setup::{CONTEXTS, MARKINGS, MASK_WAYS, Marking, NEWER_WAYS, Setup, WAYS, Way};
 
 use super::interpret::Word;
 

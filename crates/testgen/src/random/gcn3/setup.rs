@@ -21,7 +21,7 @@ const fn way(mechanism: Mechanism, choice: SplitChoice, units: SplitUnits, recon
     Way { mechanism, choice, units, reconverge }
 }
 
-use Reconverge::{Anywhere, Default as Usual, Never, RegionEnd};
+use Reconverge::{Anywhere, Default as Usual, MaskStack, Never, RegionEnd};
 use SplitChoice::{Marked, Opportunistic};
 use SplitUnits::{Extra, Reprovisioned, Shared};
 
@@ -53,6 +53,14 @@ pub const NEWER_WAYS: [Way; 3] = [
     way(Mechanism::DwsMeng, Marked, Shared, Usual),
     way(Mechanism::DwsMeng, Marked, Shared, RegionEnd),
     way(Mechanism::DwsMeng, Marked, Shared, Never),
+];
+
+/// Ways that came later still: THESIS 4.3.4.
+pub const MASK_WAYS: [Way; 4] = [
+    way(Mechanism::Thesis, Marked, Extra, MaskStack),
+    way(Mechanism::Thesis, Opportunistic, Extra, MaskStack),
+    way(Mechanism::Thesis, Marked, Shared, MaskStack),
+    way(Mechanism::Thesis, Opportunistic, Shared, MaskStack),
 ];
 
 const MEMORY: [MemorySplits; 4] =
@@ -90,15 +98,19 @@ impl Setup {
 
     /// Numbers from here on are of [`NEWER_WAYS`].
     pub const NEWER: u64 = 1 << 40;
+    /// Numbers from here on are of [`MASK_WAYS`].
+    pub const MASKS: u64 = 1 << 41;
 
     /// Numbers from here on are of [`WAYS`] again, for kernels at whose end lanes part for good.
-    pub const ENDING: u64 = 1 << 41;
+    pub const ENDING: u64 = 1 << 42;
 
     pub fn number(n: u64) -> Setup {
         let ending = n.checked_sub(Self::ENDING);
-        let (ways, mut rest): (&[Way], u64) = match n.checked_sub(Self::NEWER) {
-            Some(rest) if ending.is_none() => (&NEWER_WAYS, rest),
-            _ => (&WAYS, ending.unwrap_or(n)),
+        let (ways, mut rest): (&[Way], u64) = match n {
+            _ if n >= Self::ENDING => (&WAYS, n - Self::ENDING),
+            _ if n >= Self::MASKS => (&MASK_WAYS, n - Self::MASKS),
+            _ if n >= Self::NEWER => (&NEWER_WAYS, n - Self::NEWER),
+            _ => (&WAYS, n),
         };
         let mut digit = |base: usize| {
             let d = rest % base as u64;
@@ -170,6 +182,7 @@ impl Setup {
     pub fn plain(&self) -> Machine {
         let mut m = self.machine();
         m.divergence.mechanism = Mechanism::ExecMask;
+        m.divergence.reconverge = Reconverge::Default;
         m
     }
 }
