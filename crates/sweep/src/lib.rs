@@ -5,6 +5,7 @@
 //! (`run`), on others (`engines`), the data set (`data`), and tables and charts of it (`show`).
 
 pub mod data;
+pub mod engines;
 pub mod error;
 pub mod identity;
 pub mod measure;

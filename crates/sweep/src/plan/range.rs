@@ -3,7 +3,7 @@
 use crate::value::Value;
 
 /// More values than this are a mistake.
-const MOST: usize = 10_000_000;
+const MOST: usize = 2_000_000;
 
 /// A range as it is written.
 #[derive(Clone, Copy, Debug, Default)]

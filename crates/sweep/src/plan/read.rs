@@ -348,7 +348,8 @@ impl Reader {
         };
         let mut seen = HashSet::new();
         let key = |v: &Value| v.number().map_or(format!("{v:?}"), |x| x.to_string());
-        if let Some(twice) = values.iter().find(|v| !seen.insert(key(v))) {
+        let list = matches!(item.get_ref(), DeValue::Array(_));
+        if let Some(twice) = values.iter().find(|v| list && !seen.insert(key(v))) {
             return Err(self.error(item, format!("axis `{name}` has the value {twice} twice")));
         }
         let column = match self.columns.iter().position(|c| c.axis == axis) {

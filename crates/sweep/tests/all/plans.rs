@@ -129,7 +129,7 @@ fn mistakes_have_a_place_and_a_hint() {
             ["a sample says how many points", "count = 100"],
         ),
         (
-            "[axes]\nworkload = 'nn'\nseed = { from = 0, to = 9999999 }\ns = { from = 0, to = 9999999 }\n",
+            "[axes]\nworkload = 'nn'\nseed = { from = 1, to = 10000 }\ns = { from = 1, to = 10000 }\nwaves = { from = 1, to = 1000000 }\n",
             ["the product of the axes has 100000000000000 points", "take a sample"],
         ),
         ("[axes]\nworkload = 'nn'\nworkload = 'nw'\n", ["plan.toml:3:1: duplicate key", ""]),

@@ -1,12 +1,13 @@
 //! `wavebound sweep`: the points of a plan, each run once, here or on a cluster (docs/sweeps.md).
 
 mod args;
+mod cluster;
 mod dry_run;
 mod progress;
 
 pub use args::SweepArgs;
 
-use self::args::{Limits, MergeArgs, On, Places, What, WorkerArgs};
+use self::args::{Limits, MergeArgs, Places, What, WorkerArgs};
 use self::progress::{Progress, time};
 use super::interrupt::Watch;
 use super::{CommandResult, print_json, print_line, tell};
@@ -15,7 +16,7 @@ use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wavebound::sweep::data::{self, Written};
 use wavebound::sweep::process::Workers;
 use wavebound::sweep::store::Damage;
@@ -134,10 +135,22 @@ fn sweep(args: &SweepArgs) -> CommandResult {
         wavebound::files::make_folder(&folder)?;
     }
     let before = sweep.counts();
-    let ran = match args.on {
-        On::Local => local(args, &mut sweep, &watch)?,
-        On::Slurm | On::Hyperqueue => return Err(miette!("--on slurm and hyperqueue are not there yet")),
-    };
+    let mut ran = Ran::default();
+    match cluster::engine(args) {
+        None => ran = local(args, &mut sweep, usize::MAX, &watch)?,
+        Some(_) if before.missing == 0 => announce(&before, 0),
+        Some(engine) => {
+            let path = args.plan.as_deref().unwrap_or(Path::new(""));
+            // A few points here, to say how long the others take.
+            ran = local(args, &mut sweep, 0, &watch)?;
+            let start = Instant::now();
+            if watch.interrupted().is_none() && cluster::submit(args, &engine, path, &folder, &sweep)? {
+                let missing = cluster::after(&mut sweep, scope)?;
+                ran.others = before.missing.saturating_sub(missing + ran.done());
+                ran.elapsed += start.elapsed().as_secs_f64();
+            }
+        }
+    }
     finish(
         args.output.json(),
         &sweep,
@@ -148,8 +161,8 @@ fn sweep(args: &SweepArgs) -> CommandResult {
     )
 }
 
-/// Runs what is missing on this computer.
-fn local(args: &SweepArgs, sweep: &mut Sweep, watch: &Watch) -> miette::Result<Ran> {
+/// Runs what is missing on this computer: some first, to say how long the rest takes, then at most so many.
+fn local(args: &SweepArgs, sweep: &mut Sweep, most: usize, watch: &Watch) -> miette::Result<Ran> {
     let options = workers(&args.limits)?;
     let counts = sweep.counts();
     announce(&counts, options.jobs.min(counts.missing.max(1) as usize));
@@ -162,10 +175,13 @@ fn local(args: &SweepArgs, sweep: &mut Sweep, watch: &Watch) -> miette::Result<R
         let estimate = ran.elapsed / pilot as f64 * left as f64;
         tell(&format!("{left} more: about {}, as {pilot} of them took {:.2} s", time(estimate), ran.elapsed));
     }
+    if most == 0 {
+        return Ok(ran);
+    }
     let progress = Progress::new("running", counts.missing - pilot as u64);
     let more = sweep.run(
         &options,
-        usize::MAX,
+        most,
         &|news| progress.at(news.done, &format!("{} left, {} failed", time(news.seconds_left), news.failed)),
         &go_on,
     );
