@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use commands::interrupt::Interrupted;
 use commands::{
     asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, lost, picture, predict,
-    reproduce, run, split, synthetic, tell, wcet, workloads, worst,
+    reproduce, run, split, sweep, synthetic, tell, wcet, workloads, worst,
 };
 use std::process::ExitCode;
 
@@ -106,6 +106,13 @@ enum Command {
         wavebound reproduce all --quick\n  \
         wavebound reproduce pws-11 suite --out folder")]
     Reproduce(reproduce::ReproduceArgs),
+    /// Run every point of a plan once, on this computer or a cluster, and keep the results as a data set
+    #[command(after_help = "Examples:\n  \
+        wavebound sweep plan.toml --dry-run\n  \
+        wavebound sweep plan.toml --jobs 8 --point-seconds 60\n  \
+        wavebound sweep plan.toml --on slurm --shards 100 --partition batch --time 01:00:00\n  \
+        wavebound sweep show out/sweep/plan --rows workload --columns mechanism")]
+    Sweep(sweep::SweepArgs),
     /// Predict the schedule of a Vortex kernel from each wave's own instructions and compare it with the simulation
     #[command(
         after_help = "Example:\n  wavebound predict kernel.elf --arg u32:1024 --arg buf:f32:1024 --policy lrr"
@@ -149,6 +156,7 @@ fn main() -> ExitCode {
         Command::Workloads(args) => workloads::main(args),
         Command::Synthetic(args) => synthetic::main(args),
         Command::Reproduce(args) => reproduce::main(args),
+        Command::Sweep(args) => sweep::main(args),
         Command::Predict(args) => predict::main(args),
         Command::Bench(args) => bench::main(args),
         Command::Demo(args) => demo::main(args),

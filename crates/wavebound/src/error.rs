@@ -7,6 +7,7 @@ use wb_hw as hw;
 use wb_jobs as jobs;
 use wb_report as report;
 use wb_schedule as schedule;
+use wb_sweep as sweep;
 
 /// What went wrong, by the part that refused. Each error says the place and what to do; with the crate `miette` it prints as
 /// the command prints it.
@@ -33,4 +34,8 @@ pub enum Error {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Schedule(#[from] schedule::ScheduleError),
+    /// A sweep that cannot be made, run or shown: see [`sweep::SweepError`].
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Sweep(#[from] sweep::SweepError),
 }

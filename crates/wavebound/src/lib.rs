@@ -44,7 +44,8 @@
 //! ([`hw`]), instruction sets ([`isa`]), object files ([`objects`]), programs and their graphs ([`program`]), flow facts and
 //! proofs ([`facts`]), the simulator ([`sim`]), events and traces ([`trace`]), devices ([`device`]), jobs and launch files
 //! ([`jobs`]), the benchmark suite ([`workloads`]), the analyser ([`wcet`]), bounds end to end ([`bound`]), certificates
-//! ([`check`]), schedules ([`schedule`]), pictures and pages ([`report`]), and files of users ([`files`]).
+//! ([`check`]), schedules ([`schedule`]), pictures and pages ([`report`]), sweeps over many points ([`sweep`]), and files of
+//! users ([`files`]).
 
 #![warn(missing_docs)]
 
@@ -71,6 +72,7 @@ pub use wb_program as program;
 pub use wb_report as report;
 pub use wb_schedule as schedule;
 pub use wb_sim as sim;
+pub use wb_sweep as sweep;
 pub use wb_trace as trace;
 pub use wb_wcet as wcet;
 pub use wb_workloads as workloads;

@@ -24,6 +24,7 @@ mod run_args;
 pub mod split;
 mod split_input;
 mod style;
+pub mod sweep;
 pub mod synthetic;
 mod target;
 pub mod wcet;

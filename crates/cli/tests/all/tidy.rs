@@ -48,6 +48,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("report", &["bound", "check", "facts", "files", "hw", "isa", "jobs", "program", "trace"]),
     ("schedule", &["hw", "isa", "jobs", "program", "report", "sim", "trace"]),
+    ("sweep", &["bound", "files", "hw", "isa", "jobs", "report", "sim", "trace", "wcet", "workloads"]),
     ("wavebound", &PRODUCT),
     // On top of the façade: what the command and the HIP library use of the product, every user can.
     ("hip", &["wavebound"]),
@@ -59,7 +60,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// What a user's run needs.
-const PRODUCT: [&str; 17] = [
+const PRODUCT: [&str; 18] = [
     "bound",
     "check",
     "device",
@@ -74,6 +75,7 @@ const PRODUCT: [&str; 17] = [
     "report",
     "schedule",
     "sim",
+    "sweep",
     "trace",
     "wcet",
     "workloads",

@@ -4,6 +4,7 @@
 
 mod compare;
 mod error;
+mod inputs;
 mod plan;
 mod schema;
 mod session;
@@ -12,6 +13,7 @@ mod workload;
 
 pub use compare::{Difference, Tolerance, compare};
 pub use error::LaunchError;
+pub use inputs::LaunchInputs;
 pub use plan::Plan;
 pub use schema::LaunchFile;
 pub use session::Session;

@@ -340,7 +340,7 @@ fn number(value: &toml::Value) -> Option<String> {
     }
 }
 
-fn compile_options(
+pub(super) fn compile_options(
     text: &SourceFile,
     table: &CompileTable,
     folder: &Path,
@@ -362,7 +362,7 @@ fn compile_options(
 }
 
 /// The machine: the command line before the file, the file before the preset.
-fn machine(file: &LaunchFile, folder: &Path, spec: &JobSpec) -> Result<Machine, JobError> {
+pub(super) fn machine(file: &LaunchFile, folder: &Path, spec: &JobSpec) -> Result<Machine, JobError> {
     let named = match (&file.machine, spec.machine.as_str()) {
         (_, name) if !name.is_empty() => name.to_owned(),
         (Some(name), _) if name.get_ref().ends_with(".toml") => {
