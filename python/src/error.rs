@@ -7,7 +7,12 @@ use pyo3::prelude::*;
 use std::fmt;
 use wavebound::Error;
 
-create_exception!(wavebound, WaveboundError, PyException, "Something that Wavebound refuses, with the place and what to do.");
+create_exception!(
+    wavebound,
+    WaveboundError,
+    PyException,
+    "Something that Wavebound refuses, with the place and what to do."
+);
 create_exception!(wavebound, MachineError, WaveboundError, "A machine that does not exist or cannot exist.");
 create_exception!(wavebound, JobError, WaveboundError, "A program, a launch or a run that failed.");
 create_exception!(wavebound, BoundError, WaveboundError, "There is no bound.");

@@ -91,7 +91,8 @@ impl Job {
     /// Runs it. The interpreter is free meanwhile; an interrupt ends the run.
     fn run(&self, py: Python<'_>, timed: bool, statistics: bool) -> PyResult<Run> {
         let mut observer = Statistics::new();
-        let outcome = self.watch(py, timed, statistics.then_some(&mut observer as &mut (dyn Observer + Send)))?;
+        let outcome =
+            self.watch(py, timed, statistics.then_some(&mut observer as &mut (dyn Observer + Send)))?;
         let stats = statistics.then(|| serde_json::to_string(&observer.stats())).transpose();
         Ok(Run { stats: stats.map_err(|e| refuse(e.to_string()))?, outcome: Mutex::new(outcome) })
     }
@@ -166,7 +167,8 @@ impl Job {
 }
 
 fn argument(given: Given<'_>) -> PyResult<ArgSpec> {
-    let element = |name: &str| Element::parse(name).ok_or_else(|| refuse(format!("no type is called {name:?}")));
+    let element =
+        |name: &str| Element::parse(name).ok_or_else(|| refuse(format!("no type is called {name:?}")));
     Ok(match given {
         Given::Buffer(name, shape, bytes) => {
             let array = Array { element: element(&name)?, shape, bytes: bytes.as_slice()?.to_vec() };
@@ -202,8 +204,20 @@ impl Observer for Events {
 
 /// Names of the numbers that [`number`] gives, in their order.
 const KINDS: [&str; 14] = [
-    "wave-start", "wave-end", "issue", "nop", "stall", "split", "mask", "path-new", "path-merge", "path-start",
-    "path-end", "split-refused", "memory", "barrier",
+    "wave-start",
+    "wave-end",
+    "issue",
+    "nop",
+    "stall",
+    "split",
+    "mask",
+    "path-new",
+    "path-merge",
+    "path-start",
+    "path-end",
+    "split-refused",
+    "memory",
+    "barrier",
 ];
 
 fn number(kind: &Kind) -> u8 {

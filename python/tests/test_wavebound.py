@@ -230,3 +230,41 @@ def test_an_interrupt_ends_a_run():
     child.send_signal(signal.SIGINT)
     out, _ = child.communicate(timeout=60)
     assert out == "interrupted\n" and child.returncode == 0
+
+
+PLAN = """
+measure = ["stats"]
+
+[axes]
+workload = "nn"
+size = "tiny"
+mechanism = ["none", "pws"]
+core.waves = [8, 16]
+"""
+
+
+def test_sweeps(tmp_path):
+    pytest.importorskip("pyarrow")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN)
+    first = wb.sweep(plan, store=tmp_path / "store", out=tmp_path / "out", jobs=2)
+    assert (first.points, first.known, first.left) == (4, 0, 0)
+    frame = first.frame()
+    assert len(frame) == 4 and (frame["cycles"] > 0).all()
+    again = wb.sweep(plan, store=tmp_path / "store", out=tmp_path / "out", jobs=2)
+    assert again.known == again.results and again.frame().equals(frame)
+    plan.write_text(PLAN + "core.wavs = 3\n")
+    with pytest.raises(wb.WaveboundError, match="wavs"):
+        wb.sweep(plan, store=tmp_path / "store", out=tmp_path / "out")
+
+
+def test_a_sweep_of_the_command_is_known_here(tmp_path, command):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN)
+    ran = subprocess.run(
+        [command, "sweep", str(plan), "--store", str(tmp_path / "store"), "--out", str(tmp_path / "out")],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    here = wb.sweep(plan, store=tmp_path / "store", out=tmp_path / "out2")
+    assert here.known == here.results

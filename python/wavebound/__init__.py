@@ -29,6 +29,7 @@ from .display import Svg
 from .launch import Job, Local, Run
 from .machine import Machine, presets
 from .program import Program
+from .sweeps import Sweep, sweep
 
 __all__ = [
     "Bound",
@@ -42,9 +43,11 @@ __all__ = [
     "Program",
     "Run",
     "Svg",
+    "Sweep",
     "WaveboundError",
     "__version__",
     "bound",
     "compare",
     "presets",
+    "sweep",
 ]

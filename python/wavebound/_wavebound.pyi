@@ -86,3 +86,15 @@ def bound(
     fixed: Sequence[str],
     facts_from_trace: bool,
 ) -> List[Tuple[str, str]]: ...
+
+def sweep(
+    plan: PathLike[str],
+    store: PathLike[str],
+    out: PathLike[str],
+    retry: bool,
+    jobs: int,
+    seconds: Optional[float],
+    memory: Optional[int],
+    worker: Tuple[str, Sequence[str]],
+) -> Tuple[int, int, int, int, bool, str]: ...
+def sweep_worker(memory: Optional[int]) -> None: ...
