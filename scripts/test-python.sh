@@ -13,4 +13,4 @@ python3 -m venv "$venv"
 # Not from the folder of the sources: what is tested is what was installed.
 (cd "$venv" && bin/pytest -q -p no:cacheprovider "$OLDPWD/python/tests")
 # The package, as its users' type checkers see it.
-(cd "$venv" && bin/mypy --strict --cache-dir /dev/null -p wavebound)
+(cd "$venv" && bin/mypy --strict --cache-dir /dev/null --config-file "$OLDPWD/python/pyproject.toml" -p wavebound)

@@ -21,21 +21,21 @@ class Bound:
 
     @property
     def kernel(self) -> str:
-        return self.details["kernel"]
+        return str(self.details["kernel"])
 
     @property
     def cycles(self) -> int:
-        return self.details["bound"]
+        return int(self.details["bound"])
 
     @property
     def observed(self) -> int:
         """The longest run that was seen; 0 if nothing ran."""
-        return self.details["observed"]
+        return int(self.details["observed"])
 
     @property
     def status(self) -> str:
         """``exact``, ``proved``, or what the measured times are worth."""
-        return self.details["status"]
+        return str(self.details["status"])
 
     @property
     def assumptions(self) -> List[str]:

@@ -69,7 +69,7 @@ def prepare(program: "Program", recipe: Mapping[str, Any]) -> "Job":
     inner = native.Job.prepare(
         program.native,
         recipe["kernel"],
-        machine and machine.native,
+        None if machine is None else machine.native,
         fields_of(sets) + list(recipe["sets"]),
         list(recipe["grid"]),
         list(recipe["group"]),

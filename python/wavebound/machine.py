@@ -52,7 +52,8 @@ class Machine:
         return Machine._of(self.native.set(fields_of({**fields, **named})))
 
     def to_dict(self) -> "dict[str, Any]":
-        return json.loads(self.native.to_json())
+        fields: "dict[str, Any]" = json.loads(self.native.to_json())
+        return fields
 
     def to_toml(self) -> str:
         return self.native.to_toml()

@@ -47,7 +47,8 @@ class Program:
 
     def graph(self, kernel: str = "") -> "dict[str, Any]":
         """Blocks, edges, loops and divergent regions, as ``wavebound cfg --json`` prints them."""
-        return json.loads(self.native.graph(kernel))
+        graph: "dict[str, Any]" = json.loads(self.native.graph(kernel))
+        return graph
 
     def launch(
         self,
