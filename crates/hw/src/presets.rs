@@ -3,6 +3,7 @@
 
 use crate::error::{HwError, suggest};
 use crate::machine::Machine;
+use std::sync::OnceLock;
 
 pub struct Preset {
     pub name: &'static str,
@@ -16,7 +17,7 @@ macro_rules! presets {
     };
 }
 
-static PRESETS: &[Preset] = presets![
+const PRESETS: &[Preset] = presets![
     "gcn3",
     "gcn3-fixed",
     "guppy",
@@ -40,10 +41,18 @@ pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
-/// The machine of a preset, or an error with the names there are.
+/// The machine of a preset, or an error with the names there are. Each is read once: sweeps ask for it at every point.
 pub fn preset(name: &str) -> Result<Machine, HwError> {
-    match PRESETS.iter().find(|p| p.name == name) {
-        Some(p) => Machine::from_toml(p.text, &format!("{}.toml", p.name)),
+    static READ: [OnceLock<Machine>; PRESETS.len()] = [const { OnceLock::new() }; PRESETS.len()];
+    match PRESETS.iter().position(|p| p.name == name) {
+        Some(at) => match READ[at].get() {
+            Some(machine) => Ok(machine.clone()),
+            None => {
+                let p = &PRESETS[at];
+                let machine = Machine::from_toml(p.text, &format!("{}.toml", p.name))?;
+                Ok(READ[at].get_or_init(|| machine).clone())
+            }
+        },
         None => {
             let names: Vec<_> = PRESETS.iter().map(|p| p.name).collect();
             Err(HwError::new(format!("no machine `{name}`"))

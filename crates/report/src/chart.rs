@@ -110,6 +110,24 @@ pub fn bars(path: &Path, chart: &Chart) -> Result<(), ReportError> {
     save(path, chart, Style::Bars)
 }
 
+/// [`lines`] as the text of an SVG picture.
+pub fn lines_svg(chart: &Chart) -> Result<String, ReportError> {
+    svg(chart, Style::Lines)
+}
+
+/// [`bars`] as the text of an SVG picture.
+pub fn bars_svg(chart: &Chart) -> Result<String, ReportError> {
+    svg(chart, Style::Bars)
+}
+
+fn svg(chart: &Chart, style: Style) -> Result<String, ReportError> {
+    check(chart)?;
+    load_font();
+    let mut text = String::new();
+    draw(SVGBackend::with_string(&mut text, layout(chart).size), chart, style)?;
+    Ok(text)
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     Lines,

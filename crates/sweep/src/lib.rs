@@ -13,6 +13,7 @@ pub mod plan;
 pub mod point;
 pub mod process;
 pub mod run;
+pub mod show;
 pub mod store;
 pub mod table;
 pub mod value;

@@ -14,6 +14,7 @@ mod inputs;
 mod mutation;
 mod mutations;
 mod split;
+mod sweep;
 mod synthetic;
 mod tidy;
 mod vortex;

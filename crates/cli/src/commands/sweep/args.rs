@@ -1,5 +1,7 @@
 //! The options of `wavebound sweep`.
 
+use super::output::OutputArgs;
+use super::show::ShowArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use wavebound::sweep::Shard;
@@ -32,29 +34,6 @@ pub struct SweepArgs {
     pub dry_run: bool,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// How to print.
-#[derive(Args, Clone, Copy)]
-pub struct OutputArgs {
-    /// How to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-    /// Print JSON (docs/json.md), as --format json
-    #[arg(long)]
-    json: bool,
-}
-
-impl OutputArgs {
-    pub fn json(self) -> bool {
-        self.json || self.format == Format::Json
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    Text,
-    Json,
 }
 
 /// Where things are kept.
@@ -118,6 +97,8 @@ pub struct EngineArgs {
 pub enum What {
     /// Write the data set from what is stored, and run nothing
     Merge(MergeArgs),
+    /// Print a table of a data set, and draw charts of it
+    Show(ShowArgs),
     /// Serve as a worker: read tasks, measure, answer
     #[command(hide = true)]
     Worker(WorkerArgs),

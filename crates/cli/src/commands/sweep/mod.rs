@@ -3,7 +3,9 @@
 mod args;
 mod cluster;
 mod dry_run;
+mod output;
 mod progress;
+mod show;
 
 pub use args::SweepArgs;
 
@@ -23,7 +25,7 @@ use wavebound::sweep::store::Damage;
 use wavebound::sweep::worker::{Serve, serve};
 use wavebound::sweep::{Counts, Identities, Plan, Ran, RunOptions, Scope, Status, Sweep};
 
-/// Exit code if everything ran, but not every point went well.
+/// Exit code if not every point went well, or some are missing.
 const SOME_FAILED: u8 = 3;
 /// Points that are run first, to say how long the others take.
 const PILOT: usize = 16;
@@ -54,6 +56,7 @@ pub fn main(args: SweepArgs) -> CommandResult {
     match args.what {
         Some(What::Worker(args)) => worker(args),
         Some(What::Merge(args)) => merge(&args),
+        Some(What::Show(args)) => show::main(&args),
         None => sweep(&args),
     }
 }
@@ -251,7 +254,7 @@ fn finish(
         return Err(interrupted.into());
     }
     let failed = match &written {
-        Some(w) => w.rows - w.statuses.get("ok").copied().unwrap_or(0),
+        Some(w) => w.missing + w.rows - w.statuses.get("ok").copied().unwrap_or(0),
         None => ran.done() - ran.statuses[Status::Ok as usize],
     };
     Ok(if failed > 0 { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
