@@ -17,6 +17,9 @@ command -v cc > /dev/null || need+=(gcc libc6-dev)
 # hipcc builds the HIP samples; it brings the stock libamdhip64, whose names ours are compared with.
 command -v hipcc > /dev/null || need+=(hipcc)
 [ -f /usr/lib/x86_64-linux-gnu/libamdhip64.so.5 ] || need+=(libamdhip64-5)
+# Slurm runs the parts of a sweep; scripts/slurm-one-node.sh makes a cluster of this computer.
+command -v sbatch > /dev/null || need+=(slurm-wlm)
+[ -x /usr/sbin/munged ] || need+=(munge)
 if [ ${#need[@]} -gt 0 ]; then
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq
