@@ -213,8 +213,8 @@ fn an_interrupted_sweep_goes_on() {
 }
 
 #[test]
-fn a_full_disk_ends_the_sweep_by_name() {
-    let (dir, plan) = short("sweep-full", 8);
+fn a_store_that_cannot_be_written_is_named() {
+    let (dir, plan) = short("sweep-unwritable", 8);
     std::fs::create_dir_all(dir.join("store")).expect("folder");
     std::fs::write(dir.join("store/parts"), "a file in the place of the folder").expect("file");
     let store = text(&dir.join("store"));
