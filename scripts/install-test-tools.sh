@@ -17,9 +17,9 @@ command -v cc > /dev/null || need+=(gcc libc6-dev)
 # hipcc builds the HIP samples; it brings the stock libamdhip64, whose names ours are compared with.
 command -v hipcc > /dev/null || need+=(hipcc)
 [ -f /usr/lib/x86_64-linux-gnu/libamdhip64.so.5 ] || need+=(libamdhip64-5)
-# Sweeps are run on a cluster of one computer.
-command -v sbatch > /dev/null && command -v slurmctld > /dev/null || need+=(slurm-wlm)
-command -v munged > /dev/null || need+=(munge)
+# Slurm runs the parts of a sweep; scripts/slurm-one-node.sh makes a cluster of this computer.
+command -v sbatch > /dev/null || need+=(slurm-wlm)
+[ -x /usr/sbin/munged ] || need+=(munge)
 # The Python package is tested in an environment of its own.
 python3 -c 'import ensurepip, venv' > /dev/null 2>&1 || need+=(python3 python3-venv)
 if [ ${#need[@]} -gt 0 ]; then

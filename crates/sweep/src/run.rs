@@ -4,7 +4,7 @@
 use crate::error::SweepError;
 use crate::identity::{Id, Identities, Unknown, Watched};
 use crate::measure::{Runner, Status};
-use crate::plan::{Axis, Place, Plan};
+use crate::plan::{Axis, Place, Plan, shuffled};
 use crate::point::{Point, Target};
 use crate::process::{Process, Workers};
 use crate::store::{Record, Store, Writer, host};
@@ -267,10 +267,16 @@ impl<'a> Sweep<'a> {
         if self.todo.len() < 4 * count || count == 0 {
             return 0;
         }
-        let every = self.todo.len() / count;
+        // By chance, not by steps: measures and axes have steps, too.
+        let size = self.todo.len() as u64;
+        let picked: HashSet<u64> = (0..count as u64).map(|i| shuffled(i, size, 1)).collect();
         let (mut pilot, mut rest) = (Vec::new(), Vec::new());
         for (i, item) in self.todo.drain(..).enumerate() {
-            if i % every == every / 2 && pilot.len() < count { pilot.push(item) } else { rest.push(item) }
+            if picked.contains(&(i as u64)) {
+                pilot.push(item);
+            } else {
+                rest.push(item);
+            }
         }
         let found = pilot.len();
         pilot.append(&mut rest);

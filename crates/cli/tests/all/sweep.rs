@@ -78,8 +78,13 @@ fn killed_workers_lose_nothing() {
         std::thread::sleep(Duration::from_millis(10 + (noise >> 60) * 2));
         let workers = children(sweep.id());
         if let Some(worker) = workers.get((noise >> 33) as usize % workers.len().max(1)) {
+            let (before, begun) = (stored(&dir.join("b")), Instant::now());
             signal("-9", *worker);
             kills += 1;
+            // A point whose workers are killed three times in a row is given up: let something be done in between.
+            while stored(&dir.join("b")) == before && begun.elapsed().as_secs() < 20 {
+                std::thread::sleep(Duration::from_millis(2));
+            }
         }
     }
     assert!(sweep.wait().expect("ended").success());
@@ -213,8 +218,8 @@ fn an_interrupted_sweep_goes_on() {
 }
 
 #[test]
-fn a_full_disk_ends_the_sweep_by_name() {
-    let (dir, plan) = short("sweep-full", 8);
+fn a_store_that_cannot_be_written_is_named() {
+    let (dir, plan) = short("sweep-unwritable", 8);
     std::fs::create_dir_all(dir.join("store")).expect("folder");
     std::fs::write(dir.join("store/parts"), "a file in the place of the folder").expect("file");
     let store = text(&dir.join("store"));
@@ -291,6 +296,8 @@ impl Drop for Cluster {
 #[test]
 fn slurm_runs_parts_whose_workers_are_killed() {
     let root = std::fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
+    let ci = std::env::var_os("CI").is_some_and(|v| v == "true");
+    assert!(root || !ci, "Slurm's daemons need root");
     if !installed(&["sbatch", "slurmctld", "slurmd", "munged"]) || !root {
         eprintln!("skipped: Slurm is not installed, or this is not root");
         return;

@@ -9,6 +9,7 @@ mod sample;
 
 pub use axis::{Axis, Part, SHORT};
 pub use sample::Sample;
+pub(crate) use sample::shuffled;
 
 use crate::error::PlanError;
 use crate::measure::Measure;

@@ -30,6 +30,9 @@ const SOME_FAILED: u8 = 3;
 /// Points that are run first, to say how long the others take.
 const PILOT: usize = 16;
 
+/// Seconds that a point takes besides its work, for estimates (docs/sweeps.md).
+const OVERHEAD: f64 = 3e-4;
+
 /// The stable result of `sweep --format json`.
 #[derive(Serialize)]
 struct SweepJson<'a> {
@@ -175,8 +178,12 @@ fn local(args: &SweepArgs, sweep: &mut Sweep, most: usize, watch: &Watch) -> mie
     if pilot > 0 {
         ran = sweep.run(&options, pilot, &|_| (), &go_on)?;
         let left = counts.missing - pilot as u64;
-        let estimate = ran.elapsed / pilot as f64 * left as f64;
-        tell(&format!("{left} more: about {}, as {pilot} of them took {:.2} s", time(estimate), ran.elapsed));
+        let estimate = (ran.seconds / pilot as f64 + OVERHEAD) * left as f64 / options.jobs as f64;
+        tell(&format!(
+            "{left} more: about {}, as {pilot} others took {:.2} s of work",
+            time(estimate),
+            ran.seconds
+        ));
     }
     if most == 0 {
         return Ok(ran);
