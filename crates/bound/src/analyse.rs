@@ -112,15 +112,10 @@ fn conclude_first(
             (Some(points), _) => points,
             (None, true) => Points::Divergent,
             (None, false) => {
-                // A path through either takes one of two sides.
                 let one_sided = one_sided.iter().map(|&i| plan.regions[measured.regions[i].0].branch);
-                let either = sure.iter().copied().chain(one_sided).collect();
-                plan.needed_points(
-                    &measured_kernel.times,
-                    &either,
-                    &rounds,
-                    &counted(&measured_kernel.kernel),
-                )
+                let one_sided = one_sided.filter(|pc| !sure.contains(pc)).collect();
+                let counted = counted(&measured_kernel.kernel);
+                plan.needed_points(&measured_kernel.times, &sure, &one_sided, &rounds, &counted)
             }
         };
         found.push((FirstMeasurement { measured_kernel, sure, bound, measured }, needed));
