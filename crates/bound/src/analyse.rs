@@ -112,8 +112,13 @@ fn conclude_first(
             (Some(points), _) => points,
             (None, true) => Points::Divergent,
             (None, false) => {
-                let one_sided = one_sided.iter().map(|&i| plan.regions[measured.regions[i].0].branch);
-                let one_sided = one_sided.filter(|pc| !sure.contains(pc)).collect();
+                // Points that are kept for a mask are worth it only if that makes the bound smaller.
+                let gains = |i: &&usize| {
+                    let rest: Vec<usize> = one_sided.iter().copied().filter(|o| o != *i).collect();
+                    wave::bound(&measured, &list, &rest).is_ok_and(|b| b.cycles > bound.cycles)
+                };
+                let branch = |&i: &usize| plan.regions[measured.regions[i].0].branch;
+                let one_sided = one_sided.iter().filter(gains).map(branch).collect();
                 let counted = counted(&measured_kernel.kernel);
                 plan.needed_points(&measured_kernel.times, &sure, &one_sided, &rounds, &counted)
             }
