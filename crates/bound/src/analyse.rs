@@ -92,7 +92,7 @@ fn conclude_first(
             limits(&measured_kernel, options)?.iter().map(|l| (l.header, l.max)).collect();
         let measured = model(&measured_kernel, &rounds, options)?;
         let plan = &measured_kernel.kernel.plan;
-        let list = wave::guaranteed(plan, &measured, &measured_kernel.kernel.splitting)?;
+        let list = wave::guaranteed(plan, &measured, &measured_kernel.kernel.counted_splitting())?;
         let sure: BTreeSet<Pc> = list.iter().map(|&i| plan.regions[measured.regions[i].0].branch).collect();
         for branch in &sure {
             let refused = measured_kernel.times.refused_no_context.get(branch).copied().unwrap_or(0);
@@ -105,13 +105,22 @@ fn conclude_first(
                 ));
             }
         }
-        let bound = wave::bound(&measured, &list)?;
+        let one_sided = measured_kernel.kernel.one_sided(&measured);
+        let bound = wave::bound(&measured, &list, &one_sided)?;
         let fixed = traces.and_then(|t| t.fixed_points(&measured_kernel.kernel.name));
         let needed = match (fixed, options.all_points) {
             (Some(points), _) => points,
             (None, true) => Points::Divergent,
             (None, false) => {
-                plan.needed_points(&measured_kernel.times, &sure, &rounds, &counted(&measured_kernel.kernel))
+                // Points that are kept for a mask are worth it only if that makes the bound smaller.
+                let gains = |i: &&usize| {
+                    let rest: Vec<usize> = one_sided.iter().copied().filter(|o| o != *i).collect();
+                    wave::bound(&measured, &list, &rest).is_ok_and(|b| b.cycles > bound.cycles)
+                };
+                let branch = |&i: &usize| plan.regions[measured.regions[i].0].branch;
+                let one_sided = one_sided.iter().filter(gains).map(branch).collect();
+                let counted = counted(&measured_kernel.kernel);
+                plan.needed_points(&measured_kernel.times, &sure, &one_sided, &rounds, &counted)
             }
         };
         found.push((FirstMeasurement { measured_kernel, sure, bound, measured }, needed));
@@ -189,6 +198,9 @@ fn model(
             kernel.place(stray.from),
             kernel.place(stray.to)
         ));
+    }
+    if let Some(mixed) = times.mixed {
+        return Err(kernel.mixed(mixed));
     }
     let jump = if options.free_skips { 0 } else { kernel.machine.jump_cycles() };
     let never = kernel.never();
@@ -299,7 +311,8 @@ fn conclude(
     let rounds: BTreeMap<Pc, u64> = limits.iter().map(|l| (l.header, l.max)).collect();
     let measured = model(&measured_kernel, &rounds, options)?;
     let kernel = &measured_kernel.kernel;
-    let bound = wave::bound(&measured, &wave::among(&kernel.plan, &measured, &first.sure))?;
+    let sure = wave::among(&kernel.plan, &measured, &first.sure);
+    let bound = wave::bound(&measured, &sure, &kernel.one_sided(&measured))?;
     let by_blocks = compose(&mut measured_kernel.launches, &first.bound)?;
     compose(&mut measured_kernel.launches, &bound)?;
     let report = report(first, &measured_kernel, &limits, &measured, &bound, options);

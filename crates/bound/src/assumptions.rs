@@ -32,6 +32,7 @@ pub fn list(
     about_skips(kernel, measured, options, &mut list);
     about_ways(kernel, measured, options, &mut list);
     about_loops(kernel, limits, &mut list);
+    list.extend(kernel.about_masks());
     about_calls(kernel, source, &mut list);
     about_splits(kernel, sure, &mut list);
     list

@@ -7,7 +7,7 @@ use crate::shape::{Shape, hex};
 use crate::source::{Source, hash};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use wb_facts::LoopFact;
+use wb_facts::{BranchSide, HomogeneousFact, LoopFact};
 use wb_isa::{NO_PC, Pc};
 use wb_wcet::ipet::Certificate;
 use wb_wcet::measure::{END, Measured, PlanEdge, START, Unmeasured};
@@ -52,6 +52,8 @@ struct Binding {
     untaken: Vec<Step>,
     assumed: Option<u64>,
     splits: Vec<Pc>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    homogeneous: Vec<MaskPart>,
     calls: Vec<Pc>,
 }
 
@@ -125,6 +127,14 @@ struct LimitPart {
     origin: &'static str,
     why: String,
     whole: bool,
+}
+
+/// A branch with a homogeneous mask.
+#[derive(Serialize)]
+struct MaskPart {
+    pc: Pc,
+    side: Option<&'static str>,
+    why: String,
 }
 
 #[derive(Serialize)]
@@ -208,6 +218,7 @@ impl Certified<'_> {
                 Unmeasured::Cost(_) | Unmeasured::Exclude | Unmeasured::Error => None,
             },
             splits: self.sure.iter().copied().collect(),
+            homogeneous: self.masks(),
             calls: kernel.plan.calls.iter().filter(|c| kernel.winds(c.1)).map(|c| c.0).collect(),
         }
     }
@@ -267,6 +278,19 @@ impl Certified<'_> {
     /// Place of a node of the plan.
     fn pc(&self, node: usize) -> Option<Pc> {
         (node != START && node != END).then(|| self.measured_kernel.kernel.plan.nodes[node])
+    }
+
+    /// Masks that the proof takes to be homogeneous.
+    fn masks(&self) -> Vec<MaskPart> {
+        let kernel = &self.measured_kernel.kernel;
+        let used = kernel.homogeneous();
+        let all = kernel.facts.homogeneous.iter().filter(|h| used.contains(&h.branch));
+        let part = |h: &HomogeneousFact| MaskPart {
+            pc: h.branch,
+            side: h.side.map(BranchSide::name),
+            why: h.why.clone(),
+        };
+        all.map(part).collect()
     }
 
     fn untaken(&self) -> Vec<Step> {

@@ -1,6 +1,7 @@
 //! A kernel while it is analysed: what its program says about places, blocks, marks and loops, kept beyond the launch.
 
 use crate::error::{BoundError, refused};
+use crate::homogeneous;
 use crate::launched::Launched;
 use crate::result::{CodePlace, NeverRow};
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,10 +124,13 @@ impl AnalysedKernel {
         }
         let regions = program.flow.regions.iter().map(|r| (r.branch, r.reconverge));
         let branches = regions.filter(|r| code.contains_key(&r.0)).collect();
-        let facts = match facts {
+        let mut facts = match facts {
             None => FlowFacts::default(),
             Some((name, text)) => FlowFacts::parse(text, name, program)?,
         };
+        plan.watch(program, &facts.homogeneous);
+        let one_sided = facts.homogeneous.iter().filter_map(|h| homogeneous::other_side(program, h));
+        facts.facts.extend(one_sided.collect::<Vec<_>>());
         Ok(AnalysedKernel {
             name: launched.kernel.to_owned(),
             file: last_part(launched.file).to_owned(),

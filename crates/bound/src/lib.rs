@@ -16,6 +16,7 @@ pub mod error;
 pub mod exact;
 mod explore;
 mod gaps;
+mod homogeneous;
 mod inputs;
 mod kernel;
 mod launched;

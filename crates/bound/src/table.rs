@@ -173,11 +173,11 @@ pub fn analyse_table(
         let kernel = &measured_kernel.kernel;
         let plan = &kernel.plan;
         let model = |given: &Given| plan.given(given, &rounds, &kernel.facts.facts, &kernel.never());
-        let list = wave::guaranteed(plan, &model(&given), &kernel.splitting)?;
+        let list = wave::guaranteed(plan, &model(&given), &kernel.counted_splitting())?;
         let sure: BTreeSet<Pc> = list.iter().map(|&i| plan.regions[i].branch).collect();
         given.may_split = may_split(kernel, &sure);
         let measured = model(&given);
-        let bound = wave::bound(&measured, &list)?;
+        let bound = wave::bound(&measured, &list, &kernel.one_sided(&measured))?;
         compose(&mut measured_kernel.launches, &bound)?;
         measured_kernel.times.start_delay = given.start;
         let first = FirstMeasurement { measured_kernel, sure, bound, measured };

@@ -31,6 +31,9 @@ pub struct Binding {
     pub assumed: Option<Number>,
     /// Branches whose splits are counted on.
     pub splits: Vec<u32>,
+    /// Branches of which every path takes one side, because its lanes agree.
+    #[serde(default)]
+    pub homogeneous: Vec<HomogeneousMask>,
     /// Calls of code that branches, which is not in the graph.
     pub calls: Vec<u32>,
 }
@@ -131,6 +134,17 @@ pub struct Limit {
     pub whole: bool,
 }
 
+/// A branch that no path comes to with lanes for both sides.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HomogeneousMask {
+    pub pc: u32,
+    /// `first` or `second`: the only side that is taken, if it is known.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub side: Option<String>,
+    pub why: String,
+}
+
 /// A way of the program that the proof does not contain.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -156,6 +170,7 @@ pub struct Step {
 }
 
 const LIMIT_ORIGINS: [&str; 4] = ["proved", "user", "ffx", "observed"];
+const SIDES: [&str; 2] = ["first", "second"];
 const REASONS: [&str; 4] = ["skip", "not-taken", "limit", "infeasible"];
 
 fn wrong(place: impl Into<String>, what: impl Into<String>) -> CheckError {
@@ -369,17 +384,26 @@ impl Binding {
         Ok(())
     }
 
-    /// Only sides of splits exist more than once.
+    /// Only sides of splits, and of branches whose lanes agree, exist more than once.
     fn check_splits(&self) -> Result<(), CheckError> {
         let alone = self.machine.contexts > 0 || self.splits.is_empty();
         require(alone, "splits", "a machine without contexts cannot split")?;
-        for (place, list) in [("splits", &self.splits), ("calls", &self.calls)] {
+        let masks: Vec<u32> = self.homogeneous.iter().map(|h| h.pc).collect();
+        for (k, mask) in self.homogeneous.iter().enumerate() {
+            let known = mask.side.as_ref().is_none_or(|s| SIDES.contains(&s.as_str()));
+            require(known, format!("homogeneous[{k}].side"), "there is no such side")?;
+        }
+        let split = self.splits.iter().any(|pc| masks.contains(pc));
+        require(!split, "splits", "where lanes agree there is no split")?;
+        let lists = [("splits", &self.splits), ("calls", &self.calls), ("homogeneous", &masks)];
+        for (place, list) in lists {
             let known: BTreeSet<&u32> = list.iter().collect();
             require(known.len() == list.len(), place, "a place is listed twice")?;
         }
         let pcs: Vec<u32> = self.graph.pcs.iter().flatten().copied().collect();
         let once = pcs.iter().collect::<BTreeSet<_>>().len() == pcs.len();
-        require(once || !self.splits.is_empty(), "splits", "places exist twice, and no split is counted on")
+        let apart = !self.splits.is_empty() || !self.homogeneous.is_empty();
+        require(once || apart, "splits", "places exist twice, and no split is counted on")
     }
 
     fn check_left_out(&self, claim: &Claim) -> Result<(), CheckError> {
@@ -432,6 +456,11 @@ impl Binding {
                 "the loop at pc {} goes back at most {} times ({}{whole}){why}",
                 l.pc, l.max.0, l.origin
             ));
+        }
+        for h in &self.homogeneous {
+            let side = h.side.as_deref().map_or("one side".to_owned(), |s| format!("the {s} side"));
+            let why = if h.why.is_empty() { String::new() } else { format!(": {}", h.why) };
+            list.push(format!("the mask at pc {} is homogeneous, every path takes {side} (user){why}", h.pc));
         }
         for reason in REASONS {
             let n = self.left_out.iter().filter(|w| w.reason == reason).count();

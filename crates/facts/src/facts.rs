@@ -1,4 +1,4 @@
-//! What is known about the flow of a kernel, as data: limits of loops and linear facts, each with its origin.
+//! What is known about the flow of a kernel, as data: limits of loops, linear facts and homogeneous masks, each with its origin.
 
 use std::collections::BTreeMap;
 use wb_isa::Pc;
@@ -56,11 +56,39 @@ pub struct LinearFact {
     pub origin: Origin,
 }
 
-/// Everything known about the flow of one kernel; loops by header, each once.
+/// A side of a branch on the mask: for lanes that are on behind it, and for those that are off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BranchSide {
+    First,
+    Second,
+}
+
+impl BranchSide {
+    pub fn name(self) -> &'static str {
+        match self {
+            BranchSide::First => "first",
+            BranchSide::Second => "second",
+        }
+    }
+}
+
+/// The mask at a branch is homogeneous (THESIS 5.2.4): of a path's lanes all go into the first side, or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HomogeneousFact {
+    /// The branch in front of the first side.
+    pub branch: Pc,
+    /// The only side that any path takes, if that is known.
+    pub side: Option<BranchSide>,
+    /// The reason the user gave.
+    pub why: String,
+}
+
+/// Everything known about the flow of one kernel; loops by header and branches, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowFacts {
     pub loops: Vec<LoopFact>,
     pub facts: Vec<LinearFact>,
+    pub homogeneous: Vec<HomogeneousFact>,
 }
 
 impl FlowFacts {

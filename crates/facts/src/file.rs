@@ -1,10 +1,13 @@
-//! The facts file in TOML (docs/facts.md): checksum, kernel, `[[loop]]` limits and `[[fact]]` linear facts. Unknown
-//! fields, stale checksums, places that are no loops and numbers still to be filled in are errors with their line.
+//! The facts file in TOML (docs/facts.md): checksum, kernel, `[[loop]]` limits, `[[fact]]` linear facts and
+//! `[[homogeneous]]` masks. Unknown fields, stale checksums, places that are no loops or branches and numbers still to be
+//! filled in are errors with their line.
 
 use super::calls::Calls;
 use super::check::calls_of;
 use super::place::{Places, Wrong};
-use super::{Counted, FactsError, FlowFacts, LinearFact, LoopFact, Origin, checksum};
+use super::{
+    BranchSide, Counted, FactsError, FlowFacts, HomogeneousFact, LinearFact, LoopFact, Origin, checksum,
+};
 use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
@@ -20,6 +23,8 @@ struct FileTable {
     loops: Vec<Spanned<LoopTable>>,
     #[serde(default, rename = "fact")]
     facts: Vec<Spanned<FactTable>>,
+    #[serde(default)]
+    homogeneous: Vec<HomogeneousTable>,
 }
 
 #[derive(Deserialize)]
@@ -39,6 +44,16 @@ struct FactTable {
     name: String,
     terms: Vec<Spanned<TermTable>>,
     limit: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HomogeneousTable {
+    at: Spanned<String>,
+    /// `first` or `second`, if it is always the same.
+    side: Option<Spanned<String>>,
+    #[serde(default, alias = "reason")]
+    why: String,
 }
 
 #[derive(Deserialize)]
@@ -90,6 +105,16 @@ pub(super) fn read<I: Isa>(file: &SourceFile, program: &Program<I>) -> Result<Fl
     for f in &table.facts {
         facts.facts.push(reader.linear(f)?);
     }
+    for h in &table.homogeneous {
+        for fact in reader.homogeneous(h)? {
+            if facts.homogeneous.iter().any(|known| known.branch == fact.branch) {
+                let what = format!("the branch at `{}` is called homogeneous twice", h.at.get_ref());
+                return Err(FactsError::new(file, h.at.span(), what));
+            }
+            facts.homogeneous.push(fact);
+        }
+    }
+    facts.homogeneous.sort_by_key(|h| h.branch);
     Ok(facts)
 }
 
@@ -167,6 +192,24 @@ impl<I: Isa> Reader<'_, I> {
             }
         };
         Ok(headers.into_iter().map(|header| LoopFact { header, max, origin, why: l.why.clone() }).collect())
+    }
+
+    fn homogeneous(&self, table: &HomogeneousTable) -> Result<Vec<HomogeneousFact>> {
+        let found = self.places.find_branches(table.at.get_ref());
+        let branches = found.map_err(|w| self.wrong(table.at.span(), w))?;
+        let side = match table.side.as_ref().map(|s| (s.get_ref().as_str(), s.span())) {
+            None => None,
+            Some(("first", _)) => Some(BranchSide::First),
+            Some(("second", _)) => Some(BranchSide::Second),
+            Some((other, span)) => {
+                let what = format!("side = \"{other}\"");
+                let hint =
+                    "first: all lanes that come there go into the side behind the branch; second: none does";
+                return Err(FactsError::new(self.file, span, what).hint(hint));
+            }
+        };
+        let fact = |branch| HomogeneousFact { branch, side, why: table.why.clone() };
+        Ok(branches.into_iter().map(fact).collect())
     }
 
     fn linear(&self, table: &Spanned<FactTable>) -> Result<LinearFact> {

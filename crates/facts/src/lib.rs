@@ -25,7 +25,7 @@ pub use calls::{Calls, code_blocks};
 pub use check::{FlowError, analysable, analysable_with, calls_of, require_bounds};
 pub use checksum::checksum;
 pub use error::FactsError;
-pub use facts::{Counted, FlowFacts, LinearFact, LoopFact, Origin};
+pub use facts::{BranchSide, Counted, FlowFacts, HomogeneousFact, LinearFact, LoopFact, Origin};
 pub use group::group_branches;
 pub use infer::{Inferred, Known, NeverTaken, SideCondition, infer_gcn3, infer_unchecked, recheck};
 pub use loops::{LoopView, loops};

@@ -3,8 +3,9 @@
 
 use super::calls::Calls;
 use super::loops::{LoopView, loops};
+use std::collections::BTreeSet;
 use wb_isa::{Isa, Pc};
-use wb_program::Program;
+use wb_program::{Program, RegionKind};
 
 /// Candidates that a message names.
 const SHOWN: usize = 12;
@@ -120,7 +121,7 @@ impl<'a, I: Isa> Places<'a, I> {
 
     /// First instruction of the block that holds a place; a line must lie in one block.
     pub fn find_block(&self, place: &str) -> Result<Pc, Wrong> {
-        let blocks: std::collections::BTreeSet<usize> =
+        let blocks: BTreeSet<usize> =
             self.pcs(place)?.into_iter().filter_map(|pc| self.program.cfg.block_at(pc)).collect();
         let mut firsts = blocks.iter().map(|&b| self.program.cfg.blocks[b].first);
         match (firsts.next(), firsts.next()) {
@@ -138,6 +139,31 @@ impl<'a, I: Isa> Places<'a, I> {
                 ),
             }),
         }
+    }
+
+    /// Branches on the mask in front of a first side that a place stands for: the one at the end of the block that holds
+    /// it; for a source line, those that come from the line.
+    pub fn find_branches(&self, place: &str) -> Result<Vec<Pc>, Wrong> {
+        let (cfg, flow) = (&self.program.cfg, &self.program.flow);
+        let is_line = place.contains(':');
+        let last = |pc: Pc| cfg.block_at(pc).map(|b| cfg.blocks[b].last);
+        let named = |pc: Pc| if is_line { Some(pc) } else { last(pc) };
+        let pcs: BTreeSet<Pc> = self.pcs(place)?.into_iter().filter_map(named).collect();
+        let kinds = pcs.iter().filter_map(|&pc| Some((pc, flow.region(pc)?.kind)));
+        let kinds: Vec<(Pc, RegionKind)> = kinds.collect();
+        let of = |kind: RegionKind| kinds.iter().filter(move |k| k.1 == kind).map(|k| k.0);
+        let found: Vec<Pc> = of(RegionKind::If).collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let (what, hint) = if of(RegionKind::Else).next().is_some() {
+            ("the branch in front of a second side", "name the branch in front of the first side")
+        } else if of(RegionKind::Loop).next().is_some() {
+            ("a branch that lanes leave a loop by", "only an if has two sides of which one can be left out")
+        } else {
+            ("not a branch on the mask", "`wavebound cfg` lists branches on the mask")
+        };
+        Err(Wrong { what: format!("`{place}` is {what}"), hint: hint.into() })
     }
 
     /// The loops there are, for a hint.

@@ -55,8 +55,9 @@ pub struct WaveBound {
     pub cycles: u64,
     /// Edges of the worst way, in the order of the graph.
     pub shares: Vec<Share>,
-    /// Regions of the plan that are sure to split.
+    /// Regions of the plan that are sure to split, and those of which a path takes one side because its lanes agree.
     pub split: Vec<usize>,
+    pub homogeneous: Vec<usize>,
     pub certificate: Certificate,
     /// The graph that was bounded, splits written out.
     pub model: Model,
@@ -100,6 +101,30 @@ pub fn guaranteed(plan: &Plan, measured: &Measured, splitting: &Splitting) -> Re
     }
 }
 
+/// Regions (of [`Measured::regions`]) among `branches` whose mask is homogeneous and that have two sides of which one can
+/// be left out; paths meet at the joins of regions only. Others are as if nothing was said of them.
+pub fn homogeneous(
+    plan: &Plan,
+    measured: &Measured,
+    splitting: &Splitting,
+    branches: &BTreeSet<Pc>,
+) -> Vec<usize> {
+    let marked: BTreeSet<Pc> = splitting.sure.difference(branches).copied().collect();
+    let mut regions: Vec<Region> =
+        among(plan, measured, &marked).iter().map(|&i| measured.regions[i].1.clone()).collect();
+    let mut found = Vec::new();
+    for i in among(plan, measured, branches) {
+        let (r, region) = &measured.regions[i];
+        regions.push(region.clone());
+        if plan.regions[*r].other.is_some() && Tree::new(&measured.model, &regions).is_ok() {
+            found.push(i);
+        } else {
+            regions.pop();
+        }
+    }
+    found
+}
+
 /// Of all regions that may split, those that surely find a context, by number.
 pub fn sure_splits(
     model: &Model,
@@ -128,10 +153,14 @@ fn is_whole(measured: &Measured, region: &Region) -> bool {
     reached(region.branch) && reached(region.join)
 }
 
-/// The bound of a wave of which the regions `sure` (of [`Measured::regions`]) split.
-pub fn bound(measured: &Measured, sure: &[usize]) -> Result<WaveBound, WaveError> {
-    let regions: Vec<Region> = sure.iter().map(|&i| measured.regions[i].1.clone()).collect();
-    let modes = vec![Mode::Split; regions.len()];
+/// The bound of a wave of which the regions `sure` (of [`Measured::regions`]) split, and whose paths take one side of the
+/// regions `homogeneous`.
+pub fn bound(measured: &Measured, sure: &[usize], homogeneous: &[usize]) -> Result<WaveBound, WaveError> {
+    let sure: Vec<usize> = sure.iter().copied().filter(|i| !homogeneous.contains(i)).collect();
+    let all = || sure.iter().chain(homogeneous);
+    let regions: Vec<Region> = all().map(|&i| measured.regions[i].1.clone()).collect();
+    let mut modes = vec![Mode::Split; sure.len()];
+    modes.resize(regions.len(), Mode::Homogeneous);
     let expanded = split::expand_modes(&measured.model, &regions, &modes)?;
     let solved = ipet::bound(&expanded.model)?;
     if expanded.model.facts.is_empty() {
@@ -153,6 +182,7 @@ pub fn bound(measured: &Measured, sure: &[usize]) -> Result<WaveBound, WaveError
         cycles: solved.cycles,
         shares: shares.collect(),
         split: sure.iter().map(|&i| measured.regions[i].0).collect(),
+        homogeneous: homogeneous.iter().map(|&i| measured.regions[i].0).collect(),
         certificate: solved.certificate,
         model: expanded.model,
         node_origin: expanded.node_origin,

@@ -123,11 +123,15 @@ fn program(report: &wb_check::Report, binding: &Binding, program: ProgramRef, ve
         }
     };
     let flow = with_program!(program, p => ways::check(p, report, binding, &again.never));
-    // With splits, the graph is that of the program only if the machine makes them: see `machine`.
-    Verified::set(graph, errors, "graph", flow.map(|()| binding.splits.is_empty()));
-    if !binding.splits.is_empty() {
+    let plain = binding.splits.is_empty() && binding.homogeneous.is_empty();
+    // With splits, or sides left out, the graph is that of the program only if the machine makes them: see `machine`.
+    Verified::set(graph, errors, "graph", flow.map(|()| plain));
+    if !plain {
         notes.push("splits are counted on: the graph is verified with the machine".to_owned());
     }
+    let said =
+        |h: &binding::HomogeneousMask| format!("the mask at pc {} is homogeneous: said by the user", h.pc);
+    notes.extend(binding.homogeneous.iter().map(said));
     notes.extend(report.fact_names.iter().map(|name| format!("the fact `{name}` is said by the user")));
     match again.limits(binding) {
         Ok(said) if said.is_empty() => *limits = limits.or(Some(true)),
@@ -153,7 +157,7 @@ fn machine(report: &wb_check::Report, binding: &Binding, launched: &Launched, ve
     ] {
         Verified::set(field, errors, "machine", equal(what, listed, found));
     }
-    if *field == Some(false) || binding.splits.is_empty() {
+    if *field == Some(false) || binding.splits.is_empty() && binding.homogeneous.is_empty() {
         return;
     }
     match times::splits(report, binding, launched) {

@@ -5,9 +5,11 @@ use crate::error::BoundError;
 use crate::kernel::AnalysedKernel;
 use crate::launched::Launched;
 use std::collections::{BTreeMap, BTreeSet};
-use wb_check::binding::{Binding, LeftOut};
+use wb_check::binding::{Binding, HomogeneousMask, LeftOut};
+use wb_facts::{BranchSide, HomogeneousFact};
 use wb_isa::{NO_PC, Pc};
 use wb_jobs::launch::RunLaunch;
+use wb_jobs::with_program;
 use wb_sim::RunOptions;
 use wb_wcet::measure::{END, EdgeTime, Gap, Meter, Never, Plan, Points, START, Times, Unmeasured};
 use wb_wcet::wave;
@@ -22,7 +24,21 @@ pub(super) struct Measured {
 fn kernel_at(binding: &Binding, launched: &Launched) -> Result<AnalysedKernel, BoundError> {
     let points = binding.graph.points.iter().copied().collect();
     let whole = binding.limits.iter().filter(|l| l.whole).map(|l| l.pc).collect();
-    AnalysedKernel::new(launched, &Points::At { points, whole }, None)
+    let mut kernel = AnalysedKernel::new(launched, &Points::At { points, whole }, None)?;
+    let masks: Vec<HomogeneousFact> = binding.homogeneous.iter().map(mask).collect();
+    with_program!(launched.program, p => kernel.plan.watch(p, &masks));
+    kernel.facts.homogeneous = masks;
+    Ok(kernel)
+}
+
+/// What a certificate says about a mask.
+fn mask(h: &HomogeneousMask) -> HomogeneousFact {
+    let side = match h.side.as_deref() {
+        Some("first") => Some(BranchSide::First),
+        Some(_) => Some(BranchSide::Second),
+        None => None,
+    };
+    HomogeneousFact { branch: h.pc, side, why: h.why.clone() }
 }
 
 fn pc(plan: &Plan, node: usize) -> Option<Pc> {
@@ -63,6 +79,9 @@ impl Measured {
 
     /// No way takes longer than the certificate says.
     pub fn compare(&self, report: &wb_check::Report, binding: &Binding) -> Result<bool, String> {
+        if let Some(mixed) = self.times.mixed {
+            return Err(self.kernel.mixed(mixed).to_string());
+        }
         let costs = costs(report, binding);
         let show = |pc: Option<Pc>, end: &str| pc.map_or(end.to_owned(), |pc| format!("pc {pc}"));
         let plan = &self.kernel.plan;
@@ -114,14 +133,16 @@ impl Measured {
 }
 
 /// A context is sure to be free for each of these splits, if every way can be taken.
-fn contexts_suffice(sure: &BTreeSet<Pc>, launched: &Launched) -> Result<bool, BoundError> {
-    let kernel = AnalysedKernel::new(launched, &Points::Blocks, None)?;
+fn contexts_suffice(binding: &Binding, launched: &Launched) -> Result<bool, BoundError> {
+    let sure: BTreeSet<Pc> = binding.splits.iter().copied().collect();
+    let mut kernel = AnalysedKernel::new(launched, &Points::Blocks, None)?;
+    kernel.facts.homogeneous = binding.homogeneous.iter().map(mask).collect();
     let plan = &kernel.plan;
     let mut times = Times::new(plan);
     times.edges.fill(EdgeTime { max: 1, count: 1, sum: 1, ..EdgeTime::default() });
     let rounds = plan.loops.iter().map(|l| (l.header, 1)).collect();
     let all = plan.model(&times, &rounds, &[], Unmeasured::Exclude, 0, &Never::default());
-    let found = wave::guaranteed(plan, &all, &kernel.splitting)?;
+    let found = wave::guaranteed(plan, &all, &kernel.counted_splitting())?;
     let found: BTreeSet<Pc> = found.iter().map(|&i| plan.regions[all.regions[i].0].branch).collect();
     Ok(sure.is_subset(&found))
 }
@@ -136,10 +157,16 @@ pub(super) fn splits(
     let kernel = kernel_at(binding, launched).map_err(|e| e.to_string())?;
     let sure: BTreeSet<Pc> = binding.splits.iter().copied().collect();
     let splitting = &kernel.splitting;
-    if splitting.unknown || !sure.is_subset(&splitting.sure) {
+    let masks = binding.homogeneous.len() == kernel.homogeneous().len();
+    if !masks {
+        return Err(
+            "a homogeneous mask is counted on where paths meet at places that are not known".to_owned()
+        );
+    }
+    if !sure.is_empty() && splitting.unknown || !sure.is_subset(&splitting.sure) {
         return Err("a split is counted on that the machine is not sure to make".to_owned());
     }
-    if !contexts_suffice(&sure, launched).map_err(|e| e.to_string())? {
+    if !contexts_suffice(binding, launched).map_err(|e| e.to_string())? {
         let ways = |w: &LeftOut| matches!(w.reason.as_str(), "not-taken" | "infeasible");
         if !binding.left_out.iter().any(ways) {
             return Err("a split is counted on for which no context is sure to be free".to_owned());
@@ -166,7 +193,7 @@ pub(super) fn splits(
     let rounds = binding.limits.iter().filter_map(|l| Some((l.pc, u64::try_from(l.max.0).ok()?))).collect();
     let measured = plan.model(&times, &rounds, &[], Unmeasured::Exclude, 0, &Never::default());
     let list = wave::among(plan, &measured, &sure);
-    let again = wave::bound(&measured, &list).map_err(|e| e.to_string())?;
+    let again = wave::bound(&measured, &list, &kernel.one_sided(&measured)).map_err(|e| e.to_string())?;
     let pcs: Vec<Option<Pc>> = again.node_origin.iter().map(|&n| pc(plan, n)).collect();
     let edges = again.model.graph.edges.iter().map(|e| (e.from, e.to, e.cost));
     let via = again.edge_origin.iter().map(|&e| way(plan, e).1);

@@ -193,8 +193,9 @@ pub(super) fn check<I: Isa>(
         .collect();
     let code: BTreeSet<Pc> = reached.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow)).collect();
     let points: BTreeSet<Pc> = binding.graph.points.iter().copied().collect();
-    if let Some(pc) = points.iter().chain(&binding.splits).chain(&binding.calls).find(|pc| !code.contains(pc))
-    {
+    let masks = binding.homogeneous.iter().map(|h| &h.pc);
+    let places = points.iter().chain(&binding.splits).chain(&binding.calls).chain(masks);
+    if let Some(pc) = places.into_iter().find(|pc| !code.contains(pc)) {
         return Err(format!("pc {pc} is no instruction that the kernel reaches"));
     }
     if let Some(s) =

@@ -15,6 +15,7 @@ mod composed;
 mod counted;
 mod exact;
 mod facts;
+mod homogeneous;
 mod placements;
 mod proved;
 mod skipped;

@@ -60,11 +60,13 @@ impl Plan {
     /// taken with this plan, which has a point at every block. `sure` are the branches whose split can be counted on;
     /// `rounds` the limits of loops. What is passed as a whole: loops with one way round that went round as often as
     /// their limit whenever they were entered, and regions whose both sides have one way and ran at once each time.
-    /// `keep` stay whatever happens.
+    /// `homogeneous` are branches of which a path takes one side: their regions stay until who takes which side is told
+    /// apart. `keep` stay whatever happens.
     pub fn needed_points(
         &self,
         times: &Times,
         sure: &BTreeSet<Pc>,
+        homogeneous: &BTreeSet<Pc>,
         rounds: &BTreeMap<Pc, u64>,
         keep: &BTreeSet<Pc>,
     ) -> Points {
@@ -76,11 +78,12 @@ impl Plan {
         }
         let mut headers: BTreeMap<usize, usize> =
             self.loops.iter().enumerate().filter_map(|(i, l)| Some((l.node?, i))).collect();
+        let either = |branch: &Pc| sure.contains(branch) || homogeneous.contains(branch);
         // Ends of regions whose split is counted on stay until their region is one way.
         let mut held: BTreeMap<usize, usize> =
             keep.iter().filter_map(|&pc| Some((self.node_at(pc)?, 1))).collect();
         let mut seconds: BTreeMap<usize, usize> = BTreeMap::new();
-        for (i, r) in self.regions.iter().enumerate().filter(|(_, r)| sure.contains(&r.branch)) {
+        for (i, r) in self.regions.iter().enumerate().filter(|(_, r)| either(&r.branch)) {
             *held.entry(r.node).or_default() += 1;
             *held.entry(r.join).or_default() += 1;
             if let Some(other) = r.other.and_then(|pc| self.node_at(pc)) {
@@ -100,6 +103,9 @@ impl Plan {
                     if self.pair_sides(&mut g, n, r) {
                         left.remove(&n);
                         seconds.remove(&n);
+                        if homogeneous.contains(&self.regions[r].branch) {
+                            self.release(&mut held, r);
+                        }
                     }
                     continue;
                 }
@@ -128,12 +134,7 @@ impl Plan {
             for r in open.clone() {
                 if self.one_way_through(&mut g, times, r) {
                     open.remove(&r);
-                    for end in [self.regions[r].node, self.regions[r].join] {
-                        match held.get_mut(&end) {
-                            Some(n) if *n > 1 => *n -= 1,
-                            _ => _ = held.remove(&end),
-                        }
-                    }
+                    self.release(&mut held, r);
                 }
             }
             if before != (left.len(), open.len(), headers.len(), g.ways.len()) {
@@ -149,7 +150,17 @@ impl Plan {
         Points::At { points, whole }
     }
 
-    /// The branch before the second side of a split region: who came through the first side skips the second, who
+    /// The ends of a region are points like others.
+    fn release(&self, held: &mut BTreeMap<usize, usize>, region: usize) {
+        for end in [self.regions[region].node, self.regions[region].join] {
+            match held.get_mut(&end) {
+                Some(n) if *n > 1 => *n -= 1,
+                _ => _ = held.remove(&end),
+            }
+        }
+    }
+
+    /// The branch before the second side of a region that splits or has a homogeneous mask: who came through the first side skips the second, who
     /// skipped the first runs it, and nobody does anything else.
     fn pair_sides(&self, g: &mut Graph, node: usize, region: usize) -> bool {
         let r = &self.regions[region];

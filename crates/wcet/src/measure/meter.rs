@@ -2,6 +2,7 @@
 //! edge and the start of the next, a new path goes on with its parent's clock, and where paths merge the later one's
 //! is kept. So a wave's time is exactly a sum of edges, along the path that was last each time.
 
+use super::homogeneous::{Mixed, Seen};
 use super::plan::{END, Plan, START};
 use super::row::{At, Row};
 use super::times::{Stray, Times};
@@ -30,6 +31,8 @@ pub(super) struct Clock {
     /// Points that lanes of this path passed before they merged into it between two points, with time and next piece:
     /// their way goes on here, too, and is measured.
     others: Vec<(usize, u64, u32)>,
+    /// What it did at each branch with a homogeneous mask.
+    pub(super) masks: Vec<Seen>,
     /// Its number in trace files, where none is used twice in a wave, and its last row.
     name: u32,
     row: usize,
@@ -49,6 +52,7 @@ impl Clock {
             born: NO_PC,
             rounds: vec![0; plan.loops.len()],
             others: Vec::new(),
+            masks: vec![Seen::default(); plan.watched.len()],
             name: 0,
             row: 0,
         }
@@ -65,6 +69,9 @@ impl Clock {
         // Both ways go on here: the limit of a loop must hold for the one that went round more often.
         for (rounds, other) in kept.rounds.iter_mut().zip(&earlier.rounds) {
             *rounds = (*rounds).max(*other);
+        }
+        for (seen, other) in kept.masks.iter_mut().zip(&earlier.masks) {
+            seen.ran_first |= other.ran_first;
         }
         let own = (earlier.node, earlier.stamp, earlier.via);
         for (node, stamp, via) in std::iter::once(own).chain(earlier.others) {
@@ -97,7 +104,7 @@ struct Wave {
 
 /// An observer that fills [`Times`].
 pub struct Meter<'a> {
-    plan: &'a Plan,
+    pub(super) plan: &'a Plan,
     /// Piece that begins at each pc.
     pub(super) pieces: Vec<u32>,
     /// Edges by node they leave: (via, to, edge).
@@ -209,6 +216,7 @@ impl<'a> Meter<'a> {
                 None => self.stray(from.last, self.plan.pieces[piece as usize].first, wave),
             }
             self.leave(clock, before as usize, Some(piece as usize));
+            self.watch_step(clock, (before as usize, piece as usize), cycle, wave);
         }
         if clock.via == NONE {
             clock.via = piece;
@@ -257,6 +265,10 @@ impl<'a> Meter<'a> {
         wave.last = event.path;
         let Some(Some(clock)) = wave.paths.get_mut(usize::from(event.path)) else { return };
         (clock.last_issue, clock.last_pc) = (event.cycle, event.pc);
+        if !self.plan.watched.is_empty() {
+            let mixed = self.plan.watch_mask(clock, event);
+            self.times.mixed = self.times.mixed.or(mixed);
+        }
         let fresh = std::mem::replace(&mut clock.fresh, false);
         let piece = self.pieces.get(event.pc as usize).copied().unwrap_or(NONE);
         // A new path may begin with the very branch its parent has passed.
@@ -299,6 +311,14 @@ impl<'a> Meter<'a> {
         let latest = self.times.child_start.entry(branch).or_default();
         *latest = (*latest).max(start);
         *self.times.split_at.entry(branch).or_default() += 1;
+        if self.plan.watched.iter().any(|w| w.branch == branch) {
+            self.times.mixed.get_or_insert(Mixed {
+                branch,
+                wave: event.wave,
+                cycle: event.cycle,
+                side: None,
+            });
+        }
         self.times.splits += 1;
         self.times.most_paths = self.times.most_paths.max(paths);
         self.row(&mut clock, event.wave);

@@ -3,6 +3,7 @@
 
 mod contract;
 mod given;
+mod homogeneous;
 mod meter;
 mod model;
 mod never;
@@ -14,6 +15,7 @@ mod skips;
 mod times;
 
 pub use given::Given;
+pub use homogeneous::{Mixed, Watched, sides};
 pub use meter::Meter;
 pub use model::{Coverage, Gap, Measured, Unmeasured};
 pub use never::Never;

@@ -2,6 +2,7 @@
 //! two of them that pass no other. A way is told from others by the first piece it enters, so that both sides of a
 //! branch have times of their own (THESIS figure 5.4: b and c, d and e).
 
+use super::homogeneous::Watched;
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 use wb_isa::{FlowKind, Isa, NO_PC, Pc};
@@ -94,6 +95,8 @@ pub struct Plan {
     pub marked: BTreeSet<Pc>,
     /// Calls whose time is part of the edge they are in: (pc, target).
     pub calls: Vec<(Pc, Option<Pc>)>,
+    /// Branches that are said to have a homogeneous mask.
+    pub watched: Vec<Watched>,
     /// Branch behind the `split` at a pc.
     splits: BTreeMap<Pc, Pc>,
     /// Piece that begins at a pc.
@@ -314,7 +317,10 @@ fn join_of(r: &wb_program::Region, marked: &BTreeSet<Pc>) -> Option<Pc> {
 }
 
 /// The if whose second side the branch stands in front of.
-fn if_of<'a, I: Isa>(program: &'a Program<I>, r: &wb_program::Region) -> Option<&'a wb_program::Region> {
+pub(super) fn if_of<'a, I: Isa>(
+    program: &'a Program<I>,
+    r: &wb_program::Region,
+) -> Option<&'a wb_program::Region> {
     if r.kind != RegionKind::Else {
         return None;
     }

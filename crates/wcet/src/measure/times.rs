@@ -1,6 +1,7 @@
 //! What was measured: the longest time of every edge over all waves, paths, runs and inputs, how often each way was
 //! taken, and how often loops went round. Results of several runs add up.
 
+use super::homogeneous::Mixed;
 use super::plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,6 +56,8 @@ pub struct Times {
     /// Most paths of a wave at once.
     pub most_paths: u32,
     pub stray: Option<Stray>,
+    /// The first path that showed a mask not to be what was said of it.
+    pub mixed: Option<Mixed>,
     /// Instructions issued.
     pub instructions: u64,
     /// Pairs of points between which a trace file cannot tell ways apart.
@@ -115,6 +118,7 @@ impl Times {
         self.most_paths = self.most_paths.max(more.most_paths);
         self.alike = self.alike.max(more.alike);
         self.stray = self.stray.or(more.stray);
+        self.mixed = self.mixed.or(more.mixed);
     }
 
     pub fn record(&mut self, edge: usize, cycles: u64, run: u32, wave: u32) {

@@ -20,6 +20,8 @@ pub enum Mode {
     Split,
     /// The worse of both.
     Maybe,
+    /// The longer side, and nothing else: the mask is homogeneous (THESIS 5.2.4), so nobody splits and nobody runs both.
+    Homogeneous,
 }
 
 impl Mode {
@@ -112,7 +114,9 @@ pub fn expand_modes(model: &Model, regions: &[Region], modes: &[Mode]) -> Result
     }
     let mut out = build.out;
     bounds(model, &mut out)?;
-    facts(model, &mut out, !some.is_empty());
+    // Where nobody splits, every way is one of the whole wave.
+    let splits = kept.iter().any(|&r| modes[r] != Mode::Homogeneous);
+    facts(model, &mut out, splits);
     Ok(out)
 }
 
@@ -179,6 +183,7 @@ impl Build<'_> {
                 copies.push((Way::Serial, split));
             }
             Mode::Split => copies.extend([(Way::First, split), (Way::Second, split)]),
+            Mode::Homogeneous => copies.extend([(Way::First, serial), (Way::Second, serial)]),
             Mode::Maybe => {
                 let maybes = job.maybes + 1;
                 let deeper = |ends| Ends { maybes, ..ends };
@@ -188,7 +193,10 @@ impl Build<'_> {
         }
         // A side that has no way to the join was never seen to be skipped; with neither, both run in sequence.
         let feasible = |way: Way| level.on_way(way)[level.entry];
-        if copies.iter().any(|&(way, _)| feasible(way)) {
+        if self.modes[r] == Mode::Homogeneous && !copies.iter().all(|&(way, _)| feasible(way)) {
+            // A way past a side may be missing because the way through it bounds it: only both in sequence do.
+            copies = vec![(Way::Serial, serial)];
+        } else if copies.iter().any(|&(way, _)| feasible(way)) {
             copies.retain(|&(way, _)| feasible(way));
         } else {
             copies = vec![(Way::Serial, split)];

@@ -2,6 +2,7 @@
 
 mod contexts;
 mod expand;
+mod homogeneous;
 mod kernel;
 mod optimal;
 mod paper;

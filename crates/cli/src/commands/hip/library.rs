@@ -22,7 +22,9 @@ pub fn find(told: Option<&Path>) -> miette::Result<PathBuf> {
     };
     let places = match told {
         Some(path) => vec![path.to_path_buf()],
-        None => [beside.clone(), beside.join("../lib"), built.clone()].map(|p| p.join(wb_hip::LIBRARY)).to_vec(),
+        None => {
+            [beside.clone(), beside.join("../lib"), built.clone()].map(|p| p.join(wb_hip::LIBRARY)).to_vec()
+        }
     };
     let there = || places.iter().find_map(|p| p.canonicalize().ok().filter(|p| p.is_file()));
     if told.is_none()
