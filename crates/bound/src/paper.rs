@@ -20,9 +20,10 @@ pub fn rows(
     let contexts = u64::from(machine.split.contexts);
     let costs = (u64::from(machine.split.split_cycles), u64::from(machine.split.merge_cycles));
     let is_marked = |r: usize| kernel.splitting.sure.contains(&kernel.plan.regions[r].branch);
-    // Branches that cannot be marked have no part in the formulas, and need not be nested in the others.
-    let kept: Vec<&(usize, Region)> =
-        measured.regions.iter().filter(|(r, _)| kernel.plan.regions[*r].markable || is_marked(*r)).collect();
+    // Branches that cannot be marked have no part in the formulas, and need not be nested in the others. The documents know no
+    // region that ends with the kernel.
+    let known = |r: usize| !kernel.plan.regions[r].ends && (kernel.plan.regions[r].markable || is_marked(r));
+    let kept: Vec<&(usize, Region)> = measured.regions.iter().filter(|(r, _)| known(*r)).collect();
     let regions: Vec<Region> = kept.iter().map(|r| r.1.clone()).collect();
     let marked: Vec<bool> = kept.iter().map(|r| is_marked(r.0)).collect();
     // The start delay is a term of its own in the documents.

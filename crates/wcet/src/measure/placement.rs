@@ -71,6 +71,7 @@ impl Plan {
                 Err(
                     SplitError::NoSide { branch, .. }
                     | SplitError::Leaves { branch, .. }
+                    | SplitError::Entered { branch, .. }
                     | SplitError::Side { branch, .. }
                     | SplitError::SameBranch { branch }
                     | SplitError::Overlap { second: branch, .. },

@@ -70,6 +70,8 @@ pub struct PlanRegion {
     pub second: Vec<usize>,
     /// Split and merge may stand there.
     pub markable: bool,
+    /// Its lanes never come together again; `join` is where they end.
+    pub ends: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -278,6 +280,7 @@ impl Plan {
                 first: body(self, r.branch, true),
                 second: other.map_or(Vec::new(), |e| body(self, e, true)),
                 markable: r.markable(),
+                ends: r.ends.is_some(),
             });
         }
         let skips = |e: &usize| {
