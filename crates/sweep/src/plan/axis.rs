@@ -120,7 +120,8 @@ impl Axis {
                 let parts = Part::ALL.iter().map(|p| p.name());
                 let known: Vec<&str> =
                     parts.chain(SHORT.iter().map(|s| s.0)).chain(SCHEMA.iter().map(|f| f.name)).collect();
-                let near = nearest(name, known.iter().copied());
+                // A table of fields is no axis, and not what is meant.
+                let near = nearest(name, known.iter().copied().filter(|&n| n != name));
                 let near = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
                 let hint = format!(
                     "{near}axes: {}, {}, and fields of machines (`wavebound machines fields`); \
