@@ -4,23 +4,10 @@
 use crate::error::{BoundError, refused};
 use crate::kernel::AnalysedKernel;
 use std::collections::BTreeSet;
-use wb_facts::{BranchSide, Counted, HomogeneousFact, LinearFact, Origin};
-use wb_isa::{Isa, Pc};
-use wb_program::Program;
-use wb_wcet::measure::{Measured, Mixed, sides};
+use wb_facts::HomogeneousFact;
+use wb_isa::Pc;
+use wb_wcet::measure::{Measured, Mixed};
 use wb_wcet::wave::{self, Splitting};
-
-/// What follows if a branch always goes the same way: the other side never runs.
-pub(crate) fn other_side<I: Isa>(program: &Program<I>, fact: &HomogeneousFact) -> Option<LinearFact> {
-    let (first, second) = sides(program, fact.branch);
-    let side = fact.side?;
-    let never = match side {
-        BranchSide::First => second?,
-        BranchSide::Second => first?,
-    };
-    let name = format!("homogeneous at pc {}: only the {} side", fact.branch, side.name());
-    Some(LinearFact { name, terms: vec![(1, Counted::Block(never))], limit: 0, origin: Origin::User })
-}
 
 impl AnalysedKernel {
     /// Branches whose paths take one side. Where paths meet at places that are not known, one that ran a side may go on

@@ -1,8 +1,8 @@
 //! A kernel while it is analysed: what its program says about places, blocks, marks and loops, kept beyond the launch.
 
 use crate::error::{BoundError, refused};
-use crate::homogeneous;
 use crate::launched::Launched;
+use crate::other_side::other_side;
 use crate::result::{CodePlace, NeverRow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -129,7 +129,7 @@ impl AnalysedKernel {
             Some((name, text)) => FlowFacts::parse(text, name, program)?,
         };
         plan.watch(program, &facts.homogeneous);
-        let one_sided = facts.homogeneous.iter().filter_map(|h| homogeneous::other_side(program, h));
+        let one_sided = facts.homogeneous.iter().filter_map(|h| other_side(program, h));
         facts.facts.extend(one_sided.collect::<Vec<_>>());
         Ok(AnalysedKernel {
             name: launched.kernel.to_owned(),

@@ -25,6 +25,7 @@ mod limits;
 mod measured;
 mod optimal;
 mod options;
+mod other_side;
 mod paper;
 mod points;
 pub mod proved;

@@ -4,43 +4,11 @@
 
 use super::meter::{Clock, Meter};
 use super::plan::{Plan, if_of, side_of};
+use super::watched::{Mixed, Watched};
 use wb_facts::{BranchSide, HomogeneousFact};
 use wb_isa::{Isa, NO_PC, Pc};
 use wb_program::Program;
-use wb_trace::{Event, Mask};
-
-/// A branch to watch, in terms of the plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watched {
-    pub branch: Pc,
-    /// The instruction that switches lanes off before it; [`NO_PC`] if it is elsewhere.
-    narrow: Pc,
-    side: Option<BranchSide>,
-    /// Piece that ends with the branch, and pieces behind it.
-    at: Option<usize>,
-    first: Option<usize>,
-    /// The step into the second side; none if there is none.
-    second: Option<(usize, usize)>,
-}
-
-/// What a path did at a watched branch.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
-    /// Lanes before some were switched off.
-    before: Option<Mask>,
-    /// It went into the first side when it passed the branch last.
-    pub ran_first: bool,
-}
-
-/// A path that did what a homogeneous mask does not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mixed {
-    pub branch: Pc,
-    pub wave: u32,
-    pub cycle: u64,
-    /// It took this side, which is said to be taken by none; otherwise its lanes disagreed.
-    pub side: Option<BranchSide>,
-}
+use wb_trace::Event;
 
 impl Plan {
     /// Watches these branches from now on.

@@ -2,10 +2,10 @@
 //! edge and the start of the next, a new path goes on with its parent's clock, and where paths merge the later one's
 //! is kept. So a wave's time is exactly a sum of edges, along the path that was last each time.
 
-use super::homogeneous::{Mixed, Seen};
 use super::plan::{END, Plan, START};
 use super::row::{At, Row};
 use super::times::{Stray, Times};
+use super::watched::{Mixed, Seen};
 use std::collections::BTreeSet;
 use wb_isa::{NO_PC, Pc};
 use wb_trace::{Event, Kind, NO_PATH, Observer, RefusedReason, TraceInfo};

@@ -13,9 +13,10 @@ mod row;
 mod rows;
 mod skips;
 mod times;
+mod watched;
 
 pub use given::Given;
-pub use homogeneous::{Mixed, Watched, sides};
+pub use homogeneous::sides;
 pub use meter::Meter;
 pub use model::{Coverage, Gap, Measured, Unmeasured};
 pub use never::Never;
@@ -23,3 +24,4 @@ pub use plan::{END, Piece, Plan, PlanEdge, PlanError, PlanLoop, PlanRegion, Poin
 pub use row::{At, Row};
 pub use rows::{RowError, Wrong, run_times};
 pub use times::{EdgeTime, Stray, Times};
+pub use watched::{Mixed, Watched};

@@ -2,7 +2,7 @@
 //! two of them that pass no other. A way is told from others by the first piece it enters, so that both sides of a
 //! branch have times of their own (THESIS figure 5.4: b and c, d and e).
 
-use super::homogeneous::Watched;
+use super::watched::Watched;
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 use wb_isa::{FlowKind, Isa, NO_PC, Pc};

@@ -1,8 +1,8 @@
 //! What was measured: the longest time of every edge over all waves, paths, runs and inputs, how often each way was
 //! taken, and how often loops went round. Results of several runs add up.
 
-use super::homogeneous::Mixed;
 use super::plan::Plan;
+use super::watched::Mixed;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wb_isa::Pc;
