@@ -96,6 +96,35 @@ fn killed_workers_lose_nothing() {
     assert_eq!(rows(&dir.join("out-a")).len(), 2000);
 }
 
+/// A disk that is full ends the sweep with a message; with room again, the next one finishes the rest.
+#[test]
+fn a_full_disk_loses_nothing_that_was_stored() {
+    let (dir, plan) = short("sweep-disk", 2000);
+    let disk = dir.join("disk");
+    std::fs::create_dir_all(&disk).expect("a folder");
+    let mount = |options: &str| {
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(&disk).output();
+        mounted.is_ok_and(|m| m.status.success())
+    };
+    if !mount("size=24k") {
+        assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "CI must be able to mount a small disk");
+        println!("skipped: only root can mount a small disk");
+        return;
+    }
+    let (store, out) = (text(&disk.join("store")), text(&dir.join("out")));
+    let full = wavebound(&["sweep", &plan, "--store", &store, "--out", &out]);
+    let said = String::from_utf8_lossy(&full.stderr).into_owned();
+    let bigger = mount("remount,size=16m");
+    let after = wavebound(&["sweep", &plan, "--store", &store, "--out", &out, "--format", "json"]);
+    let unmounted = Command::new("umount").arg(&disk).status();
+    assert!(bigger && unmounted.is_ok_and(|s| s.success()));
+    assert!(!full.status.success() && said.contains("full"), "{said}");
+    let after: Value = serde_json::from_slice(&after.stdout).expect("JSON");
+    assert!(after["known"].as_u64().is_some_and(|n| n > 10), "{after}");
+    let whole = run(&plan, &dir.join("a"), &dir.join("out-a"));
+    assert_eq!(after["data"]["digest"], whole["data"]["digest"]);
+}
+
 /// Bytes in a store.
 fn stored(store: &Path) -> u64 {
     let parts = std::fs::read_dir(store.join("parts")).into_iter().flatten().flatten();
