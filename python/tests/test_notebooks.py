@@ -2,6 +2,8 @@
 
 import pathlib
 
+import nbclient
+import nbformat
 import pytest
 
 FOLDER = pathlib.Path(__file__).parent.parent / "notebooks"
@@ -9,8 +11,6 @@ FOLDER = pathlib.Path(__file__).parent.parent / "notebooks"
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda p: p.stem)
 def test_notebook(path):
-    nbformat = pytest.importorskip("nbformat")
-    nbclient = pytest.importorskip("nbclient")
     notebook = nbformat.read(path, as_version=4)
     nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(FOLDER)}}).execute()
     outputs = [o for c in notebook.cells if c.cell_type == "code" for o in c.outputs]

@@ -10,6 +10,7 @@ import threading
 import time
 
 import numpy as np
+import pandas
 import pytest
 
 import wavebound as wb
@@ -150,8 +151,6 @@ def test_there_is_no_bound_for_everything():
 
 
 def test_statistics_and_events():
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     job = launch()
     run = job.run()
     assert run.stats["cycles"] == run.cycles
@@ -244,7 +243,6 @@ core.waves = [8, 16]
 
 
 def test_sweeps(tmp_path):
-    pytest.importorskip("pyarrow")
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN)
     first = wb.sweep(plan, store=tmp_path / "store", out=tmp_path / "out", jobs=2)

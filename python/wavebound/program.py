@@ -67,7 +67,7 @@ class Program:
         """A launch that can run. Arguments are NumPy arrays (buffers), NumPy or Python numbers, :class:`Local`, or text as
         on the command line (``"buf:u32:256:random=7"``).
 
-        Python numbers take the type of the kernel's parameter; ``split`` is ``"all"`` or places (addresses, ``FILE:LINE``).
+        Python numbers are of 32 bits (u32, negative ones i32, f32): use NumPy's for others. ``split`` is ``"all"`` or places (addresses, ``FILE:LINE``).
         """
         return prepare(
             self,
