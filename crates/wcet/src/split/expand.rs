@@ -191,15 +191,15 @@ impl Build<'_> {
                 copies.extend(ways.map(|(way, ends)| (way, deeper(ends))));
             }
         }
-        // A side that has no way to the join was never seen to be skipped; with neither, both run in sequence.
+        // A way past a side may be missing because the way through it bounds it: then only both in sequence do.
         let feasible = |way: Way| level.on_way(way)[level.entry];
-        if self.modes[r] == Mode::Homogeneous && !copies.iter().all(|&(way, _)| feasible(way)) {
-            // A way past a side may be missing because the way through it bounds it: only both in sequence do.
-            copies = vec![(Way::Serial, serial)];
-        } else if copies.iter().any(|&(way, _)| feasible(way)) {
-            copies.retain(|&(way, _)| feasible(way));
-        } else {
-            copies = vec![(Way::Serial, split)];
+        let missing = !copies.iter().all(|&(way, _)| feasible(way));
+        match self.modes[r] {
+            Mode::Split if missing => copies = vec![(Way::Serial, split)],
+            Mode::Homogeneous if missing => copies = vec![(Way::Serial, serial)],
+            Mode::Serial | Mode::Split | Mode::Homogeneous | Mode::Maybe => {
+                copies.retain(|&(way, _)| feasible(way));
+            }
         }
         for (way, ends) in copies {
             let on = self.on_way(level, way)?;
