@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use commands::interrupt::Interrupted;
 use commands::{
     asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, lost, picture, predict,
-    reproduce, run, split, sweep, synthetic, tell, wcet, workloads, worst,
+    reproduce, run, split, sweep, synthetic, tell, view, wcet, workloads, worst,
 };
 use std::process::ExitCode;
 
@@ -33,6 +33,12 @@ enum Command {
         wavebound picture kernel.guppy --grid 128 -o history.svg\n  \
         wavebound picture run.wbt --from 1000 --to 1400")]
     Picture(picture::PictureArgs),
+    /// Look at a trace or a run in the browser: lanes over time, zoom, click, two runs side by side (docs/viewer.md)
+    #[command(after_help = "Examples:\n  \
+        wavebound view run.wbt\n  \
+        wavebound view none.wbt --with pws.wbt --open\n  \
+        wavebound view kernel.s --grid 256 --mechanism pws --split-all --against none")]
+    View(view::ViewArgs),
     /// Assemble a source file into an object file
     #[command(after_help = "Example:\n  wavebound asm program.harp -o program.hof")]
     Asm(asm::AsmArgs),
@@ -139,6 +145,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => run::main(args),
         Command::Picture(args) => picture::main(args),
+        Command::View(args) => view::main(args),
         Command::Asm(args) => asm::assemble(args),
         Command::Split(args) => split::main(args),
         Command::Disasm(args) => asm::disassemble(args),

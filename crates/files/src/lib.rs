@@ -4,9 +4,11 @@
 mod error;
 mod journal;
 mod read;
+mod scratch;
 mod write;
 
 pub use error::{FileError, size, words};
 pub use journal::{Journal, make_folder, replace_folder};
 pub use read::{Kind, open, read, read_text};
+pub use scratch::{random, scratch};
 pub use write::{Output, check_output, check_outputs, write, write_by};

@@ -8,6 +8,7 @@ use crate::launch::{Launch, Outcome, RunOptions};
 use crate::memory::DeviceMemory;
 use crate::sink::Sink;
 use crate::{functional, timed};
+use std::collections::{BTreeMap, BTreeSet};
 use wb_hw::{HwError, InstructionSet, Machine, Mechanism, Reconverge};
 use wb_isa::{FlowKind, Isa, MAX_LANES, Pc};
 use wb_program::Program;
@@ -176,13 +177,21 @@ pub fn trace_info<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) 
 
 /// Every instruction of a program.
 fn listing<I: Isa>(program: &Program<I>) -> Vec<CodeLine> {
-    let code = program.ops.iter().enumerate().filter(|(_, op)| op.inst.is_some()).map(|(pc, _)| {
+    let blocks = &program.cfg.blocks;
+    let leads: BTreeSet<Pc> = blocks.iter().map(|b| b.first).collect();
+    let ends: BTreeMap<Pc, &[usize]> = blocks.iter().map(|b| (b.last, b.succs.as_slice())).collect();
+    let code = program.ops.iter().enumerate().filter(|(_, op)| op.inst.is_some()).map(|(pc, op)| {
         let pc = pc as Pc;
+        let names = |registers: &[u16]| {
+            let names: Vec<String> = registers.iter().map(|&r| program.isa.register_name(r)).collect();
+            names.join(", ")
+        };
         CodeLine {
             pc,
             addr: program.linked(pc),
             text: program.text_at(pc),
             line: program.line_of(pc),
+            file: program.source_line(pc).map_or_else(String::new, |(file, _)| file.to_owned()),
             label: program.label_at(pc).unwrap_or("").to_owned(),
             branch: matches!(
                 program.flow.kind[pc as usize],
@@ -192,6 +201,10 @@ fn listing<I: Isa>(program: &Program<I>) -> Vec<CodeLine> {
                     | FlowKind::MaskNonZero
                     | FlowKind::BranchPush { .. }
             ),
+            leads: leads.contains(&pc),
+            to: ends.get(&pc).map_or_else(Vec::new, |succs| succs.iter().map(|&b| blocks[b].first).collect()),
+            writes: names(program.writes(op)),
+            reads: names(program.reads(op)),
             bytes: program.bytes_at(pc).to_vec(),
         }
     });

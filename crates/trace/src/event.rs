@@ -280,15 +280,33 @@ pub struct CodeLine {
     pub text: String,
     /// Source line, 0 = unknown.
     pub line: u32,
+    /// Source file of the line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub file: String,
     /// Label at this pc, if any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
     /// True where lanes can part: branches, split points, mask tests.
     #[serde(default)]
     pub branch: bool,
+    /// First instruction of a basic block.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub leads: bool,
+    /// At the end of a basic block: the first instructions of those that may follow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub to: Vec<Pc>,
+    /// Registers it writes and reads, with commas.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub writes: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reads: String,
     /// Its bytes in memory, for observers of the run; trace files do not have them.
     #[serde(skip)]
     pub bytes: Vec<u8>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Listens to a run.

@@ -44,8 +44,8 @@
 //! ([`hw`]), instruction sets ([`isa`]), object files ([`objects`]), programs and their graphs ([`program`]), flow facts and
 //! proofs ([`facts`]), the simulator ([`sim`]), events and traces ([`trace`]), devices ([`device`]), jobs and launch files
 //! ([`jobs`]), the benchmark suite ([`workloads`]), the analyser ([`wcet`]), bounds end to end ([`bound`]), certificates
-//! ([`check`]), schedules ([`schedule`]), pictures and pages ([`report`]), sweeps over many points ([`sweep`]), and files of
-//! users ([`files`]).
+//! ([`check`]), schedules ([`schedule`]), pictures and pages ([`report`]), sweeps over many points ([`sweep`]), the viewer
+//! of traces ([`view`]), and files of users ([`files`]).
 
 #![warn(missing_docs)]
 
@@ -74,6 +74,7 @@ pub use wb_schedule as schedule;
 pub use wb_sim as sim;
 pub use wb_sweep as sweep;
 pub use wb_trace as trace;
+pub use wb_view as view;
 pub use wb_wcet as wcet;
 pub use wb_workloads as workloads;
 

@@ -27,6 +27,7 @@ mod style;
 pub mod sweep;
 pub mod synthetic;
 mod target;
+pub mod view;
 pub mod wcet;
 pub mod workloads;
 pub mod worst;

@@ -98,7 +98,7 @@ pub fn main(args: PictureArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn is_trace(path: &Path) -> bool {
+pub fn is_trace(path: &Path) -> bool {
     let mut magic = [0; 7];
     let file = wavebound::files::open(path, Kind::Trace);
     file.is_ok_and(|mut f| f.read_exact(&mut magic).is_ok()) && &magic == b"WBTRACE"

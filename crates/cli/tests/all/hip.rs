@@ -510,3 +510,38 @@ fn kernels_are_bounded() {
     assert_eq!(bound["status"], "proved", "{bound}");
     assert!(bound["bound"].as_u64() >= cycles.as_u64(), "{} < {cycles}", bound["bound"]);
 }
+
+#[test]
+fn a_sweep_measures_what_the_program_does() {
+    let Some(folder) = samples() else { return };
+    let here = tempfile::tempdir().expect("folder");
+    let program = folder.join("vector_add").display().to_string();
+    let plan = here.path().join("plan.toml");
+    std::fs::write(&plan, format!("[axes]\nhip = [['{program}']]\ndram.latency = [100, 400]\n")).expect("plan");
+    let sweep = Command::new(env!("CARGO_BIN_EXE_wavebound"))
+        .args(["sweep", &plan.display().to_string(), "--format", "json"])
+        .arg("--store")
+        .arg(here.path().join("store"))
+        .arg("--out")
+        .arg(here.path().join("out"))
+        .env("WAVEBOUND_HIP_LIBRARY", library())
+        .output()
+        .expect("wavebound");
+    let (out, err) = text(&sweep);
+    assert!(sweep.status.success(), "{err}");
+    let told: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(told["found"]["ok"], 2, "{told}");
+    let table = wavebound::sweep::DataSet::open(&here.path().join("out")).expect("a data set").table;
+    let rows = table.canonical(&wavebound::sweep::data::PROVENANCE);
+    for latency in ["100", "400"] {
+        let set = format!("dram.latency={latency}");
+        let alone = hip(&["--set", &set, "--json"], "vector_add", &[]).expect("samples");
+        let report = text(&alone).0;
+        let report: Value = serde_json::from_str(&report[report.find('{').expect("JSON")..]).expect("JSON");
+        let cycles = report["totals"]["cycles"].as_u64().expect("cycles").to_string();
+        assert!(
+            rows.iter().any(|row| row.contains(latency) && row.contains(&cycles)),
+            "{latency}: {cycles} cycles alone; the sweep has {rows:?}"
+        );
+    }
+}

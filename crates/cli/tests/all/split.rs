@@ -149,3 +149,50 @@ fn marks_are_those_that_the_mechanism_reads() {
     let (splits, told) = run(&["--mechanism", "none"]);
     assert!(splits == 0 && told.contains("none ignores the marks: --mechanism pws"), "{told}");
 }
+
+/// Two sides, of which a run with zeros enters only the first.
+const SIDES: &str = "\
+.kernel sides
+.arg buf x
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_lshlrev_b32 v1, 2, v0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v3, s5
+  v_add_u32 v2, vcc, s4, v1
+  v_addc_u32 v3, vcc, 0, v3, vcc
+  flat_load_dword v4, v[2:3]
+  s_waitcnt vmcnt(0)
+  v_cmp_eq_u32 vcc, 0, v4
+  s_and_saveexec_b64 s[6:7], vcc
+  s_xor_b64 s[6:7], exec, s[6:7]
+  s_cbranch_execz flow
+  v_add_u32 v5, vcc, 1, v4
+  v_add_u32 v5, vcc, 1, v5
+flow:
+  s_or_saveexec_b64 s[6:7], s[6:7]
+  s_xor_b64 exec, exec, s[6:7]
+  s_cbranch_execz join
+  v_add_u32 v5, vcc, 2, v4
+  v_add_u32 v5, vcc, 2, v5
+join:
+  s_or_b64 exec, exec, s[6:7]
+  flat_store_dword v[2:3], v5
+  s_endpgm
+";
+
+#[test]
+fn a_side_that_no_run_entered_is_charged_what_the_user_says() {
+    let file = folder("sides").join("sides.s");
+    std::fs::write(&file, SIDES).expect("program");
+    let file = file.display().to_string();
+    let split = ["--mechanism", "pws", "--split-all", "--s", "1", "--json"];
+    let bound = |cycles: &str| {
+        let how = ["--grid", "64", "--arg", "buf:u32:64:zero", "--segments", "--unmeasured", cycles];
+        let report = json(&[&["wcet", &file], &how[..], &split].concat());
+        report["kernels"][0]["wave_bound"].as_u64().expect("a bound")
+    };
+    let (less, more) = (bound("1000"), bound("5000"));
+    assert!(more >= less + 4000, "{less} with 1000 cycles for the side, {more} with 5000");
+    let run = json(&[&["run", &file, "--grid", "64", "--arg", "buf:u32:64:uniform=0..1"], &split[..]].concat());
+    assert!(run["totals"]["cycles"].as_u64().is_some_and(|cycles| cycles <= less), "{less}: {}", run["totals"]);
+}

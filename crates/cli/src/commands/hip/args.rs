@@ -57,7 +57,7 @@ pub struct HipArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
     /// HIP library to use (default: libwavebound_hip.so beside this executable)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", env = "WAVEBOUND_HIP_LIBRARY")]
     pub(super) library: Option<PathBuf>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
