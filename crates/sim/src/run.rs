@@ -226,5 +226,7 @@ fn outline<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) -> Trac
         units: if timed { timed::describe_units(machine, contexts(machine)) } else { Vec::new() },
         classes: program.isa.classes().iter().map(|&c| c.to_owned()).collect(),
         code: Vec::new(),
+        addresses: false,
+        limit: None,
     }
 }

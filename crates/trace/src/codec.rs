@@ -1,6 +1,7 @@
-//! Events as bytes: variable-length integers, each field as the difference to what the same slot did
-//! last. Shared by trace files and hashes, so equal hashes mean equal files (docs/trace-format.md).
+//! Events as bytes, one after the other: variable-length integers, each field as the difference to what the same slot did
+//! last. The hash of a trace is the hash of these bytes, and files of version 1 are made of them (docs/trace-format.md).
 
+use crate::varint::{Input, pick, put, unzigzag, zigzag};
 use crate::{Event, Kind, MaskCause, PortKind, RefusedReason, StallReason};
 
 /// A block is closed when its payload reaches this size.
@@ -257,63 +258,6 @@ impl Coder {
     }
 }
 
-/// The undecoded rest of a block.
-pub(crate) struct Input<'a>(pub &'a [u8]);
-
-impl Input<'_> {
-    fn byte(&mut self) -> Result<u8, &'static str> {
-        let (&first, rest) = self.0.split_first().ok_or("an event is cut off")?;
-        self.0 = rest;
-        Ok(first)
-    }
-
-    fn varint(&mut self) -> Result<u64, &'static str> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            let part = u64::from(byte & 0x7f);
-            if shift == 63 && part > 1 {
-                break;
-            }
-            value |= part << shift;
-            if byte & 0x80 == 0 {
-                return Ok(value);
-            }
-        }
-        Err("a number is too long")
-    }
-
-    fn u32(&mut self) -> Result<u32, &'static str> {
-        u32::try_from(self.varint()?).map_err(|_| "a number is out of range")
-    }
-
-    fn u16(&mut self) -> Result<u16, &'static str> {
-        u16::try_from(self.varint()?).map_err(|_| "a number is out of range")
-    }
-}
-
-fn pick<T: Copy>(all: &[T], index: u8, fault: &'static str) -> Result<T, &'static str> {
-    all.get(index as usize).copied().ok_or(fault)
-}
-
-#[inline]
-fn put(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// Small differences of either sign become small numbers.
-fn zigzag(difference: u64) -> u64 {
-    (difference << 1) ^ ((difference as i64 >> 63) as u64)
-}
-
-fn unzigzag(value: u64) -> u64 {
-    (value >> 1) ^ (value & 1).wrapping_neg()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,18 +273,6 @@ mod tests {
         for (i, &port) in PortKind::ALL.iter().enumerate() {
             assert_eq!(port as usize, i);
         }
-    }
-
-    #[test]
-    fn numbers() {
-        for value in [0, 1, 127, 128, 1 << 63, u64::MAX] {
-            let mut out = Vec::new();
-            put(&mut out, value);
-            assert_eq!(Input(&out).varint(), Ok(value));
-            assert_eq!(unzigzag(zigzag(value)), value);
-        }
-        assert!(Input(&[0xff; 11]).varint().is_err());
-        assert!(Input(&[0x80]).varint().is_err());
     }
 
     #[test]

@@ -262,6 +262,25 @@ pub struct TraceInfo {
     pub classes: Vec<String>,
     /// Instructions by pc (only those that are code).
     pub code: Vec<CodeLine>,
+    /// Whether a trace file has the lines that memory instructions touch.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub addresses: bool,
+    /// What a trace file was limited to; none: it has all events of its run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<TraceLimit>,
+}
+
+/// The events that a trace was limited to. A limited trace says nothing about the rest of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceLimit {
+    /// First cycle.
+    pub from: u64,
+    /// First cycle not in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<u64>,
+    /// Waves by their numbers, as ranges with both ends; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waves: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

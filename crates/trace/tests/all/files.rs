@@ -1,7 +1,11 @@
 //! Trace files: what was written is read back, damage of any kind is an error and nothing worse.
 
 use proptest::prelude::*;
+use std::io::Cursor;
 use wb_trace::*;
+
+/// Bytes behind the last block of a file without events: index and trailer. An entry of the index has 28 bytes.
+const TAIL: usize = 13 + 42;
 
 /// A small deterministic generator (splitmix64).
 struct Random(u64);
@@ -139,7 +143,7 @@ proptest! {
     fn arbitrary_bytes(tail in proptest::collection::vec(any::<u8>(), 0..400)) {
         prop_assert!(read(&tail).is_err());
         let (_, bytes, _) = random_file(1, 0);
-        let header = bytes.len() - 34;
+        let header = bytes.len() - TAIL;
         let mut bytes = bytes[..header].to_vec();
         bytes.extend(tail);
         prop_assert!(read(&bytes).is_err());
@@ -148,8 +152,9 @@ proptest! {
 
 #[test]
 fn many_blocks() {
-    let (events, bytes, _) = random_file(7, 30_000);
-    assert!(bytes.len() > 4 * 65536);
+    let (events, bytes, _) = random_file(7, 150_000);
+    let blocks = TraceFile::open(Cursor::new(&bytes)).unwrap().blocks().len();
+    assert!(blocks > 2, "{blocks}");
     assert_eq!(read(&bytes).unwrap().1, events);
     observe(&bytes).unwrap();
 }
@@ -174,30 +179,89 @@ fn corruption_is_an_error() {
     }
 }
 
-/// Damage that a checksum does not see: blocks with correct checksums and random payload.
+/// Damage that a checksum does not see: blocks with correct checksums and random columns.
 #[test]
 fn hostile_blocks() {
+    use xxhash_rust::xxh3::xxh3_64;
     let (_, good, _) = random_file(3, 0);
-    let header = &good[..good.len() - 34];
+    let header = &good[..good.len() - TAIL];
     let mut r = Random(5);
-    let mut through = 0;
-    for _ in 0..20_000 {
-        let length = r.below(60) as usize + 2;
-        let payload: Vec<u8> =
-            (0..length).map(|_| (r.next() as u8) & if r.below(2) == 0 { 0x7f } else { 0xff }).collect();
+    let (mut through, mut decoded) = (0, 0);
+    for round in 0..20_000 {
+        let events = r.below(3) + 1;
+        let mut payload = Vec::new();
+        for stream in 0..17 {
+            // Tags as many as events; of the rest few bytes, mostly small ones; sometimes a length that is a lie.
+            let length = if stream == 0 {
+                events
+            } else if stream > 14 || round % 2 == 0 {
+                0
+            } else {
+                r.below(4)
+            };
+            let claimed = if r.below(200) == 0 { r.mixed() >> 1 } else { length };
+            payload.extend([(claimed & 0x7f) as u8, length as u8]);
+            payload.extend((0..length).map(|_| {
+                let byte = r.next() as u8;
+                if stream == 0 { byte & 0x1f } else { byte & 3 }
+            }));
+        }
+        // All cycles are 0 unless the columns say otherwise: half of the heads claim that.
+        let to = if round % 2 == 0 { 0 } else { r.below(3) };
         let mut bytes = header.to_vec();
+        let start = bytes.len();
         bytes.push(b'B');
-        bytes.extend((length as u32).to_le_bytes());
-        bytes.extend((r.below(length as u64 / 2) as u32 + 1).to_le_bytes());
-        bytes.extend(xxhash_rust::xxh3::xxh3_64(&payload).to_le_bytes());
+        bytes.extend((payload.len() as u32).to_le_bytes());
+        bytes.extend((events as u32).to_le_bytes());
+        for number in [0, 0, to, xxh3_64(&payload)] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend((xxh3_64(&bytes[start..]) as u32).to_le_bytes());
         bytes.extend(&payload);
         match observe(&bytes) {
             Err(TraceError::Truncated { .. }) => through += 1,
-            Err(_) => {}
+            Err(e) => decoded += usize::from(!e.to_string().contains("header")),
             Ok(_) => panic!("there is no trailer"),
         }
+        let mut file = TraceFile::open(Cursor::new(&bytes)).unwrap();
+        assert!(file.cut().is_some() && file.blocks().len() == 1);
+        let _ = file.read_block(0, &mut Block::default());
     }
-    assert!(through > 10, "{through} payloads were decoded");
+    assert!(through > 10 && decoded > 10_000, "{through} payloads were good, {decoded} were looked at");
+}
+
+/// Compressed columns that claim to be, or are, far larger than the file.
+#[test]
+fn bombs_are_refused() {
+    use xxhash_rust::xxh3::xxh3_64;
+    let (_, good, _) = random_file(3, 0);
+    let bomb = zstd::bulk::compress(&vec![0; 200 << 20], 3).unwrap();
+    assert!(bomb.len() < 100_000);
+    for claimed in [1u64, 31 << 20, 200 << 20, u64::MAX] {
+        let mut payload = Vec::new();
+        for stream in 0..17 {
+            for mut number in if stream == 0 { [claimed, bomb.len() as u64] } else { [0, 0] } {
+                while number >= 0x80 {
+                    payload.push(number as u8 | 0x80);
+                    number >>= 7;
+                }
+                payload.push(number as u8);
+            }
+            payload.extend(if stream == 0 { &bomb[..] } else { &[] });
+        }
+        let mut bytes = good[..good.len() - TAIL].to_vec();
+        let start = bytes.len();
+        bytes.push(b'B');
+        bytes.extend((payload.len() as u32).to_le_bytes());
+        bytes.extend(1u32.to_le_bytes());
+        for number in [0, 0, 0, xxh3_64(&payload)] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend((xxh3_64(&bytes[start..]) as u32).to_le_bytes());
+        bytes.extend(&payload);
+        let why = read(&bytes).unwrap_err().to_string();
+        assert!(why.contains("decompressed") || why.contains("too large"), "{why}");
+    }
 }
 
 #[test]
@@ -206,37 +270,39 @@ fn errors_say_what_to_do() {
     let text = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
     assert!(text(b"hello").contains("not a Wavebound trace"));
     assert!(text(b"WBTRACE\x09").contains("version 9"));
-    assert!(text(&bytes[..bytes.len() - 40]).contains("run it again"));
-    assert!(text(&bytes[..bytes.len() - 34]).contains("no trailer"));
+    assert!(text(&bytes[..bytes.len() - 100]).contains("run it again"));
+    assert!(text(&bytes[..bytes.len() - TAIL - 28]).contains("no trailer"));
     let mut longer = bytes.clone();
     longer.push(0);
     assert!(text(&longer).contains("after the trailer"));
     let mut flipped = bytes;
-    let at = flipped.len() - 100;
+    let at = flipped.len() - 200;
     flipped[at] ^= 4;
     assert!(text(&flipped).contains("block checksum differs"));
 }
 
 #[test]
 fn a_trace_that_was_cut_is_read_up_to_the_cut() {
-    let (events, bytes, _) = random_file(7, 30_000);
+    let (events, bytes, _) = random_file(7, 200_000);
     let whole = |bytes: &[u8]| {
         let mut hash = HashObserver::new();
         let replayed = replay_to_the_cut(TraceReader::open(bytes).unwrap(), &mut [&mut hash]).unwrap();
         (replayed, hash.hash())
     };
-    let (all, hash) = whole(&bytes);
-    assert!(all.complete && all.cut.is_none() && (all.events, all.cycles) == (30_000, 12345));
+    let (all, _) = whole(&bytes);
+    assert!(all.complete && all.cut.is_none() && (all.events, all.cycles) == (200_000, 12345));
     let mut before = 0;
-    for cut in [bytes.len() / 4, bytes.len() / 2, bytes.len() - 40, bytes.len() - 1] {
-        let (part, other) = whole(&bytes[..cut]);
+    let last = bytes.len() - 1;
+    for cut in [last / 4, last / 2, last - 150, last - 40, last] {
+        let (part, _) = whole(&bytes[..cut]);
         assert!(!part.complete && matches!(part.cut, Some(TraceError::Truncated { .. })));
-        assert!(part.events >= before && part.events <= 30_000 && other != hash);
+        assert!(part.events >= before && part.events <= 200_000);
+        assert_eq!(part.events == 0, cut < last / 3);
         let last = events[..part.events as usize].iter().map(|e| e.cycle + 1).max();
-        assert_eq!(last, Some(part.cycles));
+        assert_eq!(last.unwrap_or(0), part.cycles);
         before = part.events;
     }
-    assert!(before > 29_000, "what was written is not lost");
+    assert_eq!(before, 200_000, "what was written is not lost");
     // Damage stays an error.
     let mut flipped = bytes;
     let at = flipped.len() / 2;
@@ -292,4 +358,178 @@ fn hash_sees_every_field_and_not_the_batches() {
     let mut other = events.clone();
     other[250].mask ^= 1 << 63;
     assert_ne!(base, hash(&other, 500, 9));
+}
+
+/// All blocks of a file, in the order of their numbers or backwards.
+fn blocks(bytes: &[u8], backwards: bool) -> (TraceFile<Cursor<&[u8]>>, Vec<Block>) {
+    let mut file = TraceFile::open(Cursor::new(bytes)).unwrap();
+    let mut all = vec![Block::default(); file.blocks().len()];
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    if backwards {
+        order.reverse();
+    }
+    for i in order {
+        file.read_block(i, &mut all[i]).unwrap();
+    }
+    (file, all)
+}
+
+#[test]
+fn blocks_are_read_in_any_order() {
+    let (events, bytes, end) = random_file(11, 150_000);
+    let (file, forwards) = blocks(&bytes, false);
+    assert_eq!(forwards, blocks(&bytes, true).1);
+    assert_eq!(file.end(), Some(end));
+    assert!(file.cut().is_none() && file.info() == &info());
+    let joined: Vec<Event> = forwards.iter().flat_map(|b| b.events.clone()).collect();
+    assert_eq!(joined, events);
+    let mut first = 0;
+    for (info, block) in file.blocks().iter().zip(&forwards) {
+        let cycles = || block.events.iter().map(|e| e.cycle);
+        assert_eq!((info.events as usize, info.first_event), (block.events.len(), first));
+        assert_eq!((Some(info.from), Some(info.to)), (cycles().min(), cycles().max()));
+        first += u64::from(info.events);
+    }
+    let mut file = file;
+    assert!(file.read_block(99, &mut Block::default()).is_err());
+}
+
+/// A file that ends anywhere behind its header is read up to the last whole block.
+#[test]
+fn a_small_file_cut_at_every_byte() {
+    let (events, bytes, _) = random_file(5, 20);
+    let start = TraceFile::open(Cursor::new(&bytes[..])).unwrap().blocks()[0].offset as usize;
+    let index = bytes.len() - TAIL - 28;
+    for cut in start..bytes.len() {
+        let (file, all) = blocks(&bytes[..cut], false);
+        assert!(file.end().is_none() && matches!(file.cut(), Some(TraceError::Truncated { .. })), "{cut}");
+        let all: Vec<Event> = all.into_iter().flat_map(|b| b.events).collect();
+        assert_eq!(all[..], events[..if cut < index { 0 } else { 20 }]);
+        let replayed = replay_to_the_cut(TraceReader::open(&bytes[..cut]).unwrap(), &mut []).unwrap();
+        assert!(replayed.events == all.len() as u64 && replayed.cut.is_some() && !replayed.complete);
+    }
+}
+
+#[test]
+fn cut_between_and_within_blocks() {
+    let mut bytes = Vec::new();
+    let mut r = Random(21);
+    // Lines make the blocks large, so that few events are enough for several.
+    let mut writer = TraceWriter::with(&mut bytes, TraceOptions { memory: true });
+    writer.begin(&info());
+    let mut events = Vec::new();
+    for _ in 0..3 * 1024 {
+        let mut e = event(&mut r);
+        if events.len() % 128 == 7 {
+            e.pc = 5;
+            e.kind = Kind::Memory {
+                port: PortKind::Data,
+                write: true,
+                lines: 1,
+                hits: 0,
+                misses: 0,
+                evictions: 0,
+                done: 0,
+            };
+            // Equal lines: many bytes before compression, few after.
+            writer.touched(&Touched { pc: 5, write: true, local: false, lines: &vec![4096; 1 << 16] });
+        }
+        writer.events(&[e]);
+        events.push(e);
+    }
+    writer.finish().unwrap();
+    let header = {
+        let mut empty = Vec::new();
+        let mut writer = TraceWriter::with(&mut empty, TraceOptions { memory: true });
+        writer.begin(&info());
+        writer.finish().unwrap();
+        empty.len() - TAIL
+    };
+    let whole = TraceFile::open(Cursor::new(&bytes[..])).unwrap();
+    let ends: Vec<(u64, u64)> =
+        whole.blocks().iter().map(|b| (b.offset, b.first_event + u64::from(b.events))).collect();
+    assert!(ends.len() >= 2, "{} blocks", ends.len());
+    let mut seen = std::collections::BTreeSet::new();
+    // Every byte where something begins or ends, and some of those between.
+    let edge = |cut: usize| ends.iter().any(|e| cut.abs_diff(e.0 as usize) < 60) || cut + 200 > bytes.len();
+    for cut in (header..bytes.len()).filter(|&cut| edge(cut) || cut % 997 == 0) {
+        let (mut file, part) = (TraceFile::open(Cursor::new(&bytes[..cut])).unwrap(), &bytes[..cut]);
+        assert!(file.end().is_none());
+        assert!(matches!(file.cut(), Some(TraceError::Truncated { .. })), "{cut}: {:?}", file.cut());
+        let count = file.blocks().last().map_or(0, |b| b.first_event + u64::from(b.events));
+        if seen.insert(count) {
+            let mut all = Vec::new();
+            for i in 0..file.blocks().len() {
+                let mut block = Block::default();
+                file.read_block(i, &mut block).unwrap();
+                all.extend(block.events);
+            }
+            assert_eq!(all[..], events[..count as usize]);
+            let replayed = replay_to_the_cut(TraceReader::open(part).unwrap(), &mut []).unwrap();
+            assert!(replayed.events == count && replayed.cut.is_some() && !replayed.complete);
+        }
+    }
+    assert_eq!(seen.len(), ends.len() + 1, "every number of blocks was seen");
+    for cut in 0..header {
+        assert!(TraceReader::open(&bytes[..cut]).is_err());
+        assert!(TraceFile::open(Cursor::new(&bytes[..cut])).is_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(30))]
+
+    #[test]
+    fn touched_lines_come_back(seed: u64, count in 1usize..400, shift in 0u32..12) {
+        let mut r = Random(seed);
+        let mut bytes = Vec::new();
+        let mut writer = TraceWriter::with(&mut bytes, TraceOptions { memory: true });
+        writer.begin(&info());
+        let (mut events, mut touched, mut sent) = (Vec::new(), Vec::new(), 0);
+        for i in 0..count {
+            let mut e = event(&mut r);
+            e.pc = i as u32;
+            events.push(e);
+            if let Kind::Memory { port, write, .. } = e.kind {
+                // Not every access is told.
+                if r.below(4) > 0 {
+                    let local = port == PortKind::Lds;
+                    let lines: Vec<u64> = (0..r.below(9)).map(|_| r.mixed() >> shift << shift).collect();
+                    let lines = if local { Vec::new() } else { lines };
+                    writer.touched(&Touched { pc: e.pc, write, local, lines: &lines });
+                    touched.push(TouchedLines { event: i as u32, write, local, lines });
+                }
+            }
+            // As the simulator does it: lines are told at once, events in batches.
+            if r.below(5) == 0 {
+                writer.events(&events[sent..]);
+                sent = events.len();
+            }
+        }
+        writer.events(&events[sent..]);
+        writer.finish().unwrap();
+        let (file, all) = blocks(&bytes, false);
+        prop_assert!(file.info().addresses);
+        prop_assert_eq!(&all[0].events, &events);
+        prop_assert_eq!(&all[0].touched, &touched);
+    }
+}
+
+/// A file that the last program with version 1 wrote.
+#[test]
+fn version_1_is_read() {
+    let bytes = include_bytes!("version-1.wbt");
+    assert!(bytes.starts_with(b"WBTRACE\x01"));
+    let (_, events, end) = read(bytes).unwrap();
+    let (file, all) = blocks(bytes, false);
+    assert_eq!(file.end(), Some(end));
+    assert_eq!(all.iter().flat_map(|b| b.events.clone()).collect::<Vec<_>>(), events);
+    let mut hash = HashObserver::new();
+    hash.events(&events);
+    hash.end(end.cycles);
+    assert_eq!(hash.hash(), end.hash, "the hash is that of version 1");
+    assert!(end.complete && end.events > 100);
+    let cut = TraceFile::open(Cursor::new(&bytes[..bytes.len() - 1])).unwrap();
+    assert!(cut.end().is_none() && cut.cut().is_some());
+    assert!(read(&bytes[..bytes.len() - 1]).is_err());
 }

@@ -31,6 +31,7 @@ fn info() -> TraceInfo {
             line(3, "join", false),
             line(4, "mask_nz", true),
         ],
+        ..TraceInfo::default()
     }
 }
 
