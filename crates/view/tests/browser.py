@@ -93,20 +93,19 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     kernel = folder / "sides.s"
     kernel.write_text(KERNEL)
-    how = ["--grid", "512", "--group", "128", "--arg", "buf:f32:512:iota"]
-    for mechanism, more in (("none", []), ("pws", ["--split-all"])):
+    for mechanism, more in (("none", []), ("pws", ["--split-all", "--s", "1"])):
         subprocess.run(
-            [wavebound, "run", str(kernel), *how, "--mechanism", mechanism, *more, "--trace", str(folder / f"{mechanism}.wbt"), "--trace-memory"],
+            [wavebound, "run", str(kernel), *HOW, "--mechanism", mechanism, *more, "--trace", str(folder / f"{mechanism}.wbt"), "--trace-memory"],
             check=True,
             stdout=subprocess.DEVNULL,
         )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        one_trace(browser, wavebound, folder)
-        two_traces(browser, wavebound, folder)
-        a_run(browser, wavebound, folder, kernel, how)
+        tests = [one_trace, two_traces, a_run]
+        for test in tests:
+            test(browser, wavebound, folder)
         browser.close()
-    print("12 passed, 0 failed")
+    print(f"{len(tests)} passed, 0 failed")
 
 
 def open_page(browser, url, scheme="light"):
@@ -119,6 +118,9 @@ def open_page(browser, url, scheme="light"):
     page.wait_for_function("document.getElementById('title').textContent.includes(' on ')")
     settled(page)
     return page, wrong
+
+
+HOW = ["--grid", "512", "--group", "128", "--arg", "buf:f32:512:iota"]
 
 
 def one_trace(browser, wavebound, folder):
@@ -223,8 +225,8 @@ def two_traces(browser, wavebound, folder):
         page.close()
 
 
-def a_run(browser, wavebound, folder, kernel, how):
-    with Viewer(wavebound, "view", str(kernel), *how, "--mechanism", "pws", "--split-all", "--against", "none") as viewer:
+def a_run(browser, wavebound, folder):
+    with Viewer(wavebound, "view", str(folder / "sides.s"), *HOW, "--mechanism", "pws", "--split-all", "--s", "1", "--against", "none") as viewer:
         page, wrong = open_page(browser, viewer.url)
         assert "(pws)" in page.locator("#title").inner_text() and "(none)" in page.locator("#title").inner_text()
         assert not wrong, wrong

@@ -26,12 +26,13 @@ async function start() {
   document.title = info.traces.map(t => t.program).join(' | ') + ' – Wavebound';
   view.to = Math.max(...info.traces.map(t => t.cycles), 1);
   view.dark = matchMedia('(prefers-color-scheme: dark)').matches;
+  theme();
   const rows = Math.max(...info.traces.map(t => t.rows.length), 1);
-  const room = (canvas.clientHeight - AXIS) / panes.length;
+  const room = (canvas.clientHeight - AXIS) / panes.length - 3;
   view.rowHeight = Math.max(4, Math.min(64, Math.floor(room / rows)));
   panels = new Panels(info, { ask, go, choose, say });
   restore();
-  theme(); changed();
+  theme(); changed(); canvas.focus();
   const cut = info.traces.filter(t => t.cut || !t.complete);
   if (cut.length) say(cut.map(t => t.cut ? `${t.name}: ${t.cut}` : `${t.name}: the run did not end by itself`).join('; '));
 }
