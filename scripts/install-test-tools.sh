@@ -20,6 +20,8 @@ command -v hipcc > /dev/null || need+=(hipcc)
 # Slurm runs the parts of a sweep; scripts/slurm-one-node.sh makes a cluster of this computer.
 command -v sbatch > /dev/null || need+=(slurm-wlm)
 [ -x /usr/sbin/munged ] || need+=(munge)
+# The viewer is tested in a browser.
+[ -x /usr/bin/chromium ] || need+=(chromium)
 # The Python package is tested in an environment of its own.
 python3 -c 'import ensurepip, venv' > /dev/null 2>&1 || need+=(python3 python3-venv)
 if [ ${#need[@]} -gt 0 ]; then

@@ -101,7 +101,7 @@ impl Job {
     fn picture(&self, py: Python<'_>, first: u64, last: Option<u64>) -> PyResult<String> {
         let mut history = History::range(first, last);
         self.watch(py, true, Some(&mut history))?;
-        py.detach(|| svg(&history, &PictureOptions::default())).map_err(raise)
+        Ok(py.detach(|| svg(&history, &PictureOptions::default())))
     }
 
     /// Runs it and returns its events, column by column.

@@ -3,10 +3,10 @@
 mod commands;
 mod report;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use commands::interrupt::Interrupted;
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, lost, picture, predict,
+    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, lost, manual, picture, predict,
     reproduce, run, split, sweep, synthetic, tell, view, wcet, workloads, worst,
 };
 use std::process::ExitCode;
@@ -127,6 +127,14 @@ enum Command {
     /// Measure simulation speed in wave-instructions per second
     #[command(after_help = "Example:\n  wavebound bench gcn3")]
     Bench(bench::BenchArgs),
+    /// Write manual pages
+    #[command(after_help = "Example:\n  wavebound man -o ~/.local/share/man/man1 && man wavebound-run")]
+    Man(manual::ManArgs),
+    /// Print completions for a shell
+    #[command(after_help = "Examples:\n  \
+        wavebound completions bash > ~/.local/share/bash-completion/completions/wavebound\n  \
+        wavebound completions fish > ~/.config/fish/completions/wavebound.fish")]
+    Completions(manual::CompletionsArgs),
     /// Show a kernel from source to bound: its lanes part, it is bounded, split at the best places, and bounded again
     Demo(demo::DemoArgs),
 }
@@ -166,6 +174,8 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::main(args),
         Command::Predict(args) => predict::main(args),
         Command::Bench(args) => bench::main(args),
+        Command::Man(args) => manual::man(args, Cli::command()),
+        Command::Completions(args) => manual::completions(args, Cli::command()),
         Command::Demo(args) => demo::main(args),
     };
     let interrupted = result.as_ref().err().and_then(|r| r.downcast_ref::<Interrupted>());

@@ -1,15 +1,17 @@
-//! Rectangles and text on a plotters drawing area, the same for PNG and SVG. The font is built in:
-//! pictures must not depend on what is installed.
+//! Rectangles and text as SVG, the one way in which pictures are drawn; a PNG is that SVG rendered. Text stays text. The font is
+//! built in: pictures must not depend on what is installed.
 
+use std::fmt::Write;
 use std::path::Path;
-use std::sync::Once;
+use std::sync::{Arc, Once, OnceLock};
 
-use plotters::coord::Shift;
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, register_font};
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{self, fontdb};
 
 use crate::ReportError;
+use crate::markup::escape;
 
 pub(crate) const FONT: &str = "sans-serif";
 pub(crate) const INK: RGBColor = RGBColor(30, 30, 30);
@@ -39,54 +41,81 @@ pub(crate) enum Align {
     Right,
 }
 
-/// A drawing area with the few operations pictures need.
-pub(crate) struct Canvas<DB: DrawingBackend> {
-    area: DrawingArea<DB, Shift>,
+impl Align {
+    fn anchor(self) -> &'static str {
+        match self {
+            Align::Left => "start",
+            Align::Center => "middle",
+            Align::Right => "end",
+        }
+    }
 }
 
-impl<DB: DrawingBackend> Canvas<DB> {
-    pub fn new(backend: DB) -> Result<Self, ReportError> {
-        load_font();
-        let area = backend.into_drawing_area();
-        area.fill(&WHITE).map_err(failed)?;
-        Ok(Canvas { area })
+/// A drawing with the few operations pictures need.
+pub(crate) struct Canvas {
+    out: String,
+    /// Colour of the rectangles that are being written: neighbours in the same colour are one path.
+    color: Option<RGBColor>,
+}
+
+impl Canvas {
+    /// A white page.
+    pub fn new(width: i32, height: i32) -> Self {
+        let mut out = String::new();
+        let _ = writeln!(
+            out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"{FONT}\" shape-rendering=\"crispEdges\">"
+        );
+        let mut canvas = Canvas { out, color: None };
+        canvas.rect(0, 0, width, height, WHITE);
+        canvas
     }
 
-    pub fn rect(&self, x: i32, y: i32, w: i32, h: i32, color: RGBColor) -> Result<(), ReportError> {
+    pub fn rect(&mut self, x: i32, y: i32, w: i32, h: i32, color: RGBColor) {
         if w <= 0 || h <= 0 {
-            return Ok(());
+            return;
         }
-        self.area.draw(&Rectangle::new([(x, y), (x + w, y + h)], color.filled())).map_err(failed)
+        if self.color != Some(color) {
+            self.close();
+            let RGBColor(r, g, b) = color;
+            let _ = write!(self.out, "<path fill=\"#{r:02x}{g:02x}{b:02x}\" d=\"");
+            self.color = Some(color);
+        }
+        let _ = write!(self.out, "M{x} {y}h{w}v{h}h-{w}z");
+    }
+
+    fn close(&mut self) {
+        if self.color.take().is_some() {
+            self.out.push_str("\"/>\n");
+        }
     }
 
     /// The outline just outside of a rectangle.
-    pub fn frame(&self, x: i32, y: i32, w: i32, h: i32, color: RGBColor) -> Result<(), ReportError> {
-        self.rect(x - 1, y - 1, w + 2, 1, color)?;
-        self.rect(x - 1, y + h, w + 2, 1, color)?;
-        self.rect(x - 1, y, 1, h, color)?;
-        self.rect(x + w, y, 1, h, color)
+    pub fn frame(&mut self, x: i32, y: i32, w: i32, h: i32, color: RGBColor) {
+        self.rect(x - 1, y - 1, w + 2, 1, color);
+        self.rect(x - 1, y + h, w + 2, 1, color);
+        self.rect(x - 1, y, 1, h, color);
+        self.rect(x + w, y, 1, h, color);
     }
 
     /// Text vertically centred on `y`.
-    pub fn text(
-        &self,
-        text: &str,
-        (x, y): (i32, i32),
-        size: u32,
-        align: Align,
-        color: RGBColor,
-    ) -> Result<(), ReportError> {
-        let h = match align {
-            Align::Left => HPos::Left,
-            Align::Center => HPos::Center,
-            Align::Right => HPos::Right,
-        };
-        let style = (FONT, size).into_font().color(&color).pos(Pos::new(h, VPos::Center));
-        self.area.draw(&Text::new(text.to_string(), (x, y), style)).map_err(failed)
+    pub fn text(&mut self, text: &str, (x, y): (i32, i32), size: u32, align: Align, color: RGBColor) {
+        self.close();
+        let RGBColor(r, g, b) = color;
+        // Half the height of capitals below the middle.
+        let base = f64::from(y) + f64::from(size) * 0.35;
+        let _ = writeln!(
+            self.out,
+            "<text x=\"{x}\" y=\"{base:.1}\" font-size=\"{size}\" text-anchor=\"{}\" fill=\"#{r:02x}{g:02x}{b:02x}\">{}</text>",
+            align.anchor(),
+            escape(text)
+        );
     }
 
-    pub fn finish(self) -> Result<(), ReportError> {
-        self.area.present().map_err(failed)
+    pub fn finish(mut self) -> String {
+        self.close();
+        self.out.push_str("</svg>\n");
+        self.out
     }
 }
 
@@ -100,28 +129,39 @@ pub(crate) enum Format {
     Svg,
 }
 
-/// Writes what `paint` draws as a PNG.
-pub(crate) fn save_png(
-    path: &Path,
-    size: (u32, u32),
-    paint: impl FnOnce(BitMapBackend) -> Result<(), ReportError>,
-) -> Result<(), ReportError> {
-    let mut pixels = vec![0; size.0 as usize * size.1 as usize * 3];
-    paint(BitMapBackend::with_buffer(&mut pixels, size))?;
-    let bytes = png(size, &pixels).map_err(|e| ReportError::Draw(e.to_string()))?;
-    Ok(wb_files::write(path, bytes)?)
+/// Writes a drawing, as PNG or SVG by the name of the file.
+pub(crate) fn save(path: &Path, svg: &str) -> Result<(), ReportError> {
+    match format_of(path)? {
+        Format::Svg => Ok(wb_files::write(path, svg)?),
+        Format::Png => {
+            let wrong = |e: &dyn std::fmt::Display| ReportError::Draw(e.to_string());
+            let bytes = render(svg)?.encode_png().map_err(|e| wrong(&e))?;
+            Ok(wb_files::write(path, bytes)?)
+        }
+    }
 }
 
-fn png((width, height): (u32, u32), rgb: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_compression(png::Compression::Fast);
-    encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(rgb)?;
-    writer.finish()?;
-    Ok(bytes)
+/// A drawing as pixels.
+pub(crate) fn render(svg: &str) -> Result<Pixmap, ReportError> {
+    static FONTS: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
+    let fonts = FONTS.get_or_init(|| {
+        let mut fonts = fontdb::Database::new();
+        fonts.load_font_data(ttf_noto_sans::REGULAR.to_vec());
+        let family = fonts.faces().next().and_then(|f| f.families.first()).map(|f| f.0.clone());
+        if let Some(family) = family {
+            fonts.set_sans_serif_family(family.clone());
+            fonts.set_monospace_family(family);
+        }
+        Arc::new(fonts)
+    });
+    let options = usvg::Options { fontdb: Arc::clone(fonts), ..usvg::Options::default() };
+    let tree = usvg::Tree::from_str(svg, &options).map_err(|e| ReportError::Draw(e.to_string()))?;
+    let size = tree.size().to_int_size();
+    let too_large = || ReportError::Draw(format!("{} × {} pixels are too many", size.width(), size.height()));
+    let mut pixels = Pixmap::new(size.width(), size.height()).ok_or_else(too_large)?;
+    pixels.fill(resvg::tiny_skia::Color::WHITE);
+    resvg::render(&tree, Transform::default(), &mut pixels.as_mut());
+    Ok(pixels)
 }
 
 /// Whether a picture can be drawn to a file of this name.
@@ -130,7 +170,7 @@ pub fn check_name(path: &Path) -> Result<(), ReportError> {
 }
 
 /// The format a path asks for.
-pub(crate) fn format_of(path: &Path) -> Result<Format, ReportError> {
+fn format_of(path: &Path) -> Result<Format, ReportError> {
     let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
     match extension.as_deref() {
         Some("png") => Ok(Format::Png),

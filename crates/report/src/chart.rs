@@ -10,7 +10,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::ReportError;
-use crate::canvas::{FONT, Format, INK, failed, format_of, load_font, save_png, text_width};
+use crate::canvas::{self, FONT, INK, failed, load_font, text_width};
 
 /// What stands along the x axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,17 +135,7 @@ enum Style {
 }
 
 fn save(path: &Path, chart: &Chart, style: Style) -> Result<(), ReportError> {
-    check(chart)?;
-    load_font();
-    let size = layout(chart).size;
-    match format_of(path)? {
-        Format::Png => save_png(path, size, |backend| draw(backend, chart, style)),
-        Format::Svg => {
-            let mut text = String::new();
-            draw(SVGBackend::with_string(&mut text, size), chart, style)?;
-            Ok(wb_files::write(path, text)?)
-        }
-    }
+    canvas::save(path, &svg(chart, style)?)
 }
 
 fn check(chart: &Chart) -> Result<(), ReportError> {

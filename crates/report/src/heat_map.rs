@@ -2,7 +2,7 @@
 
 use crate::ReportError;
 use crate::canvas::{Align, Canvas, INK, text_width};
-use plotters::prelude::*;
+use plotters::style::{RGBColor, WHITE};
 
 /// Rows × columns of values; none leaves a hole.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,29 +55,27 @@ pub fn heat_map_svg(map: &HeatMap) -> Result<String, ReportError> {
             .max(left + text_width(&map.x_label, TEXT) + MARGIN),
         top + HEIGHT * map.rows.len() as i32 + MARGIN,
     );
-    let mut text = String::new();
+    let mut canvas = Canvas::new(size.0, size.1);
     {
-        let canvas = Canvas::new(SVGBackend::with_string(&mut text, (size.0 as u32, size.1 as u32)))?;
-        canvas.text(&map.title, (left, MARGIN + 10), 20, Align::Left, INK)?;
-        canvas.text(&map.x_label, (left, MARGIN + 38), TEXT, Align::Left, INK)?;
-        canvas.text(&map.y_label, (left - 12, top - HEIGHT / 2), TEXT, Align::Right, INK)?;
+        canvas.text(&map.title, (left, MARGIN + 10), 20, Align::Left, INK);
+        canvas.text(&map.x_label, (left, MARGIN + 38), TEXT, Align::Left, INK);
+        canvas.text(&map.y_label, (left - 12, top - HEIGHT / 2), TEXT, Align::Right, INK);
         for (i, name) in map.columns.iter().enumerate() {
             let x = left + width * i as i32 + width / 2;
-            canvas.text(name, (x, top - HEIGHT / 2), TEXT, Align::Center, INK)?;
+            canvas.text(name, (x, top - HEIGHT / 2), TEXT, Align::Center, INK);
         }
         for (j, (name, row)) in map.rows.iter().zip(&map.cells).enumerate() {
             let y = top + HEIGHT * j as i32;
-            canvas.text(name, (left - 12, y + HEIGHT / 2), TEXT, Align::Right, INK)?;
+            canvas.text(name, (left - 12, y + HEIGHT / 2), TEXT, Align::Right, INK);
             for (i, cell) in row.iter().enumerate() {
                 let Some(value) = cell else { continue };
                 let share = if high > low { (value - low) / (high - low) } else { 0.5 };
                 let x = left + width * i as i32;
-                canvas.rect(x, y, width - 1, HEIGHT - 1, color(share))?;
+                canvas.rect(x, y, width - 1, HEIGHT - 1, color(share));
                 let ink = if share > 0.55 { WHITE } else { INK };
-                canvas.text(&number(*value), (x + width / 2, y + HEIGHT / 2), TEXT, Align::Center, ink)?;
+                canvas.text(&number(*value), (x + width / 2, y + HEIGHT / 2), TEXT, Align::Center, ink);
             }
         }
-        canvas.finish()?;
     }
-    Ok(text)
+    Ok(canvas.finish())
 }

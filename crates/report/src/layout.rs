@@ -5,6 +5,7 @@ use wb_trace::PortKind;
 
 use crate::canvas::text_width;
 use crate::history::History;
+use crate::palette::Palette;
 
 #[derive(Clone, Debug)]
 pub struct PictureOptions {
@@ -19,6 +20,7 @@ pub struct PictureOptions {
     pub title: String,
     /// Draw the bars of units and cache.
     pub units: bool,
+    pub palette: Palette,
 }
 
 impl Default for PictureOptions {
@@ -31,6 +33,7 @@ impl Default for PictureOptions {
             cell: None,
             title: String::new(),
             units: true,
+            palette: Palette::default(),
         }
     }
 }
@@ -61,10 +64,14 @@ pub(crate) struct SlotRow {
 pub(crate) enum BarKind {
     Unit { unit: usize, instance: u32 },
     Cache { port: PortKind },
+    /// All copies of a unit in all cores.
+    Kind { unit: usize },
 }
 
 pub(crate) struct Bar {
     pub core: u16,
+    /// Of all cores, not only of that one.
+    pub all: bool,
     pub kind: BarKind,
     pub y: i32,
     pub label: String,
@@ -83,6 +90,7 @@ pub(crate) struct Layout {
     /// Lanes drawn as one row, 1 unless the machine is large.
     pub group: u32,
     pub lanes: u32,
+    pub cores: u16,
     pub plot_x: i32,
     pub plot_width: i32,
     pub framed: bool,
@@ -124,7 +132,7 @@ impl Layout {
         // Notes that are still to come take at most two more legend rows.
         let fixed = lanes_y + AXIS_HEIGHT + legend(width - 2 * MARGIN) + MARGIN + 8 + 2 * LEGEND_ROW;
         let bar_room = bars_room(&slots, lanes, max_height - fixed);
-        limit_bars(&mut bars, bar_room, &mut notes);
+        limit_bars(history, &mut bars, bar_room, &mut notes);
         let room = max_height - fixed - bars.len() as i32 * (BAR_HEIGHT + BAR_GAP);
         let (group, cell_height) = heights(&mut slots, lanes, room, options.cell, &mut notes);
         if group > 1 {
@@ -163,6 +171,7 @@ impl Layout {
             cell_height,
             group,
             lanes,
+            cores: cores(history),
             plot_x,
             plot_width,
             framed: rows >= FRAMED,
@@ -266,12 +275,39 @@ fn bars_room(slots: &[SlotRow], lanes: u32, room: i32) -> i32 {
     (room - total_height(slots, lanes as i32)).max(room / 3)
 }
 
-fn limit_bars(bars: &mut Vec<Bar>, room: i32, notes: &mut Vec<String>) {
+/// Where not every unit has room for a bar of its own, every kind of unit has one.
+fn limit_bars(history: &History, bars: &mut Vec<Bar>, room: i32, notes: &mut Vec<String>) {
     let fit = (room / (BAR_HEIGHT + BAR_GAP)).max(1) as usize;
+    if bars.len() <= fit {
+        return;
+    }
+    notes.retain(|n| !n.ends_with(IDLE_UNITS));
+    let kind = |(unit, u): (usize, &wb_trace::UnitInfo)| {
+        let label = format!("{} × {}", u.name, u.instances * u32::from(cores(history)));
+        Bar { core: 0, all: true, kind: BarKind::Kind { unit }, y: 0, label }
+    };
+    let mut kinds: Vec<Bar> = history.info().units.iter().enumerate().map(kind).collect();
+    if let Some(port) = history.bar_port() {
+        let label = format!("{} × {}", cache_name(port), cores(history));
+        kinds.push(Bar { core: 0, all: true, kind: BarKind::Cache { port }, y: 0, label });
+    }
+    *bars = kinds;
+    notes.push("units: a bar for all copies of a kind, stronger where more of them are busy".to_owned());
     if bars.len() > fit {
-        notes.push(format!("{} more units do not fit and are not drawn", bars.len() - fit));
+        notes.push(format!("{} more kinds of units do not fit and are not drawn", bars.len() - fit));
         bars.truncate(fit);
     }
+}
+
+const IDLE_UNITS: &str = "idle units not drawn";
+
+fn cores(history: &History) -> u16 {
+    let used = history.slots().iter().map(|s| s.0 + 1).max().unwrap_or(0);
+    used.max(history.info().cores.min(64) as u16)
+}
+
+fn cache_name(port: PortKind) -> &'static str {
+    if port == PortKind::Sampler { "sampler cache" } else { "data cache" }
 }
 
 /// Slots to draw, and how many are left out because nothing ran in them.
@@ -304,7 +340,7 @@ fn rows(history: &History) -> (Vec<SlotRow>, usize) {
 /// Unit and cache bars; idle units are left out of large machines.
 fn bars(history: &History, notes: &mut Vec<String>) -> Vec<Bar> {
     let info = history.info();
-    let cores = history.slots().iter().map(|s| s.0 + 1).max().unwrap_or(0).max(info.cores.min(64) as u16);
+    let cores = cores(history);
     let prefix = |core: u16| if cores > 1 { format!("core {core} ") } else { String::new() };
     let mut all = Vec::new();
     for core in 0..cores {
@@ -312,13 +348,14 @@ fn bars(history: &History, notes: &mut Vec<String>) -> Vec<Bar> {
             for instance in 0..u.instances {
                 let copy = if u.instances > 1 { format!(" {instance}") } else { String::new() };
                 let label = format!("{}{}{copy}", prefix(core), u.name);
-                all.push(Bar { core, kind: BarKind::Unit { unit, instance }, y: 0, label });
+                all.push(Bar { core, all: false, kind: BarKind::Unit { unit, instance }, y: 0, label });
             }
         }
         if let Some(port) = history.bar_port() {
-            let name = if port == PortKind::Sampler { "sampler cache" } else { "data cache" };
+            let name = cache_name(port);
             all.push(Bar {
                 core,
+                all: false,
                 kind: BarKind::Cache { port },
                 y: 0,
                 label: format!("{}{name}", prefix(core)),
@@ -328,12 +365,13 @@ fn bars(history: &History, notes: &mut Vec<String>) -> Vec<Bar> {
     let used = |bar: &Bar| match bar.kind {
         BarKind::Unit { unit, instance } => !history.unit(bar.core, unit, instance).is_empty(),
         BarKind::Cache { port } => !history.accesses(bar.core, port).is_empty(),
+        BarKind::Kind { .. } => true,
     };
     if all.len() > 8 {
         let before = all.len();
         all.retain(used);
         if all.len() < before {
-            notes.push(format!("{} idle units not drawn", before - all.len()));
+            notes.push(format!("{} {IDLE_UNITS}", before - all.len()));
         }
     }
     all

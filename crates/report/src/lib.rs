@@ -1,4 +1,4 @@
-//! What people look at: pictures of runs and charts as PNG or SVG from the same drawing code, control-flow graphs, pages of
+//! What people look at: pictures of runs and charts as SVG, and PNG rendered from it, control-flow graphs, pages of
 //! bounds and experiments.
 
 mod canvas;
@@ -11,6 +11,7 @@ mod history;
 mod layout;
 mod markup;
 pub mod pages;
+mod palette;
 mod picture;
 mod scatter;
 mod schedule;
@@ -23,6 +24,7 @@ pub use heat_map::{HeatMap, heat_map_svg};
 pub use history::{Access, Busy, Cell, History, Resident, Span};
 pub use layout::PictureOptions;
 pub use markup::escape;
+pub use palette::Palette;
 pub use picture::{draw, pixels, svg};
 pub use scatter::{Scatter, ScatterPoint, scatter_svg};
 pub use schedule::{Difference, Timetable, Turn, timetable, timetable_svg};

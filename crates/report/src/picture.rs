@@ -1,19 +1,18 @@
-//! Draws an execution history: a row per lane, a column per cycle, in the colours of the GUPPY
-//! document; below it a bar per unit coloured by wave and a bar for the sampler's cache.
+//! Draws an execution history: a row per lane, a column per cycle; below it a bar per unit coloured by wave and a bar for the
+//! sampler's cache.
 
 use std::path::Path;
 
-use plotters::prelude::*;
+use plotters::style::{RGBColor, WHITE};
 use wb_trace::PortKind;
 
 use crate::ReportError;
-use crate::canvas::{Align, Canvas, Format, INK, format_of, save_png, text_width};
+use crate::canvas::{Align, Canvas, INK, render, save, text_width};
 use crate::history::{Cell, History, Span};
 use crate::layout::{
     BAR_HEIGHT, Bar, BarKind, LABEL_SIZE, LEGEND_ROW, Layout, PictureOptions, SlotRow, TITLE_SIZE, wrap,
 };
-
-type Color = (u8, u8, u8);
+use crate::palette::{Color, PATHS, Palette};
 
 const HIT: Color = (60, 170, 75);
 const MISS: Color = (245, 140, 30);
@@ -35,42 +34,17 @@ const WAVES: [Color; 10] = [
     (90, 90, 160),
 ];
 
-/// Instructions of split paths, by path number; path 0 is white as ever.
-const PATHS: [Color; 8] = [
-    (255, 221, 89),
-    (140, 224, 140),
-    (244, 160, 232),
-    (120, 224, 236),
-    (255, 180, 120),
-    (184, 184, 255),
-    (206, 240, 110),
-    (226, 196, 186),
-];
-
 /// What a cell of the picture is an average of: lane states, then dispatches of split paths.
-const SHADES: usize = Cell::ALL.len() + PATHS.len();
+const SHADES: usize = Cell::ALL.len() + PATHS;
 
 fn shade(span: &Span) -> usize {
     match (span.cell, span.path) {
-        (Cell::Dispatched, path @ 1..) => Cell::ALL.len() + usize::from(path - 1) % PATHS.len(),
+        (Cell::Dispatched, path @ 1..) => Cell::ALL.len() + usize::from(path - 1) % PATHS,
         (cell, _) => cell as usize,
     }
 }
 
 impl Cell {
-    /// Red, green, blue.
-    pub fn color(self) -> (u8, u8, u8) {
-        match self {
-            Cell::Empty => (170, 170, 170),
-            Cell::Ended => (105, 105, 105),
-            Cell::Masked => (0, 0, 0),
-            Cell::Dispatched => (255, 255, 255),
-            Cell::Dependency => (35, 70, 215),
-            Cell::Memory => (105, 170, 250),
-            Cell::NotDispatched => (215, 40, 40),
-        }
-    }
-
     /// As the legend says it.
     pub fn name(self) -> &'static str {
         match self {
@@ -87,32 +61,22 @@ impl Cell {
 
 /// Draws to a file, PNG or SVG by its extension.
 pub fn draw(history: &History, options: &PictureOptions, path: &Path) -> Result<(), ReportError> {
-    match format_of(path)? {
-        Format::Svg => Ok(wb_files::write(path, svg(history, options)?)?),
-        Format::Png => {
-            let (layout, legend) = plan(history, options);
-            let size = (layout.width as u32, layout.height as u32);
-            save_png(path, size, |backend| paint(history, options, &layout, &legend, backend))
-        }
-    }
+    save(path, &svg(history, options))
 }
 
 /// The picture as width, height and RGB bytes, row by row.
 pub fn pixels(history: &History, options: &PictureOptions) -> Result<(u32, u32, Vec<u8>), ReportError> {
-    let (layout, legend) = plan(history, options);
-    let size = (layout.width as u32, layout.height as u32);
-    let mut buffer = vec![0; size.0 as usize * size.1 as usize * 3];
-    paint(history, options, &layout, &legend, BitMapBackend::with_buffer(&mut buffer, size))?;
-    Ok((size.0, size.1, buffer))
+    let picture = render(&svg(history, options))?;
+    let rgb = picture.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect();
+    Ok((picture.width(), picture.height(), rgb))
 }
 
 /// The picture as SVG text.
-pub fn svg(history: &History, options: &PictureOptions) -> Result<String, ReportError> {
+pub fn svg(history: &History, options: &PictureOptions) -> String {
     let (layout, legend) = plan(history, options);
-    let size = (layout.width as u32, layout.height as u32);
-    let mut text = String::new();
-    paint(history, options, &layout, &legend, SVGBackend::with_string(&mut text, size))?;
-    Ok(text)
+    let mut canvas = Canvas::new(layout.width, layout.height);
+    paint(history, options, &layout, &legend, &mut canvas);
+    canvas.finish()
 }
 
 /// A colour, or none for a heading, and what it means.
@@ -135,11 +99,11 @@ fn legend(history: &History, options: &PictureOptions) -> Legend {
         Cell::Ended,
         Cell::Empty,
     ];
-    legend.extend(order.map(|cell| (Some(cell.color()), cell.name().to_string())));
+    legend.extend(order.map(|cell| (Some(options.palette.of(cell)), cell.name().to_string())));
     if history.is_split() {
         legend.push((None, "dispatched for path:".into()));
-        for (i, color) in PATHS.into_iter().enumerate() {
-            let more = if i + 1 == PATHS.len() { ", …" } else { "" };
+        for (i, color) in options.palette.paths().into_iter().enumerate() {
+            let more = if i + 1 == PATHS { ", …" } else { "" };
             legend.push((Some(color), format!("{}{more}", i + 1)));
         }
     }
@@ -197,61 +161,63 @@ fn legend_rows(legend: &Legend, width: i32) -> i32 {
     legend_places(legend, width).last().map_or(0, |place| place.1 + 1)
 }
 
-fn paint<DB: DrawingBackend>(
+fn paint(
     history: &History,
     options: &PictureOptions,
     layout: &Layout,
     legend: &Legend,
-    backend: DB,
-) -> Result<(), ReportError> {
-    let canvas = Canvas::new(backend)?;
+    canvas: &mut Canvas,
+) {
     if !options.title.is_empty() {
         let at = (layout.margin(), layout.margin() + 8);
-        canvas.text(&options.title, at, TITLE_SIZE, Align::Left, INK)?;
+        canvas.text(&options.title, at, TITLE_SIZE, Align::Left, INK);
     }
     let mut labelled = i32::MIN;
     for slot in &layout.slots {
-        paint_slot(&canvas, history, layout, slot, &mut labelled)?;
+        paint_slot(canvas, history, layout, slot, options.palette, &mut labelled);
     }
-    paint_axis(&canvas, layout)?;
+    paint_axis(canvas, layout);
     for bar in &layout.bars {
-        paint_bar(&canvas, history, layout, bar)?;
+        paint_bar(canvas, history, layout, bar);
     }
-    paint_legend(&canvas, layout, legend)?;
-    canvas.finish()
+    paint_legend(canvas, layout, legend);
 }
 
-fn paint_slot<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
+fn paint_slot(
+    canvas: &mut Canvas,
     history: &History,
     layout: &Layout,
     slot: &SlotRow,
+    palette: Palette,
     labelled: &mut i32,
-) -> Result<(), ReportError> {
+) {
     let rows = layout.lanes.div_ceil(layout.group) as usize;
     let height = rows as i32 * layout.cell_height;
-    let grid = colors(history, layout, slot.core, slot.slot);
+    let grid = colors(history, layout, slot, palette);
     if layout.framed {
-        canvas.frame(layout.plot_x, slot.y, layout.plot_width, height, LINE)?;
+        canvas.frame(layout.plot_x, slot.y, layout.plot_width, height, LINE);
     }
-    for block in blocks(&grid, rows, layout.columns) {
+    // Equal colours one after the other: they become one path.
+    let mut all = blocks(&grid, rows, layout.columns);
+    all.sort_by_key(|b| (b.color, b.row, b.column));
+    for block in all {
         let x = layout.plot_x + block.column as i32 * layout.cell_width;
         let y = slot.y + block.row as i32 * layout.cell_height;
         let w = block.columns as i32 * layout.cell_width;
         let h = block.rows as i32 * layout.cell_height;
-        canvas.rect(x, y, w, h, rgb(block.color))?;
+        canvas.rect(x, y, w, h, rgb(block.color));
     }
     // Slots thinner than text are labelled where there is room.
     let middle = slot.y + height / 2;
     if middle.saturating_sub(*labelled) >= LABEL_SIZE as i32 {
-        canvas.text(&slot.label, (layout.plot_x - 8, middle), LABEL_SIZE, Align::Right, INK)?;
+        canvas.text(&slot.label, (layout.plot_x - 8, middle), LABEL_SIZE, Align::Right, INK);
         *labelled = middle;
     }
-    Ok(())
 }
 
 /// Colours of a slot's rows and columns: the average of what the lanes and cycles in each cell did.
-fn colors(history: &History, layout: &Layout, core: u16, slot: u16) -> Vec<Color> {
+fn colors(history: &History, layout: &Layout, slot: &SlotRow, palette: Palette) -> Vec<Color> {
+    let (core, slot) = (slot.core, slot.slot);
     let columns = layout.columns;
     let groups: Vec<u64> = (0..layout.lanes.div_ceil(layout.group)).map(|g| group_mask(layout, g)).collect();
     let mut tallies = vec![[0u64; SHADES]; groups.len() * columns];
@@ -285,7 +251,7 @@ fn colors(history: &History, layout: &Layout, core: u16, slot: u16) -> Vec<Color
         tally[Cell::Ended as usize] += there.saturating_sub(active + masked);
         tally[Cell::Empty as usize] += whole.saturating_sub(there.max(active));
     }
-    tallies.iter().map(mix).collect()
+    tallies.iter().map(|tally| mix(tally, palette)).collect()
 }
 
 fn group_mask(layout: &Layout, group: u32) -> u64 {
@@ -305,10 +271,10 @@ fn overlap(layout: &Layout, from: u64, to: u64) -> impl Iterator<Item = (usize, 
     })
 }
 
-fn mix(tally: &[u64; SHADES]) -> Color {
-    let colors = Cell::ALL.iter().map(|cell| cell.color()).chain(PATHS);
+fn mix(tally: &[u64; SHADES], palette: Palette) -> Color {
+    let colors = Cell::ALL.iter().map(|&cell| palette.of(cell)).chain(palette.paths());
     let parts = colors.zip(tally.iter().copied());
-    average(parts).unwrap_or(Cell::Empty.color())
+    average(parts).unwrap_or(palette.of(Cell::Empty))
 }
 
 fn average(parts: impl Iterator<Item = (Color, u64)>) -> Option<Color> {
@@ -360,50 +326,51 @@ fn blocks(grid: &[Color], rows: usize, columns: usize) -> Vec<Block> {
     done
 }
 
-fn paint_axis<DB: DrawingBackend>(canvas: &Canvas<DB>, layout: &Layout) -> Result<(), ReportError> {
+fn paint_axis(canvas: &mut Canvas, layout: &Layout) {
     let y = layout.axis_y;
     let end = layout.plot_x + layout.plot_width;
-    canvas.rect(layout.plot_x, y, layout.plot_width, 1, INK)?;
+    canvas.rect(layout.plot_x, y, layout.plot_width, 1, INK);
     let step = layout.tick_step();
     let mut tick = layout.from.div_ceil(step).saturating_mul(step);
     while tick < layout.to {
         let x = layout.x_of(tick);
-        canvas.rect(x, y, 1, 6, INK)?;
-        canvas.text(&tick.to_string(), (x, y + 14), LABEL_SIZE, Align::Center, INK)?;
+        canvas.rect(x, y, 1, 6, INK);
+        canvas.text(&tick.to_string(), (x, y + 14), LABEL_SIZE, Align::Center, INK);
         match tick.checked_add(step) {
             Some(next) => tick = next,
             None => break,
         }
     }
-    canvas.rect(end - 1, y, 1, 4, INK)?;
-    canvas.text("cycle", (layout.plot_x - 8, y + 14), LABEL_SIZE, Align::Right, INK)
+    canvas.rect(end - 1, y, 1, 4, INK);
+    canvas.text("cycle", (layout.plot_x - 8, y + 14), LABEL_SIZE, Align::Right, INK);
 }
 
-fn paint_bar<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
+fn paint_bar(
+    canvas: &mut Canvas,
     history: &History,
     layout: &Layout,
     bar: &Bar,
-) -> Result<(), ReportError> {
+) {
     let (x, y) = (layout.plot_x, bar.y);
-    canvas.frame(x, y, layout.plot_width, BAR_HEIGHT, LINE)?;
-    canvas.rect(x, y, layout.plot_width, BAR_HEIGHT, rgb(IDLE))?;
+    canvas.frame(x, y, layout.plot_width, BAR_HEIGHT, LINE);
+    canvas.rect(x, y, layout.plot_width, BAR_HEIGHT, rgb(IDLE));
     let at = (x - 8, y + BAR_HEIGHT / 2);
-    canvas.text(&bar.label, at, LABEL_SIZE, Align::Right, INK)?;
+    canvas.text(&bar.label, at, LABEL_SIZE, Align::Right, INK);
     match bar.kind {
         BarKind::Unit { unit, instance } => paint_unit(canvas, history, layout, bar, unit, instance),
         BarKind::Cache { port } => paint_cache(canvas, history, layout, bar, port),
+        BarKind::Kind { unit } => paint_kind(canvas, history, layout, bar, unit),
     }
 }
 
-fn paint_unit<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
+fn paint_unit(
+    canvas: &mut Canvas,
     history: &History,
     layout: &Layout,
     bar: &Bar,
     unit: usize,
     instance: u32,
-) -> Result<(), ReportError> {
+) {
     let list = history.unit(bar.core, unit, instance);
     let mut shares = vec![[0u64; WAVES.len()]; layout.columns];
     for busy in list {
@@ -419,32 +386,53 @@ fn paint_unit<DB: DrawingBackend>(
     let row: Vec<Color> = shares.iter().map(color).collect();
     for block in blocks(&row, 1, layout.columns).iter().filter(|b| b.color != IDLE) {
         let x = layout.plot_x + block.column as i32 * layout.cell_width;
-        canvas.rect(x, bar.y, block.columns as i32 * layout.cell_width, BAR_HEIGHT, rgb(block.color))?;
+        canvas.rect(x, bar.y, block.columns as i32 * layout.cell_width, BAR_HEIGHT, rgb(block.color));
     }
     if layout.per_column > 1 {
-        return Ok(());
+        return;
     }
     for busy in list.iter().filter(|b| b.to > layout.from && b.from < layout.to) {
         let (left, right) = (layout.x_of(busy.from), layout.x_of(busy.to));
         let text = busy.wave.to_string();
         if text_width(&text, LABEL_SIZE - 1) + 2 <= right - left {
             let at = ((left + right) / 2, bar.y + BAR_HEIGHT / 2);
-            canvas.text(&text, at, LABEL_SIZE - 1, Align::Center, WHITE)?;
+            canvas.text(&text, at, LABEL_SIZE - 1, Align::Center, WHITE);
         }
     }
-    Ok(())
+}
+
+/// All copies of a unit together: the more of them are busy, the stronger.
+fn paint_kind(canvas: &mut Canvas, history: &History, layout: &Layout, bar: &Bar, unit: usize) {
+    let copies = history.info().units.get(unit).map_or(0, |u| u.instances);
+    let mut busy = vec![0u64; layout.columns];
+    for core in 0..layout.cores {
+        for instance in 0..copies {
+            for span in history.unit(core, unit, instance) {
+                overlap(layout, span.from, span.to).for_each(|(column, cycles)| busy[column] += cycles);
+            }
+        }
+    }
+    let whole = layout.per_column * u64::from(copies) * u64::from(layout.cores);
+    let work = Palette::Work.of(Cell::Dispatched);
+    let color = |&n: &u64| average([(work, n), (IDLE, whole.saturating_sub(n))].into_iter()).unwrap_or(IDLE);
+    let row: Vec<Color> = busy.iter().map(color).collect();
+    for block in blocks(&row, 1, layout.columns).iter().filter(|b| b.color != IDLE) {
+        let x = layout.plot_x + block.column as i32 * layout.cell_width;
+        canvas.rect(x, bar.y, block.columns as i32 * layout.cell_width, BAR_HEIGHT, rgb(block.color));
+    }
 }
 
 /// Each column is divided in proportion to its hits, misses and evictions.
-fn paint_cache<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
+fn paint_cache(
+    canvas: &mut Canvas,
     history: &History,
     layout: &Layout,
     bar: &Bar,
     port: PortKind,
-) -> Result<(), ReportError> {
+) {
     let mut counts = vec![[0u64; 3]; layout.columns];
-    for access in history.accesses(bar.core, port) {
+    let cores = if bar.all { 0..layout.cores } else { bar.core..bar.core + 1 };
+    for access in cores.flat_map(|core| history.accesses(core, port)) {
         for (column, _) in overlap(layout, access.cycle, access.cycle.saturating_add(1)) {
             counts[column][0] += u64::from(access.hits);
             counts[column][1] += u64::from(access.misses);
@@ -461,37 +449,35 @@ fn paint_cache<DB: DrawingBackend>(
             }
             sum += n;
             let bottom = (sum as f64 / total as f64 * f64::from(BAR_HEIGHT)).round() as i32;
-            canvas.rect(x, bar.y + top, layout.cell_width, bottom - top, rgb(color))?;
+            canvas.rect(x, bar.y + top, layout.cell_width, bottom - top, rgb(color));
             top = bottom;
         }
     }
-    Ok(())
 }
 
-fn paint_legend<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
+fn paint_legend(
+    canvas: &mut Canvas,
     layout: &Layout,
     legend: &Legend,
-) -> Result<(), ReportError> {
+) {
     let left = layout.margin();
     let width = layout.width - 2 * left;
     let places = legend_places(legend, width);
     for ((color, text), (x, row)) in legend.iter().zip(&places) {
         let (x, y) = (left + x, layout.legend_y + row * LEGEND_ROW + LEGEND_ROW / 2);
         let Some(color) = *color else {
-            canvas.text(text, (x, y), LABEL_SIZE, Align::Left, INK)?;
+            canvas.text(text, (x, y), LABEL_SIZE, Align::Left, INK);
             continue;
         };
-        canvas.rect(x, y - SWATCH / 2, SWATCH, SWATCH, rgb(color))?;
-        canvas.frame(x, y - SWATCH / 2, SWATCH, SWATCH, LINE)?;
-        canvas.text(text, (x + SWATCH + 5, y), LABEL_SIZE, Align::Left, INK)?;
+        canvas.rect(x, y - SWATCH / 2, SWATCH, SWATCH, rgb(color));
+        canvas.frame(x, y - SWATCH / 2, SWATCH, SWATCH, LINE);
+        canvas.text(text, (x + SWATCH + 5, y), LABEL_SIZE, Align::Left, INK);
     }
     let mut y = layout.legend_y + legend_rows(legend, width) * LEGEND_ROW + LEGEND_ROW / 2;
     for line in wrap(&layout.notes, width) {
-        canvas.text(&line, (left, y), LABEL_SIZE, Align::Left, INK)?;
+        canvas.text(&line, (left, y), LABEL_SIZE, Align::Left, INK);
         y += LEGEND_ROW;
     }
-    Ok(())
 }
 
 fn rgb((r, g, b): Color) -> RGBColor {

@@ -2,9 +2,9 @@
 //! should have had the turn where the scheduler and an oracle differ. Long stretches are cut into panels.
 
 use crate::ReportError;
-use crate::canvas::{Align, Canvas, Format, INK, format_of, save_png, text_width};
+use crate::canvas::{Align, Canvas, INK, save, text_width};
 use crate::layout::{LABEL_SIZE, TITLE_SIZE};
-use plotters::prelude::*;
+use plotters::style::RGBColor;
 use std::path::Path;
 
 /// One cycle of an issue scheduler.
@@ -53,21 +53,15 @@ const WRONG: RGBColor = RGBColor(214, 39, 40);
 
 /// Draws to a file, PNG or SVG by its extension.
 pub fn timetable(table: &Timetable, path: &Path) -> Result<(), ReportError> {
-    match format_of(path)? {
-        Format::Svg => Ok(wb_files::write(path, timetable_svg(table)?)?),
-        Format::Png => {
-            let plan = Plan::new(table);
-            save_png(path, (plan.width as u32, plan.height as u32), |backend| paint(table, &plan, backend))
-        }
-    }
+    save(path, &timetable_svg(table))
 }
 
 /// The drawing as SVG text.
-pub fn timetable_svg(table: &Timetable) -> Result<String, ReportError> {
+pub fn timetable_svg(table: &Timetable) -> String {
     let plan = Plan::new(table);
-    let mut text = String::new();
-    paint(table, &plan, SVGBackend::with_string(&mut text, (plan.width as u32, plan.height as u32)))?;
-    Ok(text)
+    let mut canvas = Canvas::new(plan.width, plan.height);
+    paint(table, &plan, &mut canvas);
+    canvas.finish()
 }
 
 struct Plan {
@@ -93,12 +87,11 @@ impl Plan {
     }
 }
 
-fn paint<DB: DrawingBackend>(table: &Timetable, plan: &Plan, backend: DB) -> Result<(), ReportError> {
-    let canvas = Canvas::new(backend)?;
-    canvas.text(&table.title, (MARGIN, MARGIN + 2), TITLE_SIZE, Align::Left, INK)?;
+fn paint(table: &Timetable, plan: &Plan, canvas: &mut Canvas) {
+    canvas.text(&table.title, (MARGIN, MARGIN + 2), TITLE_SIZE, Align::Left, INK);
     for (i, turns) in table.turns.chunks(PANEL).enumerate() {
         let top = HEAD + i as i32 * plan.panel;
-        paint_panel(&canvas, table, plan, turns, top)?;
+        paint_panel(canvas, table, plan, turns, top);
     }
     let legend = [
         (ISSUE, "instruction"),
@@ -108,64 +101,63 @@ fn paint<DB: DrawingBackend>(table: &Timetable, plan: &Plan, backend: DB) -> Res
     ];
     let (mut x, y) = (plan.left, plan.height - MARGIN - LEGEND / 2);
     for (color, name) in legend {
-        canvas.rect(x, y - 5, 10, 10, color)?;
-        canvas.text(name, (x + 15, y), LABEL_SIZE, Align::Left, INK)?;
+        canvas.rect(x, y - 5, 10, 10, color);
+        canvas.text(name, (x + 15, y), LABEL_SIZE, Align::Left, INK);
         x += 15 + text_width(name, LABEL_SIZE) + 18;
     }
-    canvas.finish()
 }
 
-fn paint_panel<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
+fn paint_panel(
+    canvas: &mut Canvas,
     table: &Timetable,
     plan: &Plan,
     turns: &[Turn],
     top: i32,
-) -> Result<(), ReportError> {
+) {
     let wide = turns.len() as i32 * CELL;
     // Every other row is shaded; names where there is room for them.
     let mut labelled = i32::MIN / 2;
     for (i, name) in table.rows.iter().enumerate() {
         let y = top + i as i32 * ROW;
         if i % 2 == 0 {
-            canvas.rect(plan.left, y, wide, ROW, GRID)?;
+            canvas.rect(plan.left, y, wide, ROW, GRID);
         }
         if y - labelled >= LABEL_SIZE as i32 {
-            canvas.text(name, (plan.left - 6, y + ROW / 2), LABEL_SIZE, Align::Right, INK)?;
+            canvas.text(name, (plan.left - 6, y + ROW / 2), LABEL_SIZE, Align::Right, INK);
             labelled = y;
         }
     }
     let below = top + table.rows.len() as i32 * ROW;
     for (i, turn) in turns.iter().enumerate() {
         let x = plan.left + i as i32 * CELL;
-        let cell = |row: u32, color| {
+        let mut cell = |row: u32, color| {
             if (row as usize) < table.rows.len() {
-                canvas.rect(x, top + row as i32 * ROW + 1, CELL - 1, ROW - 2, color)?;
+                canvas.rect(x, top + row as i32 * ROW + 1, CELL - 1, ROW - 2, color);
             }
-            Ok::<(), ReportError>(())
         };
         if let Some(row) = turn.row {
-            cell(row, if turn.nop { NOP } else { ISSUE })?;
+            cell(row, if turn.nop { NOP } else { ISSUE });
         }
         if let Some((row, difference)) = turn.missed {
-            cell(row, if difference == Difference::Error { WRONG } else { FORESEEN })?;
+            cell(row, if difference == Difference::Error { WRONG } else { FORESEEN });
         }
         if turn.cycle.is_multiple_of(20) {
-            canvas.rect(x, below, 1, 4, INK)?;
+            canvas.rect(x, below, 1, 4, INK);
             if turn.cycle.is_multiple_of(40) {
-                canvas.text(&turn.cycle.to_string(), (x, below + 12), LABEL_SIZE - 2, Align::Center, INK)?;
+                canvas.text(&turn.cycle.to_string(), (x, below + 12), LABEL_SIZE - 2, Align::Center, INK);
             }
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Rectangles of a colour.
     fn count(svg: &str, color: RGBColor) -> usize {
-        svg.matches(&format!("#{:02X}{:02X}{:02X}", color.0, color.1, color.2)).count()
+        let fill = format!("fill=\"#{:02x}{:02x}{:02x}\"", color.0, color.1, color.2);
+        svg.lines().filter(|l| l.starts_with("<path") && l.contains(&fill)).map(|l| l.matches('M').count()).sum()
     }
 
     #[test]
@@ -185,7 +177,7 @@ mod tests {
             rows: (0..4).map(|w| format!("wave {w}")).collect(),
             turns: (100..750).map(turn).collect(),
         };
-        let svg = timetable_svg(&table).expect("a drawing");
+        let svg = timetable_svg(&table);
         let want = |is: &dyn Fn(&Turn) -> bool| 1 + table.turns.iter().filter(|t| is(t)).count();
         assert_eq!(count(&svg, ISSUE), want(&|t| t.row.is_some() && !t.nop));
         assert_eq!(count(&svg, NOP), want(&|t| t.row.is_some() && t.nop));
@@ -199,9 +191,9 @@ mod tests {
 
     #[test]
     fn nothing_to_draw_is_no_error() {
-        assert!(timetable_svg(&Timetable::default()).is_ok());
+        assert!(timetable_svg(&Timetable::default()).ends_with("</svg>\n"));
         let row = Turn { row: Some(9), ..Turn::default() };
         let table = Timetable { rows: vec!["wave 0".into()], turns: vec![row], ..Timetable::default() };
-        assert!(timetable_svg(&table).is_ok(), "a wave without a row is left out");
+        assert_eq!(count(&timetable_svg(&table), ISSUE), 1, "a wave without a row is left out, and the legend is not");
     }
 }

@@ -13,6 +13,7 @@ pub mod info;
 pub mod interrupt;
 pub mod kernels;
 mod launches;
+pub mod manual;
 mod outcome;
 pub mod picture;
 mod place;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wavebound::files::Kind;
 use wavebound::jobs::launch::is_launch_file;
-use wavebound::report::{History, PictureOptions};
+use wavebound::report::{History, Palette, PictureOptions};
 use wavebound::sim::RunOptions;
 use wavebound::trace::{TraceReader, replay_to_the_cut};
 
@@ -49,11 +49,39 @@ pub struct DrawArgs {
     /// Leave out the bars of units and caches
     #[arg(long)]
     no_units: bool,
+    /// Colours: work strong and waiting pale, or those of the GUPPY document
+    #[arg(long, value_enum, default_value_t)]
+    colours: Colours,
+}
+
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
+enum Colours {
+    #[default]
+    Work,
+    Guppy,
+}
+
+impl From<Colours> for Palette {
+    fn from(colours: Colours) -> Palette {
+        match colours {
+            Colours::Work => Palette::Work,
+            Colours::Guppy => Palette::Guppy,
+        }
+    }
 }
 
 impl Default for DrawArgs {
     fn default() -> Self {
-        DrawArgs { from: 0, to: None, width: 1600, height: 1200, cell: None, title: None, no_units: false }
+        DrawArgs {
+            from: 0,
+            to: None,
+            width: 1600,
+            height: 1200,
+            cell: None,
+            title: None,
+            no_units: false,
+            colours: Colours::default(),
+        }
     }
 }
 
@@ -120,6 +148,7 @@ pub fn draw(history: &History, args: &DrawArgs, path: &Path) -> miette::Result<(
         cell: args.cell,
         title,
         units: !args.no_units,
+        palette: args.colours.into(),
     };
     Ok(wavebound::report::draw(history, &options, path)?)
 }

@@ -5,7 +5,7 @@ use super::verdict::Value;
 use miette::Report;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use wb_report::{Chart, History, PictureOptions, ReportError, Timetable};
+use wb_report::{Chart, History, Palette, PictureOptions, ReportError, Timetable};
 use wb_trace::{Event, Kind, Mask, Observer, TraceInfo};
 
 pub struct Notebook {
@@ -71,7 +71,9 @@ impl Notebook {
 
     /// The execution history as PNG and SVG.
     pub(super) fn picture(&mut self, suffix: &str, history: &History, title: &str) -> Result<(), Report> {
-        let options = PictureOptions { title: title.to_owned(), ..PictureOptions::default() };
+        // The GUPPY document's diagrams have colours of their own.
+        let palette = if history.info().isa == "guppy" { Palette::Guppy } else { Palette::Work };
+        let options = PictureOptions { title: title.to_owned(), palette, ..PictureOptions::default() };
         for format in ["png", "svg"] {
             wb_report::draw(history, &options, &self.file(&format!("{suffix}.{format}")))?;
         }

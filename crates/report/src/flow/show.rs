@@ -153,7 +153,7 @@ fn colour(e: &Edge) -> &'static str {
         (true, _) => "#2060b0",
         (_, "mask" | "lanes" | "stack") => "#c04020",
         (_, "scalar") => "#308030",
-        _ => "#444",
+        _ => "#444444",
     }
 }
 

@@ -1,5 +1,5 @@
 //! Where the nodes and edges of a layered drawing go: ranks by longest path, order within a rank by barycentres, columns
-//! by the mean of the neighbours, room for long edges, and a lane at the right side for every edge back.
+//! by the mean of the neighbours, room for long edges, and a lane at the side for every edge back.
 
 use std::collections::BTreeSet;
 
@@ -34,6 +34,23 @@ pub struct Layout {
     pub routes: Vec<Route>,
     pub width: f64,
     pub height: f64,
+}
+
+impl Layout {
+    /// People begin to read at the left: a drawing whose first node is right of the middle is turned round.
+    fn entry_in_sight(mut self) -> Layout {
+        if self.places.first().is_none_or(|entry| entry.x + entry.width / 2.0 <= self.width / 2.0) {
+            return self;
+        }
+        let width = self.width;
+        let turned = |x: f64| width - x;
+        self.places.iter_mut().for_each(|b| b.x = turned(b.x + b.width));
+        for route in &mut self.routes {
+            route.points.iter_mut().for_each(|p| p.0 = turned(p.0));
+            route.label.0 = turned(route.label.0);
+        }
+        self
+    }
 }
 
 const GAP_X: f64 = 26.0;
@@ -77,7 +94,7 @@ pub fn layout(sizes: &[(f64, f64)], edges: &[(usize, usize)]) -> Layout {
         .collect();
     plan.order();
     plan.columns();
-    plan.draw(sizes.len(), edges, &back, &threads)
+    plan.draw(sizes.len(), edges, &back, &threads).entry_in_sight()
 }
 
 /// Edges to a node that is being visited, depth first from node 0: those that close a cycle.

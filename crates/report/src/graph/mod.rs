@@ -1,4 +1,4 @@
-//! Flow graphs as SVG: layered from top to bottom, edges back to a loop's header at the right side. The control-flow graph
+//! Flow graphs as SVG: layered from top to bottom, the entry in the left half, edges back to a loop's header at the side. The control-flow graph
 //! and the report of a bound draw with it; colours and weights come from the caller.
 
 mod layout;

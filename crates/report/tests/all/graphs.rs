@@ -60,6 +60,8 @@ fn boxes_do_not_overlap_and_edges_join_them() {
             assert_eq!(falls, !route.back, "{from} to {to}: {:?}", route.points);
         }
         assert_eq!(plan, layout(&sizes, &edges));
+        let entry = plan.places[0];
+        assert!(entry.x + entry.width / 2.0 <= plan.width / 2.0 + 0.01, "the entry is at the right");
     }
     assert_eq!(layout(&[], &[]).places.len(), 0);
 }
