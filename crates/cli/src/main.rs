@@ -6,8 +6,8 @@ mod report;
 use clap::{Parser, Subcommand};
 use commands::interrupt::Interrupted;
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, lost, picture, predict,
-    reproduce, run, split, sweep, synthetic, tell, wcet, workloads, worst,
+    asm, bench, campaign, cfg, check_bound, compile, demo, export, facts, hip, info, kernels, lost, picture,
+    predict, reproduce, run, split, sweep, synthetic, tell, wcet, workloads, worst,
 };
 use std::process::ExitCode;
 
@@ -33,6 +33,11 @@ enum Command {
         wavebound picture kernel.guppy --grid 128 -o history.svg\n  \
         wavebound picture run.wbt --from 1000 --to 1400")]
     Picture(picture::PictureArgs),
+    /// Write a trace in the format of another tool: Perfetto, Konata, FST, Parquet, Chrome
+    #[command(after_help = "Examples:\n  \
+        wavebound export run.wbt --to perfetto\n  \
+        wavebound export run.wbt --to fst --from 1000 --until 2000 --waves 0-3 -o part.fst")]
+    Export(export::ExportArgs),
     /// Assemble a source file into an object file
     #[command(after_help = "Example:\n  wavebound asm program.harp -o program.hof")]
     Asm(asm::AsmArgs),
@@ -139,6 +144,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => run::main(args),
         Command::Picture(args) => picture::main(args),
+        Command::Export(args) => export::main(args),
         Command::Asm(args) => asm::assemble(args),
         Command::Split(args) => split::main(args),
         Command::Disasm(args) => asm::disassemble(args),
