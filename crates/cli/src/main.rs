@@ -6,8 +6,8 @@ mod report;
 use clap::{CommandFactory, Parser, Subcommand};
 use commands::interrupt::Interrupted;
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compile, demo, facts, hip, info, kernels, lost, manual, picture, predict,
-    reproduce, run, split, sweep, synthetic, tell, view, wcet, workloads, worst,
+    asm, bench, campaign, cfg, check_bound, compile, demo, export, facts, hip, info, kernels, lost, manual,
+    picture, predict, reproduce, run, split, sweep, synthetic, tell, view, wcet, workloads, worst,
 };
 use std::process::ExitCode;
 
@@ -39,6 +39,11 @@ enum Command {
         wavebound view none.wbt --with pws.wbt --open\n  \
         wavebound view kernel.s --grid 256 --mechanism pws --split-all --against none")]
     View(view::ViewArgs),
+    /// Write a trace in the format of another tool: Perfetto, Konata, FST, Parquet, Chrome
+    #[command(after_help = "Examples:\n  \
+        wavebound export run.wbt --to perfetto\n  \
+        wavebound export run.wbt --to fst --from 1000 --until 2000 --waves 0-3 -o part.fst")]
+    Export(export::ExportArgs),
     /// Assemble a source file into an object file
     #[command(after_help = "Example:\n  wavebound asm program.harp -o program.hof")]
     Asm(asm::AsmArgs),
@@ -154,6 +159,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::main(args),
         Command::Picture(args) => picture::main(args),
         Command::View(args) => view::main(args),
+        Command::Export(args) => export::main(args),
         Command::Asm(args) => asm::assemble(args),
         Command::Split(args) => split::main(args),
         Command::Disasm(args) => asm::disassemble(args),

@@ -67,6 +67,14 @@ impl Output {
         Ok(Output { path: target, to: To::New(BufWriter::new(file)) })
     }
 
+    /// A file that grows under its own name: what was written is there, whatever becomes of the process. For traces, whose
+    /// readers take a file that was cut.
+    pub fn in_place(path: &Path) -> Result<Output, FileError> {
+        check_output(path)?;
+        let file = File::create(path).map_err(|e| FileError::io("write", path, &e))?;
+        Ok(Output { path: path.to_owned(), to: To::Direct(BufWriter::new(file)) })
+    }
+
     /// Another place for it.
     pub fn rename(&mut self, path: &Path) -> Result<(), FileError> {
         check_output(path)?;
@@ -196,6 +204,19 @@ mod tests {
         drop(second);
         assert_eq!(std::fs::read(&path).expect("read"), b"one");
         assert_eq!(std::fs::read_dir(dir.path()).expect("folder").count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn an_output_in_place_is_there_at_once() {
+        let dir = tempfile::tempdir().expect("folder");
+        let path = dir.path().join("out");
+        let mut out = Output::in_place(&path).expect("output");
+        out.write_all(b"so far").and_then(|()| out.flush()).expect("write");
+        assert_eq!(std::fs::read(&path).expect("read"), b"so far");
+        drop(out);
+        read(&path, Kind::Data).expect("read");
+        assert!(Output::in_place(&path).is_err(), "an input is not replaced");
+        assert_eq!(std::fs::read(&path).expect("read"), b"so far");
     }
 
     #[test]

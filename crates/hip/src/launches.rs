@@ -116,7 +116,8 @@ impl Runtime {
         let trace_path = options.trace_of(self.process, number);
         let picture_path = options.picture_of(self.process, number);
         let mut counter = (!options.no_stats).then(Counter::default);
-        let mut trace = trace_path.as_deref().map(OutputFile::create).transpose()?.map(TraceWriter::new);
+        let trace = trace_path.as_deref().map(OutputFile::in_place).transpose()?;
+        let mut trace = trace.map(|out| TraceWriter::with(out, options.trace_options.clone()));
         let mut history = picture_path.is_some().then(History::new);
         let run = RunOptions { timed: !options.untimed, check: options.check, ..RunOptions::default() };
         let outcome = {

@@ -8,6 +8,7 @@ use wavebound::hw::Machine;
 use wavebound::hw::MarkStyle;
 use wavebound::jobs::object::SplitSpec;
 use wavebound::sim::DeviceMemory;
+use wavebound::trace::TraceOptions;
 use wavebound::wcet::measure::Unmeasured;
 
 /// The environment variable: JSON of [`Options`].
@@ -38,6 +39,7 @@ pub struct Options {
     pub split_mode: bool,
     /// Trace files and pictures, one for each launch.
     pub trace: Option<PathBuf>,
+    pub trace_options: TraceOptions,
     pub picture: Option<PathBuf>,
     /// Bound the kernels when the program ends.
     pub wcet: Option<Wcet>,

@@ -6,14 +6,20 @@ use std::io::{self, Write};
 
 use crate::block::{Builder, MAX_LINES, belongs};
 use crate::format::{BlockInfo, TraceEnd, header, index, put_entry, trailer};
-use crate::hash::Packer;
-use crate::{Event, Kind, Observer, Pc, Touched, TraceInfo};
+use serde::{Deserialize, Serialize};
 
-/// What a trace file holds beside events.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+use crate::hash::Packer;
+use crate::limit::Limiter;
+use crate::{Event, Kind, Observer, Pc, Touched, TraceInfo, TraceLimit};
+
+/// What a trace file holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct TraceOptions {
     /// The lines that memory instructions touch.
     pub memory: bool,
+    /// Some cycles and waves only.
+    pub limit: Option<TraceLimit>,
 }
 
 /// Writes what it observes. Blocks go out whole, so `out` needs no buffer.
@@ -25,6 +31,8 @@ pub struct TraceWriter<W: Write> {
     builder: Option<Builder>,
     /// Told, but their events are still to come.
     touched: VecDeque<(Pc, bool, bool, Vec<u64>)>,
+    limiter: Option<Limiter>,
+    chosen: Vec<Event>,
     offset: u64,
     entries: Vec<u8>,
     cycles: Option<u64>,
@@ -37,8 +45,11 @@ impl<W: Write> TraceWriter<W> {
     }
 
     pub fn with(out: W, options: TraceOptions) -> Self {
+        let options = TraceOptions { limit: options.limit.filter(TraceLimit::is_limit), ..options };
         TraceWriter {
             out,
+            limiter: options.limit.clone().map(Limiter::new),
+            chosen: Vec::new(),
             options,
             packer: Packer::new(),
             builder: None,
@@ -104,18 +115,34 @@ impl<W: Write> TraceWriter<W> {
         self.builder = Some(builder);
     }
 
+    /// An event of the run, with its lines if they were told.
     fn one(&mut self, event: &Event) {
+        let told = match (event.kind, self.touched.front()) {
+            (Kind::Memory { .. }, Some((pc, write, local, lines))) => {
+                belongs(event, &Touched { pc: *pc, write: *write, local: *local, lines })
+            }
+            _ => false,
+        };
+        let touched = if told { self.touched.pop_front() } else { None };
+        let Some(limiter) = &mut self.limiter else { return self.store(event, touched) };
+        let mut chosen = std::mem::take(&mut self.chosen);
+        limiter.choose(event, &mut chosen);
+        if let Some((last, before)) = chosen.split_last() {
+            before.iter().for_each(|e| self.store(e, None));
+            self.store(last, touched);
+        }
+        chosen.clear();
+        self.chosen = chosen;
+    }
+
+    fn store(&mut self, event: &Event, touched: Option<(Pc, bool, bool, Vec<u64>)>) {
         if self.packer.push(event) {
             self.packer.close();
         }
         let Some(builder) = &mut self.builder else { return };
         let full = builder.push(event);
-        if let (Kind::Memory { .. }, Some((pc, write, local, lines))) = (event.kind, self.touched.front()) {
-            let touched = Touched { pc: *pc, write: *write, local: *local, lines };
-            if belongs(event, &touched) {
-                builder.touched(*write, *local, lines);
-                self.touched.pop_front();
-            }
+        if let Some((_, write, local, lines)) = touched {
+            builder.touched(write, local, &lines);
         }
         if full {
             self.write_block();
@@ -130,7 +157,8 @@ impl<W: Write> Observer for TraceWriter<W> {
             self.error.get_or_insert(error);
             return;
         }
-        let info = TraceInfo { addresses: self.options.memory, ..info.clone() };
+        let info =
+            TraceInfo { addresses: self.options.memory, limit: self.options.limit.clone(), ..info.clone() };
         match (Builder::new(), header(&info)) {
             (Ok(builder), Ok(head)) => {
                 self.builder = Some(builder);

@@ -98,6 +98,11 @@ pub fn main(args: PictureArgs) -> CommandResult {
     if is_trace(path) {
         let file = wavebound::files::open(path, Kind::Trace)?;
         let reader = TraceReader::open(BufReader::new(file)).into_diagnostic()?;
+        if reader.info().limit.is_some() {
+            super::tell(
+                "wavebound: warning: the trace is limited to some cycles or waves: the picture shows no others",
+            );
+        }
         let replayed = replay_to_the_cut(reader, &mut [&mut history])
             .into_diagnostic()
             .wrap_err_with(|| format!("in {}", path.display()))?;

@@ -4,6 +4,7 @@ use super::interrupt::Watch;
 use super::outcome::print_stats;
 use super::picture::{self, DrawArgs};
 use super::target::Progress;
+use super::trace_args::TraceArgs;
 use super::{print_line, tell};
 use clap::Args;
 use miette::{Report, miette};
@@ -26,9 +27,8 @@ pub struct RecordArgs {
     /// Print the registers that every wave had when it ended
     #[arg(long)]
     dump_registers: bool,
-    /// Write a trace file (docs/trace-format.md); several launches write FILE-1, FILE-2, …
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    trace: TraceArgs,
     /// Write the masks at splits and joins, as the PDOM document's log; `-` is standard output. `all` or `all:FILE`: every
     /// instruction, with its encoding and its lanes (a file called all is ./all)
     #[arg(long, value_name = "FILE|all[:FILE]", num_args = 0..=1, default_missing_value = "-", value_parser = log_arg)]
@@ -143,9 +143,11 @@ impl RecordArgs {
         go: impl FnOnce(RunOptions, Option<&mut dyn Observer>) -> Result<Outcome, Report>,
     ) -> miette::Result<(Outcome, Record)> {
         let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
-        let (trace_path, picture_path) = (file(&self.trace), file(&self.picture));
+        let (trace_path, picture_path) = (file(&self.trace.trace), file(&self.picture));
         let mut statistics = (!self.no_stats).then(Statistics::new);
-        let mut trace = trace_path.as_deref().map(Output::create).transpose()?.map(TraceWriter::new);
+        let kept = self.trace.options()?;
+        let trace = trace_path.as_deref().map(Output::in_place).transpose()?;
+        let mut trace = trace.map(|out| TraceWriter::with(out, kept));
         let log = self.log.as_ref().map(|l| (l.of, numbered(&l.path, number)));
         let mut log = log.map(|(of, p)| log_target(&p).map(|out| PdomLog::of(of, out))).transpose()?;
         let mut history = picture_path.is_some().then(History::new);
@@ -224,11 +226,12 @@ impl RecordArgs {
     /// each other, and each has its own files.
     pub fn check(&self, several: bool, others: &[&Path]) -> miette::Result<()> {
         let number = several.then_some(1);
+        self.trace.options()?;
         let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
         let log = self.log.as_ref().map(|l| numbered(&l.path, number)).filter(|p| p != Path::new("-"));
         let drawn: Vec<PathBuf> = [file(&self.picture), file(&self.schedule)].into_iter().flatten().collect();
         drawn.iter().try_for_each(|p| wavebound::report::check_name(p))?;
-        let own: Vec<PathBuf> = drawn.into_iter().chain(file(&self.trace)).chain(log).collect();
+        let own: Vec<PathBuf> = drawn.into_iter().chain(file(&self.trace.trace)).chain(log).collect();
         wavebound::files::check_outputs(own.iter().map(PathBuf::as_path).chain(others.iter().copied()))?;
         Ok(())
     }

@@ -49,6 +49,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("report", &["bound", "check", "facts", "files", "hw", "isa", "jobs", "program", "trace"]),
     ("schedule", &["hw", "isa", "jobs", "program", "report", "sim", "trace"]),
     ("sweep", &["bound", "files", "hw", "isa", "jobs", "report", "sim", "trace", "wcet", "workloads"]),
+    ("export", &["files", "trace"]),
     ("wavebound", &PRODUCT),
     // On top of the façade: what the command and the HIP library use of the product, every user can.
     ("hip", &["wavebound"]),
@@ -60,10 +61,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// What a user's run needs.
-const PRODUCT: [&str; 18] = [
+const PRODUCT: [&str; 19] = [
     "bound",
     "check",
     "device",
+    "export",
     "facts",
     "files",
     "flowproof",

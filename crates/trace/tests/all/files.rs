@@ -7,6 +7,10 @@ use wb_trace::*;
 /// Bytes behind the last block of a file without events: index and trailer. An entry of the index has 28 bytes.
 const TAIL: usize = 13 + 42;
 
+fn with_lines() -> TraceOptions {
+    TraceOptions { memory: true, limit: None }
+}
+
 /// A small deterministic generator (splitmix64).
 struct Random(u64);
 
@@ -415,7 +419,7 @@ fn cut_between_and_within_blocks() {
     let mut bytes = Vec::new();
     let mut r = Random(21);
     // Lines make the blocks large, so that few events are enough for several.
-    let mut writer = TraceWriter::with(&mut bytes, TraceOptions { memory: true });
+    let mut writer = TraceWriter::with(&mut bytes, with_lines());
     writer.begin(&info());
     let mut events = Vec::new();
     for _ in 0..3 * 1024 {
@@ -440,7 +444,7 @@ fn cut_between_and_within_blocks() {
     writer.finish().unwrap();
     let header = {
         let mut empty = Vec::new();
-        let mut writer = TraceWriter::with(&mut empty, TraceOptions { memory: true });
+        let mut writer = TraceWriter::with(&mut empty, with_lines());
         writer.begin(&info());
         writer.finish().unwrap();
         empty.len() - TAIL
@@ -483,7 +487,7 @@ proptest! {
     fn touched_lines_come_back(seed: u64, count in 1usize..400, shift in 0u32..12) {
         let mut r = Random(seed);
         let mut bytes = Vec::new();
-        let mut writer = TraceWriter::with(&mut bytes, TraceOptions { memory: true });
+        let mut writer = TraceWriter::with(&mut bytes, with_lines());
         writer.begin(&info());
         let (mut events, mut touched, mut sent) = (Vec::new(), Vec::new(), 0);
         for i in 0..count {

@@ -3,6 +3,7 @@
 use super::folder::Folder;
 use crate::commands::style::StyleArg;
 use crate::commands::target::MachineArgs;
+use crate::commands::trace_args::TraceArgs;
 use crate::commands::wcet::AnalysisArgs;
 use clap::Args;
 use miette::IntoDiagnostic;
@@ -27,9 +28,8 @@ pub struct HipArgs {
     /// Check the mask invariants after every instruction
     #[arg(long)]
     pub(super) check: bool,
-    /// Write a trace file for each launch: FILE-1, FILE-2, … (docs/trace-format.md)
-    #[arg(long, value_name = "FILE")]
-    pub(super) trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) trace: TraceArgs,
     /// Draw the execution history of each launch (.png or .svg)
     #[arg(long, value_name = "FILE")]
     pub(super) picture: Option<PathBuf>,
@@ -89,7 +89,8 @@ impl HipArgs {
             split_at: self.split_at.clone(),
             split_all: self.split_all,
             split_mode: self.machine.style(self.split_style, marked) == MarkStyle::Thesis,
-            trace: absolute(&self.trace)?,
+            trace: absolute(&self.trace.trace)?,
+            trace_options: self.trace.options()?,
             picture: absolute(&self.picture)?,
             wcet: self.wcet.then(|| self.analysis.for_hip()).transpose()?,
             records: Some(folder.records()),
