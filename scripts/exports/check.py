@@ -11,6 +11,8 @@ import sys
 
 import jsonschema
 import pyarrow.parquet as parquet
+from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
 
 
@@ -46,12 +48,24 @@ def check_parquet(folder, run):
     columns = table.to_pydict()
     for name in ("executed", "lane_cycles_lost", "stall_cycles"):
         same(f"sum of {name}", sum(columns[name]), sum(p[name] for p in stats["pcs"]))
-    same("texts", columns["text"], [p["text"] for p in stats["pcs"]])
+    if columns["text"] != [p["text"] for p in stats["pcs"]]:
+        sys.exit("instructions have other texts than the statistics")
     issues = [(e, w, p) for e, w, p, k in zip(events["cycle"], events["wave"], events["pc"], events["kind"]) if k == "issue"]
     waves = len({w for w in events["wave"]})
     barriers = kinds["barrier"]
     busy = sum(1 for u in events["unit"] if u is not None)
-    return {"kinds": kinds, "issues": sorted(issues), "waves": waves, "barriers": barriers, "units": busy, "ports": ports}
+    return {"kinds": kinds, "issues": sorted(issues), "waves": waves, "barriers": barriers, "units": busy, "ports": ports,
+            "stalled": sum(stalls.values())}
+
+
+def unknown_fields(message):
+    """Fields that Perfetto's messages do not have, here and within."""
+    count = len(UnknownFieldSet(message))
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_MESSAGE:
+            parts = [value] if isinstance(value, Message) else value
+            count += sum(map(unknown_fields, parts))
+    return count
 
 
 def check_perfetto(path, want):
@@ -60,9 +74,9 @@ def check_perfetto(path, want):
     names, categories, notes, tracks = {}, {}, {}, {}
     begun, flows, ended = collections.defaultdict(list), collections.Counter(), collections.Counter()
     slices, issues, counters = collections.Counter(), [], collections.defaultdict(int)
-    unknown = sum(len(p.UnknownFields()) if hasattr(p, "UnknownFields") else 0 for p in trace.packet[:100])
+    unknown = sum(unknown_fields(p) for p in trace.packet)
     same("unknown fields", unknown, 0)
-    waves = {}
+    lengths = collections.Counter()
     ordered = sorted((p for p in trace.packet if p.HasField("track_event")), key=lambda p: p.timestamp)
     for packet in trace.packet:
         for interned in packet.interned_data.event_names:
@@ -83,8 +97,6 @@ def check_perfetto(path, want):
             slices[category] += 1
             begun[event.track_uuid].append((category, packet.timestamp))
             about = {notes[a.name_iid]: a for a in event.debug_annotations}
-            if category == "wave":
-                waves[event.track_uuid] = int(event.name.split()[1])
             if category == "issue":
                 if not (event.name or names[event.name_iid]):
                     sys.exit("an instruction has no name")
@@ -92,7 +104,8 @@ def check_perfetto(path, want):
         elif event.type == event_types.TYPE_SLICE_END:
             if not begun[event.track_uuid]:
                 sys.exit(f"track {event.track_uuid}: a slice ends at {packet.timestamp} that did not begin")
-            begun[event.track_uuid].pop()
+            category, since = begun[event.track_uuid].pop()
+            lengths[category] += packet.timestamp - since
         elif event.type == event_types.TYPE_COUNTER:
             name = tracks[event.track_uuid].name
             core = tracks[event.track_uuid].parent_uuid
@@ -104,6 +117,8 @@ def check_perfetto(path, want):
     same("stall slices", slices["stall"], want["kinds"]["stall"])
     same("wave slices", slices["wave"], want["kinds"]["wave-start"])
     same("unit slices", slices["unit"], want["units"])
+    same("cycles of issue slices", lengths["issue"], want["kinds"]["issue"])
+    same("cycles of stall slices", lengths["stall"], want["stalled"])
     if sorted(issues) != sorted((t, p) for t, _, p in want["issues"]):
         sys.exit("issues have other cycles or pcs than the table")
     same("flows", len(flows), want["kinds"]["memory"] + want["barriers"])

@@ -18,14 +18,12 @@ mod timeline;
 pub use error::ExportError;
 pub use format::Format;
 pub use selection::Selection;
+pub use source::Progress;
 
 use source::Source;
 use std::io::{Read, Seek};
 use std::path::Path;
 use wb_trace::TraceFile;
-
-/// How far an export is: blocks done, blocks altogether.
-pub type Progress<'a> = &'a mut dyn FnMut(usize, usize);
 
 /// What was exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,12 @@
 //! The events of a trace that are wanted, block by block, and names for what they mention.
 
-use crate::Progress;
 use crate::error::ExportError;
 use crate::selection::Selection;
 use std::io::{Read, Seek};
 use wb_trace::{Block, Event, Pc, PcIndex, TraceFile, TraceInfo};
+
+/// How far an export is: blocks done, blocks altogether.
+pub type Progress<'a> = &'a mut dyn FnMut(usize, usize);
 
 /// Blocks of a trace, without the generic type of its file.
 pub(crate) trait Blocks {

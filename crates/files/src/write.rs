@@ -68,11 +68,33 @@ impl Output {
     }
 
     /// A file that grows under its own name: what was written is there, whatever becomes of the process. For traces, whose
-    /// readers take a file that was cut.
+    /// readers take a file that was cut. It is a new file: a reader of the old one keeps that, and of two writers the later
+    /// one's stays, whole.
     pub fn in_place(path: &Path) -> Result<Output, FileError> {
         check_output(path)?;
-        let file = File::create(path).map_err(|e| FileError::io("write", path, &e))?;
-        Ok(Output { path: path.to_owned(), to: To::Direct(BufWriter::new(file)) })
+        if std::fs::metadata(path).is_ok_and(|meta| strange(path, &meta).is_some()) {
+            return Output::create(path);
+        }
+        let target = target(path);
+        let failed = |e: &io::Error| FileError::io("write", path, e);
+        let existing = std::fs::metadata(&target).ok().map(|m| m.permissions());
+        loop {
+            match std::fs::remove_file(&target) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(&e)),
+                _ => {}
+            }
+            match File::options().write(true).create_new(true).open(&target) {
+                Ok(file) => {
+                    if let Some(permissions) = existing {
+                        file.set_permissions(permissions).map_err(|e| failed(&e))?;
+                    }
+                    return Ok(Output { path: target, to: To::Direct(BufWriter::new(file)) });
+                }
+                // Another writer was quicker: then ours is the later one.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(failed(&e)),
+            }
+        }
     }
 
     /// Another place for it.
@@ -213,10 +235,16 @@ mod tests {
         let mut out = Output::in_place(&path).expect("output");
         out.write_all(b"so far").and_then(|()| out.flush()).expect("write");
         assert_eq!(std::fs::read(&path).expect("read"), b"so far");
-        drop(out);
+        // A second writer has a file of its own; the later one stays.
+        let mut second = Output::in_place(&path).expect("output");
+        second.write_all(b"second").expect("write");
+        out.write_all(b" and more").expect("write");
+        second.finish().expect("finish");
+        out.finish().expect("finish");
+        assert_eq!(std::fs::read(&path).expect("read"), b"second");
         read(&path, Kind::Data).expect("read");
         assert!(Output::in_place(&path).is_err(), "an input is not replaced");
-        assert_eq!(std::fs::read(&path).expect("read"), b"so far");
+        assert_eq!(std::fs::read(&path).expect("read"), b"second");
     }
 
     #[test]

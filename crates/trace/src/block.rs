@@ -137,7 +137,7 @@ impl Builder {
         };
         info.events += 1;
         let bytes = || self.streams.iter().map(Vec::len).sum::<usize>() + self.lines.len() * 10;
-        info.events >= EVENTS || (info.events % 1024 == 0 && bytes() >= BYTES)
+        info.events >= EVENTS || (info.events.is_multiple_of(1024) && bytes() >= BYTES)
     }
 
     /// The lines of the memory event that was pushed last.

@@ -129,6 +129,8 @@ pub(crate) fn read_header<R: Read>(input: &mut Source<R>) -> Result<Header, Trac
     // A header without numbers (a hand-made stream) gets generous ones.
     let cores = if info.cores == 0 { 1024 } else { info.cores };
     let slots = if info.slots == 0 { 4096 } else { info.slots };
+    // An untimed run numbers the slots of all cores together.
+    let slots = if info.timed { slots } else { slots.saturating_mul(cores) };
     Ok(Header { version, info, cores, slots })
 }
 

@@ -103,7 +103,7 @@ impl<R: Read + Seek> TraceFile<R> {
         let Ok((end, index)) = read_trailer(&trailer) else { return Ok(None) };
         // Marker, number, checksum, entries.
         let Some(bytes) = at.checked_sub(index).and_then(|n| n.checked_sub(13)) else { return Ok(None) };
-        if index < start || bytes % ENTRY as u64 != 0 || bytes > u64::from(u32::MAX) {
+        if index < start || !bytes.is_multiple_of(ENTRY as u64) || bytes > u64::from(u32::MAX) {
             return Ok(None);
         }
         self.seek(index)?;

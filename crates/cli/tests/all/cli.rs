@@ -320,7 +320,26 @@ fn a_run_that_is_interrupted_tells_what_it_knows() {
         let drawn = wavebound(&["picture", &trace.display().to_string(), "-o", &picture, "--to", "200"]);
         assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
     }
-    // A trace whose writer was killed is drawn as far as it goes.
+    // A process that is killed leaves what it had written, under the name that was asked for.
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_wavebound"))
+        .args(["run", &source.display().to_string(), "--trace", &trace.display().to_string()])
+        .args(["--set", "limits.cycles=100000000000"])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("it starts");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    child.kill().expect("SIGKILL");
+    child.wait().expect("it ends");
+    let export = |format: &str| {
+        let out = dir.join("cut.export").display().to_string();
+        let args = ["export", &trace.display().to_string(), "--to", format, "--until", "2000", "-o", &out];
+        let done = wavebound(&args);
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success() && told.contains("exported up to there"), "{told}");
+        std::fs::remove_file(&out).expect("it was written");
+    };
+    ["perfetto", "konata", "fst", "chrome"].into_iter().for_each(export);
+    // A trace that was cut is drawn as far as it goes.
     let bytes = std::fs::read(&trace).expect("trace");
     std::fs::write(&trace, &bytes[..bytes.len() / 2]).expect("half of it");
     let picture = dir.join("half.png").display().to_string();

@@ -204,7 +204,8 @@ const OWN_FILES: &[(&str, &str)] = &[
 fn openers(text: &str) -> Vec<&str> {
     let code = text.split("#[cfg(test)]").next().unwrap_or(text);
     let calls = |line: &&str| {
-        let line = line.trim_start();
+        // A `TraceFile` is made of a reader that somebody else opened.
+        let line = line.trim_start().replace("TraceFile::open(", "");
         !line.starts_with("//")
             && !line.starts_with("use ")
             && !line.contains("fs::read_dir")
@@ -251,6 +252,8 @@ fn the_check_of_files_can_fail() {
         1
     );
     assert_eq!(openers("wb_files::read(path, Kind::Data)?; fs::read_dir(x)").len(), 0);
+    assert_eq!(openers("TraceFile::open(reader)").len(), 0);
+    assert_eq!(openers("TraceFile::open(File::open(path)?)").len(), 1);
 }
 
 /// Where a reader starts: from here links lead to every page.

@@ -59,7 +59,7 @@ pub fn run(seed: u64, steps: usize) -> (TraceInfo, Vec<Event>) {
         }
         let at = next[i] + wait;
         events.push(event(i, at, pc, masks[i], issue));
-        if step % 5 == 0 {
+        if step.is_multiple_of(5) {
             let new = r.below(u64::MAX) | 1;
             let kind = Kind::Mask { new, live: u64::MAX, origin: NO_PC, cause: MaskCause::Diverge };
             events.push(event(i, at, pc, masks[i], kind));

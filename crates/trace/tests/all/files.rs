@@ -537,3 +537,21 @@ fn version_1_is_read() {
     assert!(cut.end().is_none() && cut.cut().is_some());
     assert!(read(&bytes[..bytes.len() - 1]).is_err());
 }
+
+/// Untimed runs number the slots of all cores together; timed ones do not.
+#[test]
+fn slots_are_those_of_the_machine() {
+    let about = |timed| TraceInfo { timed, cores: 4, slots: 8, ..info() };
+    let mut last = event(&mut Random(4));
+    (last.core, last.slot) = (1, 31);
+    let written = |timed: bool, slot: u16| {
+        let mut bytes = Vec::new();
+        let mut writer = TraceWriter::new(&mut bytes);
+        writer.begin(&about(timed));
+        writer.events(&[Event { slot, ..last }]);
+        writer.finish().unwrap();
+        read(&bytes)
+    };
+    assert!(written(false, 31).is_ok() && written(true, 7).is_ok());
+    assert!(written(false, 32).is_err() && written(true, 8).is_err());
+}
