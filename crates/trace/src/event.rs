@@ -260,6 +260,15 @@ pub struct TraceInfo {
     pub slots: u32,
     pub units: Vec<UnitInfo>,
     pub classes: Vec<String>,
+    /// Bytes of a line at each port, in the order of [`PortKind::ALL`]; empty or 0 = unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub line_bytes: Vec<u32>,
+    /// Banks of local memory; 0 = none, or unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lds_banks: u32,
+    /// Source files; [`CodeLine::file`] is a place in this list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
     /// Instructions by pc (only those that are code).
     pub code: Vec<CodeLine>,
 }
@@ -271,6 +280,10 @@ pub struct UnitInfo {
     pub instances: u32,
     /// `none`, `data`, `sampler`, `scalar`, `lds`.
     pub port: String,
+    /// Cycles for which every instruction keeps its copy busy, whatever it waits for; 0 = unknown, or it depends on what is
+    /// in the pipeline.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interval: u32,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -286,9 +299,23 @@ pub struct CodeLine {
     /// True where lanes can part: branches, split points, mask tests.
     #[serde(default)]
     pub branch: bool,
+    /// Source file, a place in [`TraceInfo::files`]; only where `line` is known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub file: u32,
+    /// Bytes that a lane accesses in memory, or the wave if the instruction is scalar; 0 = none, or unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub width: u32,
+    /// Where the code was written if that is not `line`: in a header that was inlined there, as `file:line`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub inner: String,
     /// Its bytes in memory, for observers of the run; trace files do not have them.
     #[serde(skip)]
     pub bytes: Vec<u8>,
+}
+
+/// Fields that say nothing are left out of trace files.
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// Listens to a run.

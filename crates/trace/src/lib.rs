@@ -8,7 +8,9 @@ mod index;
 mod log;
 mod observers;
 mod splitting;
+mod stalls;
 mod stats;
+mod stats_memory;
 mod stats_sum;
 mod stats_table;
 
@@ -19,4 +21,6 @@ pub use index::{PcIndex, SlotTable};
 pub use log::{LogOf, PdomLog};
 pub use observers::Observers;
 pub use splitting::ContextStats;
-pub use stats::{BranchStats, PcStats, PortStats, StallCycles, Statistics, Stats, UnitStats};
+pub use stalls::StallCycles;
+pub use stats::{BranchStats, PcStats, PortStats, Statistics, Stats, UnitStats};
+pub use stats_memory::PcMemory;
