@@ -14,6 +14,7 @@ pub mod pages;
 mod picture;
 mod scatter;
 mod schedule;
+mod timeline;
 
 pub use canvas::check_name;
 pub use chart::{Axis, Chart, bars, bars_svg, lines, lines_svg};
@@ -26,3 +27,4 @@ pub use markup::escape;
 pub use picture::{draw, pixels, svg};
 pub use scatter::{Scatter, ScatterPoint, scatter_svg};
 pub use schedule::{Difference, Timetable, Turn, timetable, timetable_svg};
+pub use timeline::{Moment, STATES, SlotLine, Timeline, TimelineObserver, state_name, state_of};
