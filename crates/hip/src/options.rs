@@ -39,6 +39,8 @@ pub struct Options {
     /// Trace files and pictures, one for each launch.
     pub trace: Option<PathBuf>,
     pub picture: Option<PathBuf>,
+    /// Count every instruction, for a page.
+    pub page: bool,
     /// Bound the kernels when the program ends.
     pub wcet: Option<Wcet>,
     /// Where records of launches go.
