@@ -6,7 +6,7 @@ mod report;
 use clap::{CommandFactory, Parser, Subcommand};
 use commands::interrupt::Interrupted;
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compile, demo, export, facts, hip, info, kernels, lost, manual,
+    asm, bench, campaign, cfg, check_bound, compare, compile, demo, export, facts, hip, info, kernels, lost, manual,
     picture, predict, reproduce, run, split, sweep, synthetic, tell, view, wcet, workloads, worst,
 };
 use std::process::ExitCode;
@@ -25,9 +25,16 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run a program or a launch file on a machine and print what it cost
-    #[command(after_help = "Example:\n  \
-        wavebound run kernel.co --kernel saxpy --grid 1024 --group 64 --arg buf:f32:1024:iota --show arg0:8")]
+    #[command(after_help = "Examples:\n  \
+        wavebound run kernel.co --kernel saxpy --grid 1024 --group 64 --arg buf:f32:1024:iota --show arg0:8\n  \
+        wavebound run --workload bfs --size small --html run.html")]
     Run(run::RunArgs),
+    /// Run the same launches under several mechanisms, policies or machine fields, side by side; results must be equal
+    #[command(after_help = "Examples:\n  \
+        wavebound compare --workload bfs --size small --html compare.html\n  \
+        wavebound compare kernel.co --grid 1024 --group 64 --arg buf:f32:1024:iota --mechanisms none,pws,thesis,dws --s 1,2,3\n  \
+        wavebound compare kernel.co --grid 4096 --group 64 --arg buf:f32:4096 --vary core.waves=8,16,40")]
+    Compare(compare::CompareArgs),
     /// Draw the execution history of a program, or of a trace that `run --trace` wrote: lanes × cycles
     #[command(after_help = "Examples:\n  \
         wavebound picture kernel.guppy --grid 128 -o history.svg\n  \
@@ -81,7 +88,9 @@ enum Command {
     #[command(after_help = "Example:\n  wavebound campaign --cases 2160")]
     Campaign(campaign::CampaignArgs),
     /// Run an unmodified HIP program, with its kernels on the simulated GPU
-    #[command(after_help = "Example:\n  wavebound hip --machine pws -- ./program arguments")]
+    #[command(after_help = "Examples:\n  \
+        wavebound hip --machine pws -- ./program arguments\n  \
+        wavebound hip --html launches.html -- ./program arguments")]
     Hip(hip::HipArgs),
     /// Show the control-flow graph of a kernel: blocks, loops, divergent regions
     #[command(after_help = "Example:\n  wavebound cfg kernel.co --kernel saxpy -o saxpy.svg")]
@@ -157,6 +166,7 @@ fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Run(args) => run::main(args),
+        Command::Compare(args) => compare::main(args),
         Command::Picture(args) => picture::main(args),
         Command::View(args) => view::main(args),
         Command::Export(args) => export::main(args),

@@ -3,6 +3,7 @@
 
 use crate::counter::Counter;
 use crate::errors::{Code, Outcome, describe, fatal};
+use crate::pages::Watchers;
 use crate::printf;
 use crate::records::{LaunchRecord, Record};
 use crate::runtime::Runtime;
@@ -119,12 +120,16 @@ impl Runtime {
         let trace = trace_path.as_deref().map(OutputFile::in_place).transpose()?;
         let mut trace = trace.map(|out| TraceWriter::with(out, options.trace_options.clone()));
         let mut history = picture_path.is_some().then(History::new);
+        let mut page = options.page.then(Watchers::new);
         let run = RunOptions { timed: !options.untimed, check: options.check, ..RunOptions::default() };
         let outcome = {
             let mut observers = Observers::new();
             counter.iter_mut().for_each(|o| observers.push(o));
             trace.iter_mut().for_each(|o| observers.push(o));
             history.iter_mut().for_each(|o| observers.push(o));
+            if let Some(page) = &mut page {
+                page.join(&mut observers);
+            }
             let silent = observers.is_empty();
             self.device.run(prepared, run, if silent { None } else { Some(&mut observers) })
         };
@@ -144,6 +149,9 @@ impl Runtime {
                 machine.divergence.mechanism
             );
             wavebound::report::draw(history, &PictureOptions { title, ..PictureOptions::default() }, path)?;
+        }
+        if let Some(page) = page {
+            self.add_to_page(number, prepared, page);
         }
         Ok((outcome, counter.map(|c| c.counts)))
     }

@@ -13,6 +13,7 @@ mod launches;
 mod memory;
 mod modules;
 mod options;
+mod pages;
 mod printf;
 mod props;
 mod records;

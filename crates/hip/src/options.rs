@@ -41,6 +41,8 @@ pub struct Options {
     pub trace: Option<PathBuf>,
     pub trace_options: TraceOptions,
     pub picture: Option<PathBuf>,
+    /// Count every instruction, for a page.
+    pub page: bool,
     /// Bound the kernels when the program ends.
     pub wcet: Option<Wcet>,
     /// Where records of launches go.

@@ -3,6 +3,7 @@
 use crate::counter::Counts;
 use serde::{Deserialize, Serialize};
 use wavebound::objects::codeobject::names;
+use wavebound::report::pages::run::Part;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -20,6 +21,12 @@ pub enum Record {
         timed: bool,
     },
     Launch(LaunchRecord),
+    /// All launches of a kernel, for a page.
+    Part {
+        process: u32,
+        kernel: String,
+        part: Box<Part>,
+    },
     /// A kernel that was bounded: the text of its report and its JSON (docs/json.md).
     Bound {
         process: u32,

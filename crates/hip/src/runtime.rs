@@ -6,11 +6,13 @@ use crate::printf::{Piece, Stream};
 use crate::records::Record;
 use crate::state::{Memory, Modules, Recording, Streams, Textures};
 use miette::{IntoDiagnostic, Report};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, Write};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wavebound::device::Device;
+use wavebound::report::pages::run::Part;
 use wavebound::sim::HostCalls;
 
 pub struct Runtime {
@@ -26,6 +28,8 @@ pub struct Runtime {
     pub launched: usize,
     /// Launches to be bounded at the end.
     pub recordings: Vec<Recording>,
+    /// What a page says about kernels, by name.
+    pub parts: BTreeMap<String, Part>,
     /// The process that announced itself to the command, and its number in the run.
     pid: u32,
     pub process: u32,
@@ -55,6 +59,7 @@ impl Runtime {
             now: 0,
             launched: 0,
             recordings: Vec::new(),
+            parts: BTreeMap::new(),
             pid: std::process::id(),
             process: 1,
             records: None,
@@ -75,6 +80,7 @@ impl Runtime {
             self.pid = std::process::id();
             self.launched = 0;
             self.recordings.clear();
+            self.parts.clear();
             self.announce();
         }
     }

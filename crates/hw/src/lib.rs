@@ -21,7 +21,7 @@ pub use mechanism::{
     InstructionSet, InstructionSetInfo, MarkStyle, Mechanism, MechanismInfo, Reconverge, Reconvergence,
     SureSplits,
 };
-pub use occupancy::{Limit, Needs, Occupancy};
+pub use occupancy::{Limit, Needs, Occupancy, Room};
 pub use overrides::parse_set;
 pub use policy::{Policy, PolicyInfo};
 pub use presets::{Preset, preset, presets};

@@ -2,6 +2,7 @@
 //! bound of a kernel assumes exactly what the machine does.
 
 use crate::{Machine, SplitRegisters};
+use serde::{Deserialize, Serialize};
 
 /// What a kernel needs of a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,13 +16,40 @@ pub struct Needs {
 }
 
 /// What limits how much of a kernel is resident.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Limit {
     Slots,
     VectorRegisters,
     ScalarRegisters,
     LocalMemory,
     Barriers,
+}
+
+impl Limit {
+    /// As a sentence has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Slots => "wave slots",
+            Limit::VectorRegisters => "vector registers",
+            Limit::ScalarRegisters => "scalar registers",
+            Limit::LocalMemory => "local memory",
+            Limit::Barriers => "barriers",
+        }
+    }
+}
+
+/// How far one resource of a core goes for a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Room {
+    pub resource: Limit,
+    /// What a wave takes of a partition, or a group of a core (slots, local memory, barriers), and what there is.
+    pub used: u32,
+    pub of: u32,
+    /// Groups for which it suffices on a core; None: it sets no limit.
+    pub groups: Option<u32>,
+    /// The most that `used` may be so that a core holds one group more than it does now. None: it need not change.
+    pub for_one_more: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,14 +62,56 @@ pub struct Occupancy {
 }
 
 impl Machine {
+    /// Sets of registers that are reserved with a wave: one of its own for each context (THESIS 4.3.2).
+    fn register_sets(&self) -> u32 {
+        let own = self.splits() && self.split.registers == SplitRegisters::Own;
+        if own { 1 + self.split.contexts } else { 1 }
+    }
+
+    /// What each resource allows, and what it would have to be for one group more on a core.
+    pub fn rooms(&self, needs: Needs) -> [Room; 5] {
+        let core = &self.core;
+        let now = self.occupancy(needs).groups_per_core;
+        let (sets, more) = (self.register_sets(), now.saturating_add(1));
+        let group = needs.waves_per_group.max(1);
+        // Waves of a partition if the core held one group more.
+        let waves = more.saturating_mul(group).div_ceil(core.partitions.max(1));
+        let by_wave = |resource, used: u32, of: u32| {
+            let groups = (of > 0 && used > 0).then(|| of / used * core.partitions / group);
+            let most = of / waves.max(1) / sets * sets;
+            Room {
+                resource,
+                used,
+                of,
+                groups,
+                for_one_more: (groups.is_some() && used > most).then_some(most),
+            }
+        };
+        let by_group = |resource, used: u32, of: u32, limits: bool| {
+            let groups = (limits && used > 0).then(|| of / used);
+            let most = of / more;
+            Room {
+                resource,
+                used,
+                of,
+                groups,
+                for_one_more: (groups.is_some() && used > most).then_some(most),
+            }
+        };
+        let slots = core.waves / core.partitions.max(1) * core.partitions;
+        let waits = core.barriers > 0 && group > 1;
+        [
+            by_group(Limit::Slots, group, slots, true),
+            by_wave(Limit::VectorRegisters, needs.vgprs.saturating_mul(sets), core.register_file),
+            by_wave(Limit::ScalarRegisters, needs.sgprs.saturating_mul(sets), core.scalar_register_file),
+            by_group(Limit::LocalMemory, needs.lds_bytes, core.lds_bytes, true),
+            by_group(Limit::Barriers, u32::from(waits), core.barriers, waits),
+        ]
+    }
+
     pub fn occupancy(&self, needs: Needs) -> Occupancy {
         let core = &self.core;
-        // Registers of its own for each context, reserved with the wave (THESIS 4.3.2).
-        let sets = if self.splits() && self.split.registers == SplitRegisters::Own {
-            1 + self.split.contexts
-        } else {
-            1
-        };
+        let sets = self.register_sets();
         let fit = |file: u32, need: u32| if file == 0 || need == 0 { u32::MAX } else { file / need };
         let mut waves = (core.waves / core.partitions, Limit::Slots);
         for (n, limit) in [
@@ -101,6 +171,23 @@ mod tests {
         assert_eq!(of(Needs { waves_per_group: 2, ..small }), (10, 16, Limit::Barriers));
         assert_eq!(of(Needs { lds_bytes: 70_000, ..small }).1, 0);
         assert_eq!(of(Needs { waves_per_group: 16, vgprs: 256, ..small }).1, 0);
+    }
+
+    /// 72 registers of 256 leave room for three waves in a partition; four have 64 each.
+    #[test]
+    fn one_more_group_needs_less() {
+        let m = machine();
+        let needs = Needs { waves_per_group: 4, vgprs: 72, sgprs: 16, lds_bytes: 20_000 };
+        let [slots, vector, scalar, local, barriers] = m.rooms(needs);
+        assert_eq!((vector.groups, vector.for_one_more), (Some(3), Some(64)));
+        assert_eq!((slots.groups, slots.for_one_more), (Some(10), None));
+        assert_eq!((local.groups, local.for_one_more), (Some(3), Some(16_384)));
+        assert_eq!((barriers.groups, barriers.for_one_more, scalar.for_one_more), (Some(16), None, None));
+        let least = m.rooms(needs).iter().filter_map(|r| r.groups).min();
+        assert_eq!(least, Some(m.occupancy(needs).groups_per_core));
+        // What is asked for is enough.
+        let less = Needs { vgprs: 64, lds_bytes: 16_384, ..needs };
+        assert_eq!(m.occupancy(less).groups_per_core, 4);
     }
 
     /// 24 registers for the wave and 24 for each of three contexts are 96: of 256, two waves have them. Mechanisms that do not split

@@ -147,6 +147,9 @@ pub trait Isa: Send + Sync + 'static {
     fn waits(&self, _inst: &Self::Inst) -> Waits {
         Waits::default()
     }
+    /// Bytes of memory that the instruction accesses for each lane, or for the wave if it is scalar. 0: none, or only the
+    /// run can tell.
+    fn access_bytes(&self, inst: &Self::Inst) -> u32;
     /// Lanes of a path that the next vector instruction works on: less than `mask` where the ISA has an
     /// execution mask of its own.
     fn active(&self, _regs: &Self::Regs, mask: Mask) -> Mask {

@@ -2,6 +2,7 @@
 
 use crate::calls;
 use crate::codeobject::{CodeObject, Kernel};
+use std::collections::BTreeMap;
 use wb_isa::gcn3::{
     self,
     isa::{Gcn3, Setup, UserSgprs},
@@ -41,9 +42,18 @@ pub fn gcn3_program(
     let entry = pc_of(kernel.entry).ok_or(LoadError::Entry(kernel.entry))?;
     let mut lines = vec![0; words.len()];
     let mut line_files = vec![0; words.len()];
+    let mut inner = BTreeMap::new();
     for (i, &(addr, file, line)) in object.lines.iter().enumerate() {
         let to = object.lines.get(i + 1).and_then(|next| pc_of(next.0)).map_or(lines.len(), |pc| pc as usize);
         let Some(range) = pc_of(addr).map(|from| from as usize..to) else { continue };
+        // What comes from a header of a library is shown where the user's code calls it.
+        let (file, line) = match object.sites.get(&addr) {
+            Some(&site) => {
+                inner.extend(range.clone().map(|pc| (pc as Pc, (file as u16, line))));
+                site
+            }
+            None => (file, line),
+        };
         if let (Some(part), Some(files)) = (lines.get_mut(range.clone()), line_files.get_mut(range)) {
             part.fill(line);
             files.fill(file as u16);
@@ -66,6 +76,7 @@ pub fn gcn3_program(
     program.kernel.clone_from(&kernel.name);
     program.files.clone_from(&object.files);
     program.line_files = line_files;
+    program.inner = inner;
     program.base = base;
     program.calls = calls::find(&program);
     Ok(program)

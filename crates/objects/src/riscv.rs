@@ -1,10 +1,11 @@
 //! Vortex programs: ELF32 RISC-V executables as clang and lld make them, and images of our assembler, decoded at their
 //! final addresses. A pc is the distance from the first instruction in words.
 
-use crate::codeobject::lines;
+use crate::codeobject::lines::{self, Lines};
 
 use object::read::elf::{ElfFile32, FileHeader as _};
 use object::{Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol, SectionKind, SymbolKind};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use thiserror::Error;
 use wb_isa::vortex::{DecodeError, Image, Inst, Vortex};
@@ -42,6 +43,8 @@ pub struct RiscvImage {
     /// Address, index of the file, line; by address.
     pub lines: Vec<(u64, u32, u32)>,
     pub files: Vec<String>,
+    /// By address of a line: where the user's code calls what was inlined from a library there.
+    pub sites: BTreeMap<u64, (u32, u32)>,
 }
 
 const EM_RISCV: u16 = 243;
@@ -91,7 +94,7 @@ impl RiscvImage {
         let code = || elf.sections().filter(|s| s.kind() == SectionKind::Text && s.size() > 0);
         let start = code().map(|s| s.address()).min().ok_or(RiscvError::Empty)?;
         let end = code().map(|s| s.address().saturating_add(s.size())).max().ok_or(RiscvError::Empty)?;
-        let (lines, files) = lines::read(&elf);
+        let Lines { table: lines, files, sites } = lines::read(&elf);
         Ok(RiscvImage {
             segments,
             text: start..end,
@@ -99,6 +102,7 @@ impl RiscvImage {
             symbols: symbols(&elf),
             lines,
             files,
+            sites,
         })
     }
 
@@ -112,6 +116,7 @@ impl RiscvImage {
             symbols: image.symbols.iter().map(|(n, a)| (n.clone(), (*a).into())).collect(),
             lines: image.lines.iter().map(|&(a, line)| (a.into(), 0, line)).collect(),
             files: vec![name.to_owned()],
+            sites: BTreeMap::new(),
         }
     }
 
@@ -185,16 +190,29 @@ pub fn vortex_program(
     let labels = image.symbols.iter().filter_map(|(n, a)| Some((n.clone(), isa.pc_of(*a).filter(is_code)?)));
     let labels = labels.collect();
     let mut line_of = vec![0; insts.len()];
-    for (i, &(addr, _, line)) in image.lines.iter().enumerate() {
+    let mut file_of = vec![0; insts.len()];
+    let mut inner = BTreeMap::new();
+    for (i, &(addr, file, line)) in image.lines.iter().enumerate() {
         let to =
             image.lines.get(i + 1).and_then(|next| isa.pc_of(next.0)).map_or(insts.len(), |pc| pc as usize);
         let from = isa.pc_of(addr).map_or(insts.len(), |pc| pc as usize);
-        if let Some(part) = line_of.get_mut(from..to.min(insts.len())) {
+        let range = from..to.min(insts.len());
+        // What comes from a header of a library is shown where the user's code calls it.
+        let (file, line) = match image.sites.get(&addr) {
+            Some(&site) => {
+                inner.extend(range.clone().map(|pc| (pc as Pc, (file as u16, line))));
+                site
+            }
+            None => (file, line),
+        };
+        if let (Some(part), Some(files)) = (line_of.get_mut(range.clone()), file_of.get_mut(range)) {
             part.fill(line);
+            files.fill(file as u16);
         }
     }
     let file = image.files.first().cloned();
-    Ok(Program::new(Decoded {
+    let assembled = source.is_some();
+    let mut program = Program::new(Decoded {
         name: file.filter(|_| source.is_some()).unwrap_or_else(|| name.to_owned()),
         insts,
         entry,
@@ -205,5 +223,10 @@ pub fn vortex_program(
         lines: line_of,
         source,
         isa,
-    })?)
+    })?;
+    if !assembled {
+        program.files.clone_from(&image.files);
+        (program.line_files, program.inner) = (file_of, inner);
+    }
+    Ok(program)
 }

@@ -39,6 +39,8 @@ pub struct Program<I: Isa> {
     /// Source files, and which of them each pc came from; empty where there is only one, [`Program::source`] or `name`.
     pub files: Vec<String>,
     pub line_files: Vec<u16>,
+    /// File and line in a header of a library, of instructions that come from there; `lines` has where they are used.
+    pub inner: BTreeMap<Pc, (u16, u32)>,
     pub source: Option<SourceFile>,
     /// What the loader added to the addresses as linked.
     pub base: u64,
@@ -140,6 +142,7 @@ impl<I: Isa> Program<I> {
             lines: parts.lines,
             files: Vec::new(),
             line_files: Vec::new(),
+            inner: BTreeMap::new(),
             source: parts.source,
             base: 0,
             calls: BTreeMap::new(),
@@ -208,6 +211,23 @@ impl<I: Isa> Program<I> {
         let named = self.line_files.get(pc as usize).and_then(|&f| self.files.get(usize::from(f)));
         let only = || self.source.as_ref().map_or(self.name.as_str(), |s| s.name.as_str());
         (line > 0).then(|| (named.map_or_else(only, String::as_str), line))
+    }
+
+    /// File and line in the header of a library that an instruction was inlined from, if it was.
+    pub fn written_at(&self, pc: Pc) -> Option<(&str, u32)> {
+        let &(file, line) = self.inner.get(&pc)?;
+        Some((self.files.get(usize::from(file))?.as_str(), line))
+    }
+
+    /// The files that instructions come from, as [`Program::file_of`] counts them.
+    pub fn source_files(&self) -> Vec<String> {
+        let only = || self.source.as_ref().map_or(self.name.as_str(), |s| s.name.as_str());
+        if self.files.is_empty() { vec![only().to_owned()] } else { self.files.clone() }
+    }
+
+    /// Which of the source files an instruction comes from.
+    pub fn file_of(&self, pc: Pc) -> u32 {
+        self.line_files.get(pc as usize).copied().map_or(0, u32::from)
     }
 
     /// Address as linked, whatever the loader added.

@@ -15,6 +15,7 @@ mod palette;
 mod picture;
 mod scatter;
 mod schedule;
+mod timeline;
 
 pub use canvas::check_name;
 pub use chart::{Axis, Chart, bars, bars_svg, lines, lines_svg};
@@ -28,3 +29,4 @@ pub use palette::Palette;
 pub use picture::{draw, pixels, svg};
 pub use scatter::{Scatter, ScatterPoint, scatter_svg};
 pub use schedule::{Difference, Timetable, Turn, timetable, timetable_svg};
+pub use timeline::{Moment, STATES, SlotLine, Timeline, TimelineObserver, state_name, state_of};

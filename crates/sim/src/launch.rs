@@ -5,6 +5,7 @@ use crate::memory::DeviceMemory;
 use crate::sched::MakePolicy;
 use crate::schedule::{Decision, Schedule};
 use std::ops::{ControlFlow, Range};
+use wb_hw::Needs;
 use wb_isa::{Mask, Pc, WaveStart, first_lanes};
 
 /// How waves come into being.
@@ -40,6 +41,16 @@ pub struct Groups {
 }
 
 impl Groups {
+    /// What a group needs of a core.
+    pub fn needs(&self, lanes: u32) -> Needs {
+        Needs {
+            waves_per_group: self.waves(lanes),
+            vgprs: self.vgprs,
+            sgprs: self.sgprs,
+            lds_bytes: self.lds_bytes,
+        }
+    }
+
     pub fn waves(&self, lanes: u32) -> u32 {
         self.size.div_ceil(lanes)
     }

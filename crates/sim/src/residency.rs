@@ -3,7 +3,7 @@
 
 use crate::launch::{Groups, Launch};
 use crate::memory::DeviceMemory;
-use wb_hw::{Machine, Needs, Occupancy};
+use wb_hw::{Machine, Occupancy};
 use wb_isa::WaveStart;
 
 /// Where the waves of one group live.
@@ -30,12 +30,7 @@ pub(crate) struct Residency {
 
 /// What a launch needs of a core; zero for launches without groups.
 pub(crate) fn occupancy(machine: &Machine, groups: &Groups) -> Occupancy {
-    machine.occupancy(Needs {
-        waves_per_group: groups.waves(machine.core.lanes),
-        vgprs: groups.vgprs,
-        sgprs: groups.sgprs,
-        lds_bytes: groups.lds_bytes,
-    })
+    machine.occupancy(groups.needs(machine.core.lanes))
 }
 
 impl Residency {

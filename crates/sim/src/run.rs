@@ -5,14 +5,14 @@ use crate::divergence;
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::launch::{Launch, Outcome, RunOptions};
-use crate::memory::DeviceMemory;
+use crate::memory::{DeviceMemory, Hierarchy};
 use crate::sink::Sink;
 use crate::{functional, timed};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_hw::{HwError, InstructionSet, Machine, Mechanism, Reconverge};
 use wb_isa::{FlowKind, Isa, MAX_LANES, Pc};
 use wb_program::Program;
-use wb_trace::{CodeLine, Observer, TraceInfo};
+use wb_trace::{CodeLine, Observer, PortKind, TraceInfo};
 
 /// A program of any ISA that the machine can run.
 pub trait Runnable {
@@ -155,6 +155,7 @@ fn start<I: Runs>(program: &Program<I>, request: Request) -> Result<Outcome, Box
         let mut info = outline(program, machine, options.timed);
         if observer.wants_code() {
             info.code = listing(program);
+            info.files = program.source_files();
         }
         observer.begin(&info);
     }
@@ -172,7 +173,8 @@ fn contexts(machine: &Machine) -> u32 {
 
 /// What a trace says about its run.
 pub fn trace_info<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) -> TraceInfo {
-    TraceInfo { code: listing(program), ..outline(program, machine, timed) }
+    let files = program.source_files();
+    TraceInfo { code: listing(program), files, ..outline(program, machine, timed) }
 }
 
 /// Every instruction of a program.
@@ -191,7 +193,6 @@ fn listing<I: Isa>(program: &Program<I>) -> Vec<CodeLine> {
             addr: program.linked(pc),
             text: program.text_at(pc),
             line: program.line_of(pc),
-            file: program.source_line(pc).map_or_else(String::new, |(file, _)| file.to_owned()),
             label: program.label_at(pc).unwrap_or("").to_owned(),
             branch: matches!(
                 program.flow.kind[pc as usize],
@@ -205,10 +206,19 @@ fn listing<I: Isa>(program: &Program<I>) -> Vec<CodeLine> {
             to: ends.get(&pc).map_or_else(Vec::new, |succs| succs.iter().map(|&b| blocks[b].first).collect()),
             writes: names(program.writes(op)),
             reads: names(program.reads(op)),
+            file: program.file_of(pc),
+            width: op.inst.as_ref().map_or(0, |inst| program.isa.access_bytes(inst)),
+            inner: program.written_at(pc).map_or(String::new(), |(file, line)| format!("{file}:{line}")),
             bytes: program.bytes_at(pc).to_vec(),
         }
     });
     code.collect()
+}
+
+/// Bytes of a line at each port.
+fn line_bytes(machine: &Machine) -> Vec<u32> {
+    let hierarchy = Hierarchy::new(machine, 0);
+    PortKind::ALL.map(|port| hierarchy.line(port)).to_vec()
 }
 
 /// What a trace says about its run, without the program's code.
@@ -225,6 +235,9 @@ fn outline<I: Isa>(program: &Program<I>, machine: &Machine, timed: bool) -> Trac
         slots: machine.core.waves,
         units: if timed { timed::describe_units(machine, contexts(machine)) } else { Vec::new() },
         classes: program.isa.classes().iter().map(|&c| c.to_owned()).collect(),
+        line_bytes: if timed { line_bytes(machine) } else { Vec::new() },
+        lds_banks: if timed { machine.core.lds_banks } else { 0 },
+        files: Vec::new(),
         code: Vec::new(),
         addresses: false,
         limit: None,

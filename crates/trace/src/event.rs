@@ -260,6 +260,15 @@ pub struct TraceInfo {
     pub slots: u32,
     pub units: Vec<UnitInfo>,
     pub classes: Vec<String>,
+    /// Bytes of a line at each port, in the order of [`PortKind::ALL`]; empty or 0 = unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub line_bytes: Vec<u32>,
+    /// Banks of local memory; 0 = none, or unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lds_banks: u32,
+    /// Source files; [`CodeLine::file`] is a place in this list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
     /// Instructions by pc (only those that are code).
     pub code: Vec<CodeLine>,
     /// Whether a trace file has the lines that memory instructions touch.
@@ -290,6 +299,10 @@ pub struct UnitInfo {
     pub instances: u32,
     /// `none`, `data`, `sampler`, `scalar`, `lds`.
     pub port: String,
+    /// Cycles for which every instruction keeps its copy busy, whatever it waits for; 0 = unknown, or it depends on what is
+    /// in the pipeline.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interval: u32,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -299,9 +312,6 @@ pub struct CodeLine {
     pub text: String,
     /// Source line, 0 = unknown.
     pub line: u32,
-    /// Source file of the line.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub file: String,
     /// Label at this pc, if any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
@@ -319,6 +329,15 @@ pub struct CodeLine {
     pub writes: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reads: String,
+    /// Source file, a place in [`TraceInfo::files`]; only where `line` is known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub file: u32,
+    /// Bytes that a lane accesses in memory, or the wave if the instruction is scalar; 0 = none, or unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub width: u32,
+    /// Where the code was written if that is not `line`: in a header that was inlined there, as `file:line`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub inner: String,
     /// Its bytes in memory, for observers of the run; trace files do not have them.
     #[serde(skip)]
     pub bytes: Vec<u8>,
@@ -326,6 +345,19 @@ pub struct CodeLine {
 
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+/// Fields that say nothing are left out of trace files.
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+impl TraceInfo {
+    /// The source file of an instruction; empty if its line is not known.
+    pub fn file_of(&self, line: &CodeLine) -> &str {
+        let file = self.files.get(line.file as usize).filter(|_| line.line > 0);
+        file.map_or("", String::as_str)
+    }
 }
 
 /// Listens to a run.

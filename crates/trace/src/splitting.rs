@@ -1,11 +1,11 @@
 //! What splitting did in a run: contexts in use over time, lanes of each path, splits that were refused and why.
 
 use crate::{Event, Kind, Mask, RefusedReason, SlotTable};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// Split contexts of a run, all cores together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ContextStats {
     /// Paths that got a context of their own.
     pub started: u64,
@@ -13,10 +13,18 @@ pub struct ContextStats {
     pub most: u32,
     pub mean: f64,
     /// Refused splits by reason.
+    #[serde(deserialize_with = "by_reason")]
     pub refused: BTreeMap<&'static str, u64>,
     /// Mean contexts in use in each stretch of `cycles_per_bucket` cycles.
     pub cycles_per_bucket: u64,
     pub timeline: Vec<f64>,
+}
+
+/// Names of reasons are ours; others are left out.
+fn by_reason<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<&'static str, u64>, D::Error> {
+    let all: BTreeMap<String, u64> = BTreeMap::deserialize(from)?;
+    let known = RefusedReason::ALL.map(RefusedReason::name);
+    Ok(known.into_iter().filter_map(|name| Some((name, *all.get(name)?))).collect())
 }
 
 const BUCKETS: usize = 64;

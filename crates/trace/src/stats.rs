@@ -3,16 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-
 use crate::splitting::{ContextStats, Contexts};
+use crate::stalls::StallCycles;
+use crate::stats_memory::{Accessed, LastIssue, PcMemory};
 use crate::{
-    CodeLine, Event, Kind, Mask, MaskCause, NO_PC, Observer, Pc, PcIndex, PortKind, SlotTable, StallReason,
-    TraceInfo,
+    CodeLine, Event, Kind, Mask, MaskCause, NO_PC, Observer, Pc, PcIndex, PortKind, SlotTable, TraceInfo,
 };
 
 /// Results of a run; fields are serialised in this order.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Stats {
     pub program: String,
     pub isa: String,
@@ -50,43 +49,11 @@ pub struct Stats {
     pub branches: Vec<BranchStats>,
     /// All code, executed or not, by pc.
     pub pcs: Vec<PcStats>,
+    /// Lanes of a wave.
+    pub lanes: u32,
 }
 
-/// Cycles by [`StallReason`]; serialised as a map in the order of [`StallReason::ALL`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StallCycles([u64; StallReason::ALL.len()]);
-
-impl StallCycles {
-    pub fn get(&self, reason: StallReason) -> u64 {
-        self.0[reason as usize]
-    }
-
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    pub(crate) fn add_all(&mut self, other: &StallCycles) {
-        for (a, b) in self.0.iter_mut().zip(other.0) {
-            *a += b;
-        }
-    }
-
-    fn add(&mut self, reason: StallReason, cycles: u32) {
-        self.0[reason as usize] += u64::from(cycles);
-    }
-}
-
-impl Serialize for StallCycles {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(StallReason::ALL.len()))?;
-        for reason in StallReason::ALL {
-            map.serialize_entry(reason.name(), &self.get(reason))?;
-        }
-        map.end()
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PortStats {
     pub port: PortKind,
     pub accesses: u64,
@@ -97,7 +64,7 @@ pub struct PortStats {
     pub evictions: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct UnitStats {
     pub core: u32,
     pub unit: String,
@@ -109,7 +76,7 @@ pub struct UnitStats {
     pub mean_active_lanes: f64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct PcStats {
     pub pc: Pc,
     pub addr: u64,
@@ -121,9 +88,21 @@ pub struct PcStats {
     /// Live lanes missing when this instruction issued.
     pub lane_cycles_lost: u64,
     pub stall_cycles: u64,
+    /// Source file; empty where `line` is not known.
+    pub file: String,
+    /// `file:line` in a header of a library if the code comes from there; `file` and `line` are then where it is used.
+    pub inner: String,
+    /// Wave-cycles: those in which it issued and those that its path stood before it.
+    pub cycles: u64,
+    /// Cycles that its path stood before it, by reason; together `stall_cycles`.
+    pub stalls: StallCycles,
+    /// Cycles that it kept its unit busy.
+    pub busy_cycles: u64,
+    /// None: it accessed none.
+    pub memory: Option<PcMemory>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct BranchStats {
     pub pc: Pc,
     pub addr: u64,
@@ -135,6 +114,7 @@ pub struct BranchStats {
     pub mean_active_lanes: f64,
     /// Lanes missing, anywhere later, because this branch had switched them off.
     pub lane_cycles_lost: u64,
+    pub file: String,
 }
 
 /// Counts while it listens; ask [`Statistics::stats`] at any time.
@@ -143,6 +123,9 @@ pub struct Statistics {
     info: TraceInfo,
     index: PcIndex,
     rows: Vec<Row>,
+    /// Accesses of rows, made when the first one comes.
+    memory: Vec<PcMemory>,
+    last: LastIssue,
     /// Rows of pcs that are not in the listing.
     unlisted: BTreeMap<Pc, usize>,
     slots: SlotTable<Slot>,
@@ -150,11 +133,7 @@ pub struct Statistics {
     unit_first: Vec<usize>,
     unit_total: usize,
     ports: [Port; PortKind::ALL.len()],
-    stalls: StallCycles,
-    instructions: u64,
-    lane_instructions: u64,
     nops: u64,
-    lost: u64,
     waves: u64,
     splits: u64,
     merges: u64,
@@ -171,8 +150,9 @@ struct Row {
     lanes: u64,
     lost_here: u64,
     lost_since: u64,
-    stalls: u64,
+    stalls: StallCycles,
     diverged: u64,
+    busy: u64,
 }
 
 #[derive(Default)]
@@ -225,14 +205,18 @@ impl Statistics {
         Self::default()
     }
 
-    fn row(&mut self, pc: Pc) -> &mut Row {
-        let i = match self.index.find(pc) {
+    fn at(&mut self, pc: Pc) -> usize {
+        match self.index.find(pc) {
             Some(i) => i,
             None => *self.unlisted.entry(pc).or_insert_with(|| {
                 self.rows.push(Row::default());
                 self.rows.len() - 1
             }),
-        };
+        }
+    }
+
+    fn row(&mut self, pc: Pc) -> &mut Row {
+        let i = self.at(pc);
         &mut self.rows[i]
     }
 
@@ -248,10 +232,7 @@ impl Statistics {
             }
             Kind::WaveEnd => *self.slots.get_mut(event.core, event.slot) = Slot::default(),
             Kind::Issue { unit, instance, busy, .. } => self.issue(event, unit, instance, busy),
-            Kind::Stall { cycles, reason } => {
-                self.stalls.add(reason, cycles);
-                self.row(pc).stalls += u64::from(cycles);
-            }
+            Kind::Stall { cycles, reason } => self.row(pc).stalls.add(reason, cycles),
             Kind::Split { taken, other } => {
                 if taken != 0 && other != 0 {
                     self.splits += 1;
@@ -286,18 +267,29 @@ impl Statistics {
                 slot.aside.retain(|set| set & !lanes != 0);
             }
             Kind::Memory { port, write, lines, hits, misses, evictions, .. } => {
-                let port = &mut self.ports[port as usize];
-                port.accesses += 1;
-                port.writes += u64::from(write);
-                port.lines += u64::from(lines);
-                port.hits += u64::from(hits);
-                port.misses += u64::from(misses);
-                port.evictions += u64::from(evictions);
+                self.access(pc, &Accessed { port, write, lines, hits, misses, evictions });
             }
             Kind::Barrier { .. } => self.barriers += 1,
             Kind::Nop => self.nops += 1,
             Kind::PathStart { .. } | Kind::PathEnd { .. } | Kind::SplitRefused { .. } => {}
         }
+    }
+
+    fn access(&mut self, pc: Pc, a: &Accessed) {
+        let port = &mut self.ports[a.port as usize];
+        port.accesses += 1;
+        port.writes += u64::from(a.write);
+        port.lines += u64::from(a.lines);
+        port.hits += u64::from(a.hits);
+        port.misses += u64::from(a.misses);
+        port.evictions += u64::from(a.evictions);
+        let i = self.at(pc);
+        if self.memory.len() <= i {
+            self.memory.resize_with(self.rows.len(), PcMemory::default);
+        }
+        let width = self.info.code.get(i).map_or(0, |c| c.width);
+        let line = self.info.line_bytes.get(a.port as usize).copied().unwrap_or(0);
+        self.memory[i].count(a, self.last, width, line, self.info.lds_banks);
     }
 
     fn issue(&mut self, event: &Event, unit: u8, instance: u8, busy: u16) {
@@ -306,17 +298,19 @@ impl Statistics {
         let lanes = self.contexts.lanes(event, slot.live);
         let lost = u64::from(lanes.count_ones()).saturating_sub(active);
         let origin = slot.origin(event.path);
-        self.instructions += 1;
-        self.lane_instructions += active;
-        self.lost += lost;
         let row = self.row(event.pc);
         row.executed += 1;
         row.lanes += active;
         row.lost_here += lost;
+        row.busy += u64::from(busy);
         if lost > 0 && origin != NO_PC {
             self.row(origin).lost_since += lost;
         }
+        self.last = LastIssue { lanes: active as u32, extra: 0 };
         let Some(info) = self.info.units.get(unit as usize) else { return };
+        if info.interval > 0 {
+            self.last.extra = u32::from(busy).saturating_sub(info.interval);
+        }
         if u32::from(instance) < info.instances {
             let core = event.core as usize;
             if self.units.len() <= core {
@@ -336,7 +330,12 @@ impl Statistics {
         let info = &self.info;
         let cycles = self.cycles.unwrap_or(self.after_last);
         let (pcs, branches) = self.code_tables();
-        let lanes = self.instructions * u64::from(info.lanes);
+        // What rows know is added up here, not with every event.
+        let sum = |of: fn(&Row) -> u64| self.rows.iter().map(of).sum::<u64>();
+        let (instructions, lane_instructions) = (sum(|r| r.executed), sum(|r| r.lanes));
+        let mut stall_cycles = StallCycles::default();
+        self.rows.iter().for_each(|r| stall_cycles.add_all(&r.stalls));
+        let lanes = instructions * u64::from(info.lanes);
         Stats {
             program: info.program.clone(),
             isa: info.isa.clone(),
@@ -345,13 +344,13 @@ impl Statistics {
             timed: info.timed,
             cycles,
             waves: self.waves,
-            wave_instructions: self.instructions,
-            lane_instructions: self.lane_instructions,
+            wave_instructions: instructions,
+            lane_instructions,
             nops: self.nops,
-            ipc: ratio(self.instructions, cycles),
-            lane_utilisation: ratio(self.lane_instructions, lanes),
-            lane_cycles_lost: self.lost,
-            stall_cycles: self.stalls,
+            ipc: ratio(instructions, cycles),
+            lane_utilisation: ratio(lane_instructions, lanes),
+            lane_cycles_lost: sum(|r| r.lost_here),
+            stall_cycles,
             splits: self.splits,
             merges: self.merges,
             max_paths: self.max_paths,
@@ -361,17 +360,23 @@ impl Statistics {
             units: self.unit_table(cycles),
             branches,
             pcs,
+            lanes: info.lanes,
         }
     }
 
     fn code_tables(&self) -> (Vec<PcStats>, Vec<BranchStats>) {
-        let listed = self.info.code.iter().zip(&self.rows).map(|(line, row)| (line.clone(), row));
+        let listed = self.info.code.iter().enumerate().map(|(i, line)| (line.clone(), i));
         let unlisted = self.unlisted.iter();
-        let unlisted = unlisted.map(|(&pc, &i)| (CodeLine { pc, ..CodeLine::default() }, &self.rows[i]));
-        let mut all: Vec<_> = listed.chain(unlisted).collect();
-        all.sort_by_key(|(line, _)| line.pc);
-        let branches = all.iter().filter(|(l, row)| l.branch || row.diverged > 0 || row.lost_since > 0);
-        let branches = branches.map(|(line, row)| BranchStats {
+        let unlisted = unlisted.map(|(&pc, &i)| (CodeLine { pc, ..CodeLine::default() }, i));
+        let mut all: Vec<_> =
+            listed.chain(unlisted).filter_map(|(line, i)| Some((line, self.rows.get(i)?, i))).collect();
+        all.sort_by_key(|(line, ..)| line.pc);
+        let file = |line: &CodeLine| match line.line {
+            0 => String::new(),
+            _ => self.info.files.get(line.file as usize).cloned().unwrap_or_default(),
+        };
+        let branches = all.iter().filter(|(l, row, _)| l.branch || row.diverged > 0 || row.lost_since > 0);
+        let branches = branches.map(|(line, row, _)| BranchStats {
             pc: line.pc,
             addr: line.addr,
             line: line.line,
@@ -380,9 +385,12 @@ impl Statistics {
             diverged: row.diverged,
             mean_active_lanes: ratio(row.lanes, row.executed),
             lane_cycles_lost: row.lost_since,
+            file: file(line),
         });
         let branches = branches.collect();
-        let pcs = all.into_iter().map(|(line, row)| PcStats {
+        let pcs = all.into_iter().map(|(line, row, i)| PcStats {
+            file: file(&line),
+            inner: line.inner,
             pc: line.pc,
             addr: line.addr,
             line: line.line,
@@ -391,7 +399,11 @@ impl Statistics {
             executed: row.executed,
             mean_active_lanes: ratio(row.lanes, row.executed),
             lane_cycles_lost: row.lost_here,
-            stall_cycles: row.stalls,
+            stall_cycles: row.stalls.total(),
+            cycles: row.executed + row.stalls.total(),
+            stalls: row.stalls,
+            busy_cycles: row.busy,
+            memory: self.memory.get(i).filter(|m| !m.is_empty()).cloned(),
         });
         (pcs.collect(), branches)
     }

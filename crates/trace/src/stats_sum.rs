@@ -89,6 +89,14 @@ fn add_pcs(all: &mut Vec<PcStats>, more: &[PcStats]) {
                 a.executed += b.executed;
                 a.lane_cycles_lost += b.lane_cycles_lost;
                 a.stall_cycles += b.stall_cycles;
+                a.cycles += b.cycles;
+                a.stalls.add_all(&b.stalls);
+                a.busy_cycles += b.busy_cycles;
+                match (&mut a.memory, &b.memory) {
+                    (Some(sum), Some(more)) => sum.add(more),
+                    (sum @ None, more) => sum.clone_from(more),
+                    (Some(_), None) => {}
+                }
             }
             Err(_) => all.push(b.clone()),
         }

@@ -112,7 +112,7 @@ pub fn at(store: &Store, asked: &Asked) -> Result<Option<Answer>, ViewError> {
         to: span.to,
         mask: format!("{:#x}", span.mask),
         lanes: span.mask.count_ones(),
-        instruction: line(store, span.pc).map(Instruction::from),
+        instruction: line(store, span.pc).map(|c| Instruction::of(store, c)),
         ..Answer::default()
     };
     let Some(i) = issue else { return Ok(Some(answer)) };
@@ -147,13 +147,13 @@ fn line(store: &Store, pc: Pc) -> Option<&CodeLine> {
     store.places.find(pc).and_then(|i| store.info.code.get(i))
 }
 
-impl From<&CodeLine> for Instruction {
-    fn from(c: &CodeLine) -> Instruction {
+impl Instruction {
+    fn of(store: &Store, c: &CodeLine) -> Instruction {
         Instruction {
             pc: c.pc,
             addr: format!("{:#x}", c.addr),
             text: c.text.clone(),
-            file: c.file.clone(),
+            file: store.info.file_of(c).to_owned(),
             line: c.line,
             writes: c.writes.clone(),
             reads: c.reads.clone(),

@@ -154,8 +154,8 @@ fn parse(store: &Store, query: &str) -> Result<Wanted, ViewError> {
             Ok(Wanted::Address(address))
         }
         _ => match query.rsplit_once(':').and_then(|(file, line)| Some((file, number(line)?))) {
-            Some((file, line)) if store.info.code.iter().any(|c| c.file.ends_with(file)) => {
-                code(&|c| c.file.ends_with(file) && u64::from(c.line) == line)
+            Some((file, line)) if store.info.files.iter().any(|f| f.ends_with(file)) => {
+                code(&|c| store.info.file_of(c).ends_with(file) && u64::from(c.line) == line)
             }
             _ => code(&|c| c.text.contains(query)),
         },

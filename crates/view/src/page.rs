@@ -78,7 +78,7 @@ fn of(store: &Store) -> TraceOf<'_> {
         addr: format!("{:#x}", c.addr),
         text: &c.text,
         line: c.line,
-        file: &c.file,
+        file: info.file_of(c),
         label: &c.label,
         leads: c.leads,
         unit: units.get(i).copied().unwrap_or(u8::MAX),

@@ -5,7 +5,7 @@ use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use wavebound::hw::{Limit, Machine, Needs};
+use wavebound::hw::{Machine, Needs};
 use wavebound::jobs::object::{CompileOptions, ObjectFile};
 use wavebound::objects::codeobject::{ArgKind, CodeObject, Kernel, KernelArg, names};
 
@@ -116,13 +116,7 @@ fn describe(object: &CodeObject, kernel: &Kernel, machine: &Machine, group: u32)
             group,
             waves_per_simd,
             groups_per_core: fit.groups_per_core,
-            limit: match fit.limit {
-                Limit::Slots => "wave slots",
-                Limit::VectorRegisters => "vector registers",
-                Limit::ScalarRegisters => "scalar registers",
-                Limit::LocalMemory => "local memory",
-                Limit::Barriers => "barriers",
-            },
+            limit: fit.limit.name(),
         },
     }
 }

@@ -1,7 +1,8 @@
 //! `wavebound run` with a launch file or a workload: every launch, then what was expected and what to keep.
 
-use super::outcome::{Registers, Totals, print_memory, print_registers, print_stats, registers};
-use super::record::{Record, TraceSummary, print_files};
+use super::outcome::{Registers, Totals, print_memory, print_registers, print_stats, registers, size};
+use super::page::{self, Ended, Pages, occupancy};
+use super::record::{Record, TraceSummary, print_files, print_page};
 use super::run_args::RunArgs;
 use super::{CommandResult, print_json, print_line};
 use miette::{Report, miette};
@@ -95,6 +96,7 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
     } else {
         print_stats(stats.as_ref(), args.per_pc);
         print_memory(&memory);
+        print_page(args.record.html.as_deref());
         for (name, path) in &written {
             print_line(&format!("{name}: {path}"));
         }
@@ -109,8 +111,16 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
 /// Runs one launch after the other, and tells about each.
 fn run_all(args: &RunArgs, session: &mut dyn Launches) -> miette::Result<LaunchResults> {
     let mut all = LaunchResults::default();
+    let mut pages = args.record.html.is_some().then(Pages::default);
     while let Some(step) = session.next_step()? {
-        let (outcome, record) = args
+        let mut fits = None;
+        if pages.is_some() {
+            session.with_prepared(&step, &mut |prepared, _, _| {
+                fits = Some((prepared.machine.clone(), occupancy(&prepared.machine, prepared.launch)));
+                Ok(())
+            })?;
+        }
+        let (outcome, mut record) = args
             .record
             .run(Some(step.number), NO_PC, |options, observer| Ok(session.run(&step, options, observer)?))?;
         add(&mut all.totals, &outcome);
@@ -120,6 +130,13 @@ fn run_all(args: &RunArgs, session: &mut dyn Launches) -> miette::Result<LaunchR
             _ => {}
         }
         let d = &step.dispatch;
+        if let (Some(pages), Some((machine, occupancy)), Some(stats)) = (&mut pages, fits, &record.stats) {
+            let file = session.stage().program_file();
+            let found = page::sources(stats, None, &args.target, file);
+            let (kernel, grid, group) = (d.kernel.as_str(), size(d.grid), size(d.group));
+            let ended = Ended { kernel, file, grid, group, machine: &machine, occupancy };
+            pages.add(ended, &mut record, found);
+        }
         if args.json {
             all.launches.push(LaunchJson {
                 kernel: d.kernel.clone(),
@@ -146,6 +163,9 @@ fn run_all(args: &RunArgs, session: &mut dyn Launches) -> miette::Result<LaunchR
             print_files(&record);
         }
         all.problems.extend(record.problems);
+    }
+    if let (Some(pages), Some(path)) = (pages, &args.record.html) {
+        all.problems.extend(pages.write(path).err());
     }
     Ok(all)
 }
@@ -195,11 +215,6 @@ fn add(totals: &mut Totals, outcome: &Outcome) {
     totals.nops += outcome.nops;
     totals.waves += outcome.waves;
     totals.max_stack_depth = totals.max_stack_depth.max(outcome.max_stack_depth);
-}
-
-fn size(size: [u32; 3]) -> String {
-    let used = size.iter().rposition(|&n| n > 1).unwrap_or(0);
-    size[..=used].iter().map(u32::to_string).collect::<Vec<_>>().join("x")
 }
 
 fn failure(v: &Verdict) -> Option<String> {

@@ -65,3 +65,9 @@ pub fn print_registers(outcome: &Outcome) {
         }
     }
 }
+
+/// `16x16`; dimensions of one at the end are left out.
+pub fn size(size: [u32; 3]) -> String {
+    let used = size.iter().rposition(|&n| n > 1).unwrap_or(0);
+    size[..=used].iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+}

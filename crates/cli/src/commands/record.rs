@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use wavebound::files::Output;
-use wavebound::report::{History, timetable};
+use wavebound::report::{History, Timeline, TimelineObserver, timetable};
 use wavebound::schedule;
 use wavebound::sim::{Outcome, RunOptions};
 use wavebound::trace::Pc;
@@ -36,6 +36,9 @@ pub struct RecordArgs {
     /// Draw the execution history (.png or .svg); several launches draw one picture each
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
+    /// Write one page of HTML: source and assembly as heat maps, branches, memory, occupancy, a timeline that zooms
+    #[arg(long, value_name = "FILE", conflicts_with = "no_stats")]
+    pub html: Option<PathBuf>,
     /// Collect no statistics and print only the totals: fastest
     #[arg(long)]
     no_stats: bool,
@@ -94,6 +97,8 @@ pub struct TraceSummary {
 /// What the watchers saw.
 pub struct Record {
     pub stats: Option<Stats>,
+    /// For a page.
+    pub timeline: Option<Timeline>,
     pub trace: Option<TraceSummary>,
     pub picture: Option<PathBuf>,
     /// Files that could not be written, although the run went well.
@@ -114,6 +119,13 @@ pub fn print_files(record: &Record) {
     }
     if let Some(path) = &record.picture {
         print_line(&format!("picture: {}", path.display()));
+    }
+}
+
+/// The page that was written.
+pub fn print_page(path: Option<&Path>) {
+    if let Some(path) = path {
+        print_line(&format!("page: {}", path.display()));
     }
 }
 
@@ -151,6 +163,7 @@ impl RecordArgs {
         let log = self.log.as_ref().map(|l| (l.of, numbered(&l.path, number)));
         let mut log = log.map(|(of, p)| log_target(&p).map(|out| PdomLog::of(of, out))).transpose()?;
         let mut history = picture_path.is_some().then(History::new);
+        let mut timeline = self.html.is_some().then(TimelineObserver::default);
         let watch = Watch::new()?;
         let outcome = {
             let mut observers = Observers::new();
@@ -158,6 +171,7 @@ impl RecordArgs {
             trace.iter_mut().for_each(|o| observers.push(o));
             log.iter_mut().for_each(|o| observers.push(o));
             history.iter_mut().for_each(|o| observers.push(o));
+            timeline.iter_mut().for_each(|o| observers.push(o));
             let progress = Progress::new();
             let mut report = |cycles, instructions| {
                 progress.show(cycles, instructions);
@@ -219,7 +233,8 @@ impl RecordArgs {
             hash: format!("{:016x}", end.hash),
         });
         let stats = statistics.map(|s| s.stats());
-        Ok((outcome, Record { stats, trace, picture: picture_path, problems }))
+        let timeline = timeline.and_then(TimelineObserver::finish);
+        Ok((outcome, Record { stats, timeline, trace, picture: picture_path, problems }))
     }
 
     /// Whether all files can be written, with others the command writes: asked before a run. `several`: launches may follow
@@ -231,7 +246,8 @@ impl RecordArgs {
         let log = self.log.as_ref().map(|l| numbered(&l.path, number)).filter(|p| p != Path::new("-"));
         let drawn: Vec<PathBuf> = [file(&self.picture), file(&self.schedule)].into_iter().flatten().collect();
         drawn.iter().try_for_each(|p| wavebound::report::check_name(p))?;
-        let own: Vec<PathBuf> = drawn.into_iter().chain(file(&self.trace.trace)).chain(log).collect();
+        let own: Vec<PathBuf> =
+            drawn.into_iter().chain(file(&self.trace.trace)).chain(log).chain(self.html.clone()).collect();
         wavebound::files::check_outputs(own.iter().map(PathBuf::as_path).chain(others.iter().copied()))?;
         Ok(())
     }

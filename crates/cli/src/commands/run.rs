@@ -4,8 +4,8 @@
 pub use super::run_args::RunArgs;
 
 use super::outcome::{Registers, Totals, print_memory, print_registers, print_stats, registers};
-use super::record::{Record, TraceSummary, print_files};
-use super::{CommandResult, launches, print, print_json, print_line};
+use super::record::{Record, TraceSummary, print_files, print_page};
+use super::{CommandResult, launches, page, print, print_json, print_line};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -43,8 +43,12 @@ pub fn main(args: RunArgs) -> CommandResult {
     args.record.check(false, &paths)?;
     readable(&job, shown.iter().chain(&saved))?;
     let kernel = if args.record.watches() { job.kernel_pc(&args.target.kernel)? } else { NO_PC };
-    let (outcome, record) =
+    let (outcome, mut record) =
         args.record.run(None, kernel, |options, observer| Ok(job.run(options, observer)?))?;
+    if let Some(path) = &args.record.html {
+        let written = page::write_job(&job, Some(&args.target), &mut record, path);
+        record.problems.extend(written.err());
+    }
     let mut memory = BTreeMap::new();
     for buffer in &shown {
         memory.insert(buffer.name.clone(), job.values(buffer, &outcome)?);
@@ -90,6 +94,7 @@ pub fn main(args: RunArgs) -> CommandResult {
     print_memory(&memory);
     print_registers(&outcome);
     print_files(&record);
+    print_page(args.record.html.as_deref());
     Record::complete(record.problems)?;
     save()?;
     for (name, path) in &outputs {

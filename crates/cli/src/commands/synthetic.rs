@@ -1,10 +1,9 @@
 //! `wavebound synthetic`: the synthetic benchmark as assembly, or run at once and checked against its reference.
 
 use super::outcome::{Totals, print_stats};
-use super::record::print_files;
-use super::record::{Record, RecordArgs};
+use super::record::{Record, RecordArgs, print_files, print_page};
 use super::target::MachineArgs;
-use super::{CommandResult, print, print_json, print_line};
+use super::{CommandResult, page, print, print_json, print_line};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -98,10 +97,14 @@ pub fn main(args: SyntheticArgs) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let job = bench.job(&args.machine.spec())?;
-    let (outcome, record) = args
+    let (outcome, mut record) = args
         .record
         .run(None, wavebound::trace::NO_PC, |options, observer| Ok(job.run(options, observer)?))?;
     bench.verify(&job, &outcome)?;
+    if let Some(path) = &args.record.html {
+        let written = page::write_job(&job, None, &mut record, path);
+        record.problems.extend(written.err());
+    }
     if args.json {
         print_json(&serde_json::json!({
             "version": 1, "totals": Totals::from(&outcome), "stats": record.stats,
@@ -120,6 +123,7 @@ pub fn main(args: SyntheticArgs) -> CommandResult {
         outcome.waves
     ));
     print_files(&record);
+    print_page(args.record.html.as_deref());
     Record::complete(record.problems)?;
     Ok(ExitCode::SUCCESS)
 }

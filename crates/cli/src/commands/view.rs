@@ -148,7 +148,7 @@ fn sources(traces: &[Store], args: &ViewArgs) -> Vec<Source> {
     folders.extend(beside(args.target.file()));
     folders.extend(args.with.as_deref().and_then(beside));
     folders.push(".".into());
-    let files = traces.iter().flat_map(|t| t.info.code.iter().map(|c| c.file.as_str()));
+    let files = traces.iter().flat_map(|t| t.info.files.iter().map(String::as_str));
     let names: BTreeSet<&str> = files.filter_map(|f| Path::new(f).file_name()?.to_str()).collect();
     let found = names.into_iter().filter_map(|name| {
         let read = |folder: &PathBuf| wavebound::files::read_text(&folder.join(name), Kind::Source).ok();

@@ -21,7 +21,7 @@ fn file(folder: &Path, name: &str, text: &str) -> String {
 }
 
 /// Tests that need a compiler do nothing without one, except in CI.
-fn has_compiler() -> bool {
+pub fn has_compiler() -> bool {
     let found = Command::new("clang-19").arg("--version").output().is_ok()
         && Path::new("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode").is_dir();
     assert!(found || std::env::var("CI").is_err(), "scripts/install-test-tools.sh installs the compiler");

@@ -545,3 +545,25 @@ fn a_sweep_measures_what_the_program_does() {
         );
     }
 }
+
+/// A row for each launch, a part for each kernel; code of HIP's headers is counted where the program calls it.
+#[test]
+fn a_page_shows_kernels_and_launches() {
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hip-page.html").display().to_string();
+    let Some(output) = hip(&["--json", "--html", &page], "bfs", &[]) else { return };
+    let (out, err) = text(&output);
+    assert!(output.status.success(), "{err}");
+    let json: Value = serde_json::from_str(&out[out.find('{').expect("JSON")..]).expect("JSON");
+    let html = std::fs::read_to_string(&page).expect("a page");
+    let doc = super::pages::parse(&html);
+    let sections: Vec<_> = doc.descendants().filter(|n| n.has_tag_name("section")).collect();
+    let launches = json["launches"].as_array().expect("launches").len();
+    let rows = sections[0].descendants().filter(|n| n.has_tag_name("tr")).count();
+    assert_eq!((sections.len(), rows), (2, launches + 1), "an overview and one kernel");
+    let total = json["totals"]["cycles"].as_u64().expect("cycles").to_string();
+    let plain: String = html.chars().filter(|c| *c != '\u{202f}').collect();
+    assert!(plain.contains(&format!("<div class=\"value \">{total}</div>")), "cycles of all launches");
+    assert!(html.contains("<code>bfs.cpp</code>"), "lines of the program");
+    assert!(!html.contains("<code>amd_") && !html.contains("<code>hip"), "and none of HIP's headers");
+    assert!(html.contains("the longest one of this kernel"));
+}

@@ -13,6 +13,7 @@ mod hip;
 mod inputs;
 mod mutation;
 mod mutations;
+mod pages;
 mod split;
 mod sweep;
 mod synthetic;

@@ -87,6 +87,7 @@ fn start() -> Runtime {
 extern "C" fn at_exit() {
     let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(runtime) = runtime.as_mut().filter(|r| r.is_at_home()) {
+        runtime.tell_parts();
         runtime.bound_all();
         runtime.record(&Record::End);
     }

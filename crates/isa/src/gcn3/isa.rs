@@ -2,9 +2,10 @@
 //! static facts, and names.
 
 use super::exec::{self, SCRATCH_WORD3};
+use super::format::Format;
 use super::inst::Inst;
 use super::op::Op;
-use super::operand::{Operand, scalar_name, sreg};
+use super::operand::{Operand, Ty, scalar_name, sreg};
 use super::state::Regs;
 use super::symbols::Waitcnt;
 use super::table::{CLASSES, Class, Ctl};
@@ -165,6 +166,40 @@ impl Gcn3 {
                 regs.v.set(row, lane, id);
             }
         }
+    }
+}
+
+/// What the table knows of an access: parts of a dword by name, everything else by the registers of its data.
+fn access_bytes(inst: &Inst) -> u32 {
+    let entry = inst.entry();
+    let bytes = |ty: Ty| u32::from(ty.dwords()) * 4;
+    match inst.op {
+        Op::FlatLoadUbyte | Op::FlatLoadSbyte | Op::FlatStoreByte => return 1,
+        Op::BufferLoadUbyte | Op::BufferLoadSbyte | Op::BufferStoreByte => return 1,
+        Op::DsReadI8 | Op::DsReadU8 | Op::DsWriteB8 => return 1,
+        Op::FlatLoadUshort | Op::FlatLoadSshort | Op::FlatStoreShort => return 2,
+        Op::BufferLoadUshort | Op::BufferLoadSshort | Op::BufferStoreShort => return 2,
+        Op::DsReadI16 | Op::DsReadU16 | Op::DsWriteB16 => return 2,
+        _ => {}
+    }
+    match entry.format {
+        Format::Smem => bytes(entry.dst),
+        // Bit 5 of the code tells atomics of two dwords.
+        Format::Flat | Format::Mubuf if entry.atomic => {
+            if entry.code & 0x20 != 0 {
+                8
+            } else {
+                4
+            }
+        }
+        Format::Flat => bytes(entry.dst).max(bytes(entry.src[1])),
+        // What a format means is in the descriptor.
+        Format::Mubuf if entry.code < 0x10 => 0,
+        Format::Mubuf => bytes(entry.dst),
+        Format::Ds if entry.atomic => bytes(entry.src[1]),
+        Format::Ds if entry.two_offsets && entry.dst == Ty::None => bytes(entry.src[1]) + bytes(entry.src[2]),
+        Format::Ds => bytes(entry.dst).max(bytes(entry.src[1])),
+        _ => 0,
     }
 }
 
@@ -352,6 +387,10 @@ impl Isa for Gcn3 {
             cross_lane: masks::cross_lane(inst),
             waits_for_all: false,
         }
+    }
+
+    fn access_bytes(&self, inst: &Inst) -> u32 {
+        access_bytes(inst)
     }
 
     #[inline]

@@ -94,6 +94,18 @@ impl Isa for Guppy {
         }
     }
 
+    fn access_bytes(&self, inst: &Inst) -> u32 {
+        // Textures have texels of four bytes; how many of them a sample reads is up to its sampler.
+        match inst.op {
+            Op::Ld => 4 * inst.args.view.swizzle.count().max(1) as u32,
+            Op::St => match self.bindings.view('u', inst.args.view.index) {
+                Ok(View::Buffer { .. }) => 4 * inst.args.view.swizzle.count().max(1) as u32,
+                _ => 4,
+            },
+            _ => 0,
+        }
+    }
+
     #[inline]
     fn exec<B: Bus>(&self, inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {
         exec::exec(inst, at, regs, &self.bindings, bus)

@@ -121,6 +121,13 @@ impl Isa for Harp {
         regs.start(&self.arch, start);
     }
 
+    fn access_bytes(&self, inst: &Inst) -> u32 {
+        match inst.op {
+            Op::Ld | Op::St => self.arch.bytes,
+            _ => 0,
+        }
+    }
+
     fn facts(&self, inst: &Inst, _pc: Pc, next: Pc) -> Facts {
         let gprs = self.arch.gprs as u16;
         let (mut reads, mut writes) = (Vec::new(), Vec::new());

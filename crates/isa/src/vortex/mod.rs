@@ -87,6 +87,16 @@ impl Isa for Vortex {
         regs.start(start, self.args);
     }
 
+    fn access_bytes(&self, inst: &Inst) -> u32 {
+        match inst.op {
+            Op::Lb | Op::Lbu | Op::Sb => 1,
+            Op::Lh | Op::Lhu | Op::Sh => 2,
+            // Words, and atomics of words.
+            _ if inst.entry().class == Class::Mem && inst.entry().format != Format::Fence => 4,
+            _ => 0,
+        }
+    }
+
     fn facts(&self, inst: &Inst, pc: Pc, _next: Pc) -> Facts {
         let [rd, sources @ ..] = inst.registers();
         let mut reads: Vec<u16> = Vec::new();

@@ -1,52 +1,87 @@
-//! DWARF line tables: the source line of every instruction address.
+//! DWARF line tables: the source line of every instruction address, and for code that was inlined from headers of a library
+//! the line of the user's file where it is used.
 
+use super::inlined::{self, Slice};
 use addr2line::gimli::{self, EndianSlice, LittleEndian};
 use object::{Object, ObjectSection};
+use std::collections::BTreeMap;
 
-/// (address, file index, line) sorted by address, and the file names. Damaged tables give what could be read.
-pub fn read<'a>(elf: &impl Object<'a>) -> (Vec<(u64, u32, u32)>, Vec<String>) {
+/// What an object file says about where its code comes from.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    /// (address, file index, line) sorted by address.
+    pub table: Vec<(u64, u32, u32)>,
+    pub files: Vec<String>,
+    /// By address of a row of the table whose file is a library's: file index and line of the call in a file of the user's.
+    pub sites: BTreeMap<u64, (u32, u32)>,
+}
+
+impl Lines {
+    /// The place of a file in the list, which gets it if it is new.
+    fn file(&mut self, name: String) -> u32 {
+        let index = self.files.iter().position(|f| *f == name).unwrap_or_else(|| {
+            self.files.push(name);
+            self.files.len() - 1
+        });
+        index as u32
+    }
+}
+
+/// Damaged tables give what could be read.
+pub fn read<'a>(elf: &impl Object<'a>) -> Lines {
     let section = |id: gimli::SectionId| -> Result<EndianSlice<'a, LittleEndian>, gimli::Error> {
         let data = elf.section_by_name(id.name()).and_then(|s| s.data().ok()).unwrap_or(&[]);
         Ok(EndianSlice::new(data, LittleEndian))
     };
-    let mut lines = Vec::new();
-    let mut files = Vec::new();
+    let mut lines = Lines::default();
     if let Ok(dwarf) = gimli::Dwarf::load(section) {
         let mut units = dwarf.units();
         while let Ok(Some(header)) = units.next() {
-            let _ = unit_lines(&dwarf, header, &mut lines, &mut files);
+            let _ = unit_lines(&dwarf, header, &mut lines);
         }
     }
-    lines.sort_unstable();
-    lines.dedup_by_key(|l| l.0);
-    (lines, files)
+    lines.table.sort_unstable();
+    lines.table.dedup_by_key(|l| l.0);
+    lines
 }
-
-type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
 fn unit_lines<'a>(
     dwarf: &gimli::Dwarf<Slice<'a>>,
     header: gimli::UnitHeader<Slice<'a>>,
-    lines: &mut Vec<(u64, u32, u32)>,
-    files: &mut Vec<String>,
+    lines: &mut Lines,
 ) -> Result<(), gimli::Error> {
     let unit = dwarf.unit(header)?;
     let Some(program) = unit.line_program.clone() else { return Ok(()) };
+    // Addresses of rows by the number that the unit has for their file.
+    let mut foreign: Vec<u64> = Vec::new();
+    let mut known: BTreeMap<u64, (u32, bool)> = BTreeMap::new();
     let mut rows = program.rows();
     while let Some((header, row)) = rows.next_row()? {
         if row.end_sequence() {
             continue;
         }
         let Some(line) = row.line() else { continue };
-        let name = match row.file(header) {
-            Some(file) => dwarf.attr_string(&unit, file.path_name())?.to_string_lossy().into_owned(),
-            None => String::new(),
+        let number = row.file_index();
+        let (index, users) = match known.get(&number) {
+            Some(&file) => file,
+            None => {
+                let name = inlined::name(dwarf, &unit, header, number)?;
+                let file = (lines.file(name), inlined::is_users(dwarf, &unit, header, number));
+                known.insert(number, file);
+                file
+            }
         };
-        let index = files.iter().position(|f| *f == name).unwrap_or_else(|| {
-            files.push(name);
-            files.len() - 1
-        });
-        lines.push((row.address(), index as u32, line.get() as u32));
+        if !users {
+            foreign.push(row.address());
+        }
+        lines.table.push((row.address(), index, line.get() as u32));
+    }
+    // Most units have no code of a library: their tree is not walked.
+    if !foreign.is_empty() {
+        for (address, file, line) in inlined::sites(dwarf, &unit, &foreign)? {
+            let file = lines.file(file);
+            lines.sites.insert(address, (file, line));
+        }
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ pub(crate) mod bundle;
 mod descriptor;
 mod error;
 mod image;
+mod inlined;
 mod kernel;
 pub(crate) mod lines;
 mod metadata;
@@ -19,8 +20,10 @@ pub use kernel::{ArgKind, Kernel, KernelArg};
 pub use write::from_assembly;
 
 use image::at;
+use lines::Lines;
 use object::read::elf::{ElfFile64, FileHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use wb_isa::gcn3::generation::{self, GFX8, Target};
 use wb_program::Segment;
@@ -46,6 +49,8 @@ pub struct CodeObject {
     /// (address, file index, line), sorted by address.
     pub lines: Vec<(u64, u32, u32)>,
     pub files: Vec<String>,
+    /// By address of a line: where the user's code calls what was inlined from a library there.
+    pub sites: BTreeMap<u64, (u32, u32)>,
     pub version: u8,
     /// Addresses and sizes of functions.
     extents: Vec<(u64, u64)>,
@@ -89,7 +94,7 @@ impl CodeObject {
         if kernels.is_empty() {
             return Err(CodeObjectError::Empty);
         }
-        let (lines, files) = lines::read(&elf);
+        let Lines { table: lines, files, sites } = lines::read(&elf);
         let extents = extents(&elf);
         let relocations = relocations(&elf, &segments)?;
         let variables = variables(&elf, &segments)?;
@@ -107,6 +112,7 @@ impl CodeObject {
             relocations,
             lines,
             files,
+            sites,
             version,
             extents,
             flags,

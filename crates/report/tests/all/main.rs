@@ -4,3 +4,4 @@ mod charts;
 mod common;
 mod graphs;
 mod pictures;
+mod run_page;

@@ -85,8 +85,19 @@ pub fn describe(machine: &Machine, contexts: u32) -> Vec<UnitInfo> {
                 Port::Lds => "lds",
             }
             .into(),
+            // A pipeline with a depth may keep its entry longer.
+            interval: if u.depth > 0 { 0 } else { occupancy(u, machine.core.lanes) },
         })
         .collect()
+}
+
+/// Cycles that an instruction keeps a copy of the unit: its lanes go through in so many passes.
+fn occupancy(unit: &Unit, lanes: u32) -> u32 {
+    unit.interval.max(1) * passes(unit, lanes)
+}
+
+fn passes(unit: &Unit, lanes: u32) -> u32 {
+    if unit.lanes == 0 { 1 } else { lanes.div_ceil(unit.lanes) }
 }
 
 /// Sets of copies a core has.
@@ -117,13 +128,13 @@ impl Units {
             .iter()
             .map(|u| {
                 let scopes = scopes(u.scope, machine.core.partitions, contexts) as usize;
-                let passes = if u.lanes == 0 { 1 } else { machine.core.lanes.div_ceil(u.lanes) };
+                let passes = passes(u, machine.core.lanes);
                 UnitState {
                     copies: vec![Copy::default(); u.count as usize * scopes],
                     count: u.count as usize,
                     scope: u.scope,
                     passes: u64::from(passes),
-                    occupancy: u64::from(u.interval.max(1)) * u64::from(passes),
+                    occupancy: u64::from(occupancy(u, machine.core.lanes)),
                     depth: u64::from(u.depth),
                     earliest: vec![0; scopes],
                 }

@@ -81,7 +81,7 @@ fn event(r: &mut Random) -> Event {
 
 fn info() -> TraceInfo {
     let code = (0..20).map(|pc| CodeLine { pc, addr: u64::from(pc) * 4, ..CodeLine::default() });
-    let unit = UnitInfo { name: "alu".into(), instances: 4, port: "none".into() };
+    let unit = UnitInfo { name: "alu".into(), instances: 4, port: "none".into(), ..UnitInfo::default() };
     TraceInfo {
         program: "random".into(),
         lanes: 64,

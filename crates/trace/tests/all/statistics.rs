@@ -10,7 +10,7 @@ fn info() -> TraceInfo {
         line: pc + 1,
         label: String::new(),
         branch,
-        bytes: Vec::new(),
+        ..CodeLine::default()
     };
     TraceInfo {
         program: "by-hand".into(),
@@ -22,8 +22,16 @@ fn info() -> TraceInfo {
         cores: 1,
         partitions: 1,
         slots: 2,
-        units: vec![UnitInfo { name: "alu".into(), instances: 2, port: "none".into() }],
+        units: vec![UnitInfo {
+            name: "alu".into(),
+            instances: 2,
+            port: "none".into(),
+            ..UnitInfo::default()
+        }],
         classes: vec!["int".into()],
+        line_bytes: Vec::new(),
+        lds_banks: 0,
+        files: Vec::new(),
         code: vec![
             line(0, "addi", false),
             line(1, "split", true),

@@ -33,6 +33,10 @@ pub struct HipArgs {
     /// Draw the execution history of each launch (.png or .svg)
     #[arg(long, value_name = "FILE")]
     pub(super) picture: Option<PathBuf>,
+    /// Write one page of HTML: a row for each launch, and for each kernel source and assembly as heat maps, branches, memory,
+    /// occupancy and a timeline
+    #[arg(long, value_name = "FILE", conflicts_with = "no_stats")]
+    pub(super) html: Option<PathBuf>,
     /// Mark a branch of the kernels' code for splitting, by address, FILE:LINE or LABEL; repeatable (docs/splitting.md)
     #[arg(long = "split-at", value_name = "PLACE")]
     pub(super) split_at: Vec<String>,
@@ -92,6 +96,7 @@ impl HipArgs {
             trace: absolute(&self.trace.trace)?,
             trace_options: self.trace.options()?,
             picture: absolute(&self.picture)?,
+            page: self.html.is_some(),
             wcet: self.wcet.then(|| self.analysis.for_hip()).transpose()?,
             records: Some(folder.records()),
             command: Some(std::process::id()),
@@ -100,7 +105,7 @@ impl HipArgs {
         options.affordable_machine()?;
         let picture = options.picture_of(1, 1);
         picture.iter().try_for_each(|p| wavebound::report::check_name(p))?;
-        let files = [options.trace_of(1, 1), picture, self.report.clone()];
+        let files = [options.trace_of(1, 1), picture, self.report.clone(), self.html.clone()];
         wavebound::files::check_outputs(files.iter().flatten().map(PathBuf::as_path))?;
         Ok(options)
     }

@@ -4,6 +4,7 @@
 mod args;
 mod folder;
 mod library;
+mod page;
 mod report;
 mod told;
 
@@ -53,6 +54,9 @@ pub fn main(args: HipArgs) -> CommandResult {
     let status = wait(child, &watch)?;
     let told = told::read(records, args.wcet)?;
     report::report(&args, &told, status)?;
+    if let Some(path) = &args.html {
+        page::write(&args, &told, path)?;
+    }
     Ok(match (status.code(), status.signal()) {
         // All is well with the program, but not every question was answered.
         (Some(0), _) if !told.missing.is_empty() => ExitCode::from(NO_BOUND),

@@ -2,6 +2,7 @@
 
 use super::args::HipArgs;
 use super::told::{Missing, Start, Told};
+use crate::commands::outcome::size;
 use crate::commands::print;
 use miette::IntoDiagnostic;
 use serde::Serialize;
@@ -138,12 +139,6 @@ fn launch_json(l: &LaunchRecord, lanes: u32) -> LaunchJson<'_> {
         block: l.block,
         sum: sum(std::iter::once(l), lanes),
     }
-}
-
-/// `16x16`; dimensions of one at the end are left out.
-fn size(size: [u32; 3]) -> String {
-    let used = size.iter().rposition(|&n| n > 1).unwrap_or(0);
-    size[..=used].iter().map(u32::to_string).collect::<Vec<_>>().join("x")
 }
 
 struct Row {

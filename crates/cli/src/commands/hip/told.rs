@@ -4,6 +4,7 @@ use miette::IntoDiagnostic;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use wavebound::report::pages::run::Part;
 use wb_hip::{LaunchRecord, Record, short_name};
 
 /// What the library told.
@@ -13,6 +14,8 @@ pub(super) struct Told {
     /// Processes of the run that used the library.
     pub(super) processes: u32,
     pub(super) launches: Vec<LaunchRecord>,
+    /// Kernels with the process that launched them, for a page.
+    pub(super) parts: Vec<(u32, String, Part)>,
     pub(super) bounds: Vec<Bound>,
     pub(super) missing: Vec<Missing>,
     pub(super) errors: Vec<String>,
@@ -56,6 +59,7 @@ pub(super) fn read(records: File, wcet: bool) -> miette::Result<Told> {
                 told.start.get_or_insert(Start { machine, mechanism, lanes, clock_mhz, timed });
             }
             Ok(Record::Launch(launch)) => told.launches.push(launch),
+            Ok(Record::Part { process, kernel, part }) => told.parts.push((process, kernel, *part)),
             Ok(Record::Bound { process, kernel, text, report }) => {
                 told.bounds.push(Bound { process, kernel, text, report: *report });
             }

@@ -1,7 +1,7 @@
 //! Drawings of the page: bars of bound and observed, the control flow with the worst way, source and assembly coloured
 //! by what they add to the bound.
 
-use super::digits::number;
+use crate::pages::digits::number;
 use crate::pages::section;
 use crate::{GraphEdge, GraphNode, escape, graph_inline};
 use std::fmt::Write;

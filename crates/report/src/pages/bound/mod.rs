@@ -1,14 +1,13 @@
 //! The report of a bound as one HTML file: style and drawings are inside, nothing is loaded, nothing is scripted. What
 //! a user asked for comes first, what it rests on last; parts fold. All text is escaped.
 
-mod digits;
 mod heat;
 mod style;
 mod tables;
 
 use crate::escape;
+use crate::pages::digits::number;
 use crate::pages::{close, open, section};
-use digits::number;
 use std::fmt::Write;
 use wb_bound::{KernelBound, Status, behind_all};
 use wb_jobs::last_part;

@@ -1,8 +1,8 @@
 //! Cards and tables of the page: numbers first, then the worst way, loops, branches, launches and what it all rests on.
 
-use super::digits::number;
 use crate::escape;
 use crate::pages as html;
+use crate::pages::digits::number;
 use std::fmt::Write;
 use wb_bound::{CodePlace, KernelBound, Status, count};
 

@@ -3,8 +3,12 @@
 use wb_trace::{Event, Kind, Mask, MaskCause, NO_PC, PortKind, StallReason, TraceInfo, UnitInfo};
 
 pub fn info(lanes: u32, cores: u32, slots: u32) -> TraceInfo {
-    let unit =
-        |name: &str, instances, port: &str| UnitInfo { name: name.into(), instances, port: port.into() };
+    let unit = |name: &str, instances, port: &str| UnitInfo {
+        name: name.into(),
+        instances,
+        port: port.into(),
+        ..UnitInfo::default()
+    };
     TraceInfo {
         program: "made-up".into(),
         timed: true,
