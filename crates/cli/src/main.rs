@@ -6,8 +6,8 @@ mod report;
 use clap::{CommandFactory, Parser, Subcommand};
 use commands::interrupt::Interrupted;
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compare, compile, demo, export, facts, hip, info, kernels, lost, manual,
-    picture, predict, reproduce, run, split, sweep, synthetic, tell, view, wcet, workloads, worst,
+    asm, bench, campaign, cfg, check_bound, compare, compile, demo, export, facts, hip, info, kernels, lost,
+    manual, picture, predict, reproduce, run, split, sweep, synthetic, tell, view, wcet, workloads, worst,
 };
 use std::process::ExitCode;
 

@@ -62,10 +62,17 @@ pub(crate) struct SlotRow {
 }
 
 pub(crate) enum BarKind {
-    Unit { unit: usize, instance: u32 },
-    Cache { port: PortKind },
+    Unit {
+        unit: usize,
+        instance: u32,
+    },
+    Cache {
+        port: PortKind,
+    },
     /// All copies of a unit in all cores.
-    Kind { unit: usize },
+    Kind {
+        unit: usize,
+    },
 }
 
 pub(crate) struct Bar {

@@ -161,13 +161,7 @@ fn legend_rows(legend: &Legend, width: i32) -> i32 {
     legend_places(legend, width).last().map_or(0, |place| place.1 + 1)
 }
 
-fn paint(
-    history: &History,
-    options: &PictureOptions,
-    layout: &Layout,
-    legend: &Legend,
-    canvas: &mut Canvas,
-) {
+fn paint(history: &History, options: &PictureOptions, layout: &Layout, legend: &Legend, canvas: &mut Canvas) {
     if !options.title.is_empty() {
         let at = (layout.margin(), layout.margin() + 8);
         canvas.text(&options.title, at, TITLE_SIZE, Align::Left, INK);
@@ -345,12 +339,7 @@ fn paint_axis(canvas: &mut Canvas, layout: &Layout) {
     canvas.text("cycle", (layout.plot_x - 8, y + 14), LABEL_SIZE, Align::Right, INK);
 }
 
-fn paint_bar(
-    canvas: &mut Canvas,
-    history: &History,
-    layout: &Layout,
-    bar: &Bar,
-) {
+fn paint_bar(canvas: &mut Canvas, history: &History, layout: &Layout, bar: &Bar) {
     let (x, y) = (layout.plot_x, bar.y);
     canvas.frame(x, y, layout.plot_width, BAR_HEIGHT, LINE);
     canvas.rect(x, y, layout.plot_width, BAR_HEIGHT, rgb(IDLE));
@@ -423,13 +412,7 @@ fn paint_kind(canvas: &mut Canvas, history: &History, layout: &Layout, bar: &Bar
 }
 
 /// Each column is divided in proportion to its hits, misses and evictions.
-fn paint_cache(
-    canvas: &mut Canvas,
-    history: &History,
-    layout: &Layout,
-    bar: &Bar,
-    port: PortKind,
-) {
+fn paint_cache(canvas: &mut Canvas, history: &History, layout: &Layout, bar: &Bar, port: PortKind) {
     let mut counts = vec![[0u64; 3]; layout.columns];
     let cores = if bar.all { 0..layout.cores } else { bar.core..bar.core + 1 };
     for access in cores.flat_map(|core| history.accesses(core, port)) {
@@ -455,11 +438,7 @@ fn paint_cache(
     }
 }
 
-fn paint_legend(
-    canvas: &mut Canvas,
-    layout: &Layout,
-    legend: &Legend,
-) {
+fn paint_legend(canvas: &mut Canvas, layout: &Layout, legend: &Legend) {
     let left = layout.margin();
     let width = layout.width - 2 * left;
     let places = legend_places(legend, width);

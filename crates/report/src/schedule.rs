@@ -107,13 +107,7 @@ fn paint(table: &Timetable, plan: &Plan, canvas: &mut Canvas) {
     }
 }
 
-fn paint_panel(
-    canvas: &mut Canvas,
-    table: &Timetable,
-    plan: &Plan,
-    turns: &[Turn],
-    top: i32,
-) {
+fn paint_panel(canvas: &mut Canvas, table: &Timetable, plan: &Plan, turns: &[Turn], top: i32) {
     let wide = turns.len() as i32 * CELL;
     // Every other row is shaded; names where there is room for them.
     let mut labelled = i32::MIN / 2;
@@ -157,7 +151,10 @@ mod tests {
     /// Rectangles of a colour.
     fn count(svg: &str, color: RGBColor) -> usize {
         let fill = format!("fill=\"#{:02x}{:02x}{:02x}\"", color.0, color.1, color.2);
-        svg.lines().filter(|l| l.starts_with("<path") && l.contains(&fill)).map(|l| l.matches('M').count()).sum()
+        svg.lines()
+            .filter(|l| l.starts_with("<path") && l.contains(&fill))
+            .map(|l| l.matches('M').count())
+            .sum()
     }
 
     #[test]
@@ -194,6 +191,10 @@ mod tests {
         assert!(timetable_svg(&Timetable::default()).ends_with("</svg>\n"));
         let row = Turn { row: Some(9), ..Turn::default() };
         let table = Timetable { rows: vec!["wave 0".into()], turns: vec![row], ..Timetable::default() };
-        assert_eq!(count(&timetable_svg(&table), ISSUE), 1, "a wave without a row is left out, and the legend is not");
+        assert_eq!(
+            count(&timetable_svg(&table), ISSUE),
+            1,
+            "a wave without a row is left out, and the legend is not"
+        );
     }
 }

@@ -272,7 +272,9 @@ impl Near {
                 let port = |slot: u16| u32::from(slot) % partitions;
                 during(o) && stranger(o) && port(o.slot) == port(stall.slot)
             }),
-            StallReason::Merge => issues(&|o, _, _| o.wave == stall.wave && o.path != stall.path && during(o)),
+            StallReason::Merge => {
+                issues(&|o, _, _| o.wave == stall.wave && o.path != stall.path && during(o))
+            }
             StallReason::Barrier => self.last_at_barrier(e, to),
             StallReason::Memory | StallReason::Dependency => {
                 self.producer(i, stall, reason, store).into_iter().collect()

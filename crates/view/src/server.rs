@@ -131,8 +131,12 @@ fn route(view: &View, path: &str, query: &str) -> Page {
 
 fn tile_page(view: &View, asked: &Query) -> Result<Page, ViewError> {
     let rows = asked.number("first")?..asked.number("last")?;
-    let wanted =
-        tile::Asked { from: asked.number("from")?, to: asked.number("to")?, rows, columns: asked.number("columns")? };
+    let wanted = tile::Asked {
+        from: asked.number("from")?,
+        to: asked.number("to")?,
+        rows,
+        columns: asked.number("columns")?,
+    };
     Ok(json(&tile::tile(asked.trace(view)?, &wanted)?))
 }
 

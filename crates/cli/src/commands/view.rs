@@ -62,7 +62,8 @@ pub fn main(args: ViewArgs) -> CommandResult {
     tell("wavebound: this computer alone can open it; Ctrl-C ends the viewer");
     if args.open {
         let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-        let started = Command::new(opener).arg(&serving.url).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let started =
+            Command::new(opener).arg(&serving.url).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         if started.is_err() {
             tell(&format!("wavebound: there is no {opener}; open the address yourself"));
         }
@@ -76,7 +77,11 @@ fn open(path: &Path, watch: &Watch) -> miette::Result<Store> {
     if !super::picture::is_trace(path) {
         // The error says what is wrong with the file itself, if anything is.
         wavebound::files::open(path, Kind::Trace)?;
-        return Err(miette!(help = "wavebound run … --trace FILE writes one", "{} is not a trace", path.display()));
+        return Err(miette!(
+            help = "wavebound run … --trace FILE writes one",
+            "{} is not a trace",
+            path.display()
+        ));
     }
     let bar = bar();
     let store = Store::open(path, &mut |read, all| heard(&bar, watch, read, all)).into_diagnostic();
@@ -123,7 +128,8 @@ fn run(target: &Target, watch: &Watch) -> miette::Result<Store> {
     let job = target.job()?;
     let unkept = || "cannot write the trace into the folder for temporary files (TMPDIR)";
     let file = wavebound::files::scratch().into_diagnostic().wrap_err_with(unkept)?;
-    let mut writer = TraceWriter::with(BufWriter::new(file), TraceOptions { memory: true, ..TraceOptions::default() });
+    let mut writer =
+        TraceWriter::with(BufWriter::new(file), TraceOptions { memory: true, ..TraceOptions::default() });
     let progress = Progress::new();
     let mut report = |cycles, instructions| {
         progress.show(cycles, instructions);
@@ -143,7 +149,8 @@ fn run(target: &Target, watch: &Watch) -> miette::Result<Store> {
 /// Texts of the source files that traces name. Only the last part of a name is used, in folders that the user named: a trace
 /// from elsewhere cannot ask for any other file.
 fn sources(traces: &[Store], args: &ViewArgs) -> Vec<Source> {
-    let beside = |path: &Path| path.parent().map(|p| if p.as_os_str().is_empty() { ".".into() } else { p.to_owned() });
+    let beside =
+        |path: &Path| path.parent().map(|p| if p.as_os_str().is_empty() { ".".into() } else { p.to_owned() });
     let mut folders: Vec<PathBuf> = args.source.clone();
     folders.extend(beside(args.target.file()));
     folders.extend(args.with.as_deref().and_then(beside));

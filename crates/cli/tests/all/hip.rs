@@ -517,7 +517,8 @@ fn a_sweep_measures_what_the_program_does() {
     let here = tempfile::tempdir().expect("folder");
     let program = folder.join("vector_add").display().to_string();
     let plan = here.path().join("plan.toml");
-    std::fs::write(&plan, format!("[axes]\nhip = [['{program}']]\ndram.latency = [100, 400]\n")).expect("plan");
+    std::fs::write(&plan, format!("[axes]\nhip = [['{program}']]\ndram.latency = [100, 400]\n"))
+        .expect("plan");
     let sweep = Command::new(env!("CARGO_BIN_EXE_wavebound"))
         .args(["sweep", &plan.display().to_string(), "--format", "json"])
         .arg("--store")

@@ -193,6 +193,11 @@ fn a_side_that_no_run_entered_is_charged_what_the_user_says() {
     };
     let (less, more) = (bound("1000"), bound("5000"));
     assert!(more >= less + 4000, "{less} with 1000 cycles for the side, {more} with 5000");
-    let run = json(&[&["run", &file, "--grid", "64", "--arg", "buf:u32:64:uniform=0..1"], &split[..]].concat());
-    assert!(run["totals"]["cycles"].as_u64().is_some_and(|cycles| cycles <= less), "{less}: {}", run["totals"]);
+    let run =
+        json(&[&["run", &file, "--grid", "64", "--arg", "buf:u32:64:uniform=0..1"], &split[..]].concat());
+    assert!(
+        run["totals"]["cycles"].as_u64().is_some_and(|cycles| cycles <= less),
+        "{less}: {}",
+        run["totals"]
+    );
 }
