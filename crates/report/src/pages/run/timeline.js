@@ -50,7 +50,7 @@
     const tip = element('div', box);
     tip.className = 'tip';
     const paint = canvas.getContext('2d');
-    const view = { from: 0, to: end, band: Math.max(10, Math.min(64, Math.floor(420 / Math.max(1, rows.length)))), y: 0 };
+    const view = { from: 0, to: end, band: Math.max(13, Math.min(64, Math.floor(420 / Math.max(1, rows.length)))), y: 0 };
     let wide = 0, high = 0, waiting = false, drag = null;
 
     function colours() {
@@ -117,7 +117,7 @@
           for (const run of masks[m.mask]) paint.fillRect(a, top + run[0] * lane, w, Math.max(0.5, run[1] * lane));
         }
         paint.restore();
-        if (view.band >= 10) {
+        if (view.band >= 12) {
           paint.fillStyle = c.soft;
           paint.fillText('core ' + row.core + ' · ' + row.slot, 4, top + Math.min(view.band - gap, 14) - 3);
         }
