@@ -24,7 +24,7 @@ impl Random {
 pub fn run(seed: u64, steps: usize) -> (TraceInfo, Vec<Event>) {
     let code =
         (0..16).map(|pc| CodeLine { pc, text: format!("op{pc}"), line: pc + 1, ..CodeLine::default() });
-    let unit = UnitInfo { name: "alu".into(), instances: 1, port: "none".into() };
+    let unit = UnitInfo { name: "alu".into(), instances: 1, port: "none".into(), ..UnitInfo::default() };
     let info = TraceInfo {
         program: "made-up".into(),
         timed: true,
