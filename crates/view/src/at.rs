@@ -20,7 +20,8 @@ pub struct Asked {
     pub core: u16,
     pub slot: u16,
     pub cycle: u64,
-    /// The path of this lane.
+    /// This path, or that of this lane; otherwise any.
+    pub path: Option<u16>,
     pub lane: Option<u32>,
 }
 
@@ -174,7 +175,8 @@ impl Take for Here<'_> {
             return;
         }
         let lane = a.lane.is_some_and(|l| span.mask.checked_shr(l).unwrap_or(0) & 1 == 1);
-        if lane || self.found.is_none() {
+        let wanted = a.path.map_or(lane, |path| path == span.path);
+        if wanted || self.found.is_none() {
             self.found = Some(span);
         }
     }

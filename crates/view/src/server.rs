@@ -145,6 +145,7 @@ fn at_page(view: &View, asked: &Query) -> Result<Page, ViewError> {
         core: asked.number("core")?,
         slot: asked.number("slot")?,
         cycle: asked.number("cycle")?,
+        path: asked.number("path").ok(),
         lane: asked.number("lane").ok(),
     };
     Ok(json(&at::at(asked.trace(view)?, &wanted)?))

@@ -283,7 +283,7 @@ fn tables_and_charts_of_a_data_set() {
     for (extra, wanted) in [
         (&["--chart", "lines"][..], "<polyline"),
         (&["--chart", "bars", "--speedup", "mechanism=none"], "speed-up"),
-        (&["--chart", "heat"], "<rect"),
+        (&["--chart", "heat"], "<path"),
         (&["--pareto", "cycles,bound"], "<circle"),
     ] {
         let svg = text(&dir.join("chart.svg"));

@@ -57,11 +57,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("testgen", &PRODUCT),
     ("lab", &LABORATORY),
     ("filetests", &["hw", "isa", "jobs", "objects", "sim", "trace"]),
+    ("view", &["files", "report", "trace"]),
     ("cli", &["hip", "lab", "wavebound"]),
 ];
 
 /// What a user's run needs.
-const PRODUCT: [&str; 19] = [
+const PRODUCT: [&str; 20] = [
     "bound",
     "check",
     "device",
@@ -79,6 +80,7 @@ const PRODUCT: [&str; 19] = [
     "sim",
     "sweep",
     "trace",
+    "view",
     "wcet",
     "workloads",
 ];

@@ -83,7 +83,7 @@ export class Panels {
       for (const o of w.on) {
         const line = make('div', undefined, 'soft');
         const link = make('a', `wave ${o.wave}${o.path ? ', path ' + o.path : ''} at ${number(o.cycle)}`, 'waited-for');
-        link.addEventListener('click', () => this.doing.go({ trace: place.trace, core: o.core, slot: o.slot, cycle: o.cycle }));
+        link.addEventListener('click', () => this.doing.go({ trace: place.trace, core: o.core, slot: o.slot, cycle: o.cycle, path: o.path }));
         line.append('\u2003for ', link, ` ${o.what}`);
         box.append(line);
       }

@@ -126,7 +126,7 @@ function remember() {
   const c = view.chosen;
   const parts = { from: Math.round(view.from), to: Math.round(view.to), rows: view.rowHeight, by: view.by, dark: view.dark ? 1 : 0,
     top: panes.map(p => Math.round(p.top)).join('.') };
-  if (c) parts.at = [c.trace, c.core, c.slot, c.cycle, c.lane ?? ''].join('.');
+  if (c) parts.at = [c.trace, c.core, c.slot, c.cycle, c.lane ?? '', c.path ?? ''].join('.');
   history.replaceState(null, '', '#' + new URLSearchParams(parts));
 }
 
@@ -139,7 +139,8 @@ function restore() {
   (parts.get('top') || '').split('.').forEach((t, i) => { if (panes[i] && Number.isFinite(Number(t))) panes[i].top = Number(t); });
   $('colour').value = view.by;
   const at = (parts.get('at') || '').split('.');
-  if (at.length === 5) choose({ trace: +at[0], core: +at[1], slot: +at[2], cycle: +at[3], lane: at[4] === '' ? undefined : +at[4] });
+  const optional = text => text === '' ? undefined : Number(text);
+  if (at.length === 6) choose({ trace: +at[0], core: +at[1], slot: +at[2], cycle: +at[3], lane: optional(at[4]), path: optional(at[5]) });
 }
 
 // ---- choosing
@@ -149,7 +150,8 @@ async function choose(place) {
   view.chosen = place;
   if (!place) { panels.show(null); changed(); return; }
   const values = { trace: place.trace, core: place.core, slot: place.slot, cycle: place.cycle };
-  if (place.lane !== undefined) values.lane = place.lane;
+  if (place.path !== undefined) values.path = place.path;
+  else if (place.lane !== undefined) values.lane = place.lane;
   try {
     const answer = await ask('api/at', values);
     if (answer) { place.from = answer.from; place.to = answer.to; place.answer = answer; }
@@ -267,8 +269,14 @@ canvas.addEventListener('wheel', e => {
   zoom(Math.pow(1.0018, e.deltaY), Math.max(0, (e.offsetX - LABELS) / (canvas.clientWidth - LABELS)));
 }, { passive: false });
 
-function zoom(factor, at = 0.5) {
-  const span = view.to - view.from, middle = view.from + at * span, end = Math.max(...panes.map(p => p.trace.cycles), 1);
+// Around a place of the picture; by key around what is chosen, if that is in sight.
+function zoom(factor, at) {
+  const span = view.to - view.from;
+  if (at === undefined) {
+    const chosen = view.chosen ? (view.chosen.cycle - view.from) / span : -1;
+    at = chosen >= 0 && chosen <= 1 ? chosen : 0.5;
+  }
+  const middle = view.from + at * span, end = Math.max(...panes.map(p => p.trace.cycles), 1);
   const wide = Math.min(Math.max(span * factor, 8), end * 1.05 + 8);
   view.from = middle - at * wide; view.to = view.from + wide; changed();
 }
@@ -290,7 +298,7 @@ async function find(back) {
     if (!found) { say(`no ${back ? 'earlier' : 'later'} place for “${text}”`); return; }
     search.event = found.event;
     say(`wave ${found.wave}, cycle ${number(found.cycle)}`);
-    go({ trace: pane, core: found.core, slot: found.slot, cycle: found.cycle });
+    go({ trace: pane, core: found.core, slot: found.slot, cycle: found.cycle, path: text.startsWith('wave') ? undefined : found.path });
   } catch (error) { say(String(error.message || error)); }
 }
 
@@ -337,7 +345,7 @@ function step(way) {
   const c = view.chosen, issued = c && c.answer && c.answer.issued;
   const cycle = issued && issued[way];
   if (cycle === undefined || cycle === null) { say('choose an instruction first'); return; }
-  go({ trace: c.trace, core: c.core, slot: c.slot, cycle, lane: c.lane });
+  go({ trace: c.trace, core: c.core, slot: c.slot, cycle, path: c.answer.path });
 }
 
 const KEYS = {
