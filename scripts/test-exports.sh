@@ -30,3 +30,5 @@ check split --mechanism pws --s 1 --split-all fixtures/gcn3/basic.O2.co --kernel
     --arg buf:u32:192:iota --arg buf:u32:192 --arg u32:500
 check untimed fixtures/gcn3/basic.O2.co --untimed --kernel collatz --grid 192 --group 64 --arg buf:u32:192:iota \
     --arg buf:u32:192 --arg u32:500
+echo '== JSON against its schemas'
+"$venv/bin/python" scripts/exports/schemas.py "$WAVEBOUND"

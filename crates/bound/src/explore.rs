@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) type BranchSet = BTreeSet<u32>;
 
 /// One set of places and what came of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Candidate {
     /// Contexts the placement was made for.
     pub contexts: u32,
@@ -28,7 +28,7 @@ pub struct Candidate {
 }
 
 /// A placement that could not be bounded.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FailedPlacement {
     pub places: Vec<CodePlace>,
     pub error: String,

@@ -33,7 +33,7 @@ impl Default for Effort {
 }
 
 /// How good the placement is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Proof {
     /// No placement has a smaller bound: every one was measured and bounded.
     pub optimal: bool,

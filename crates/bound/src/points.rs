@@ -10,7 +10,7 @@ use wb_isa::{NO_PC, Pc};
 use wb_wcet::measure::Points;
 
 /// A place where time is taken.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PointRow {
     pub place: CodePlace,
     /// The instruction there.
@@ -22,7 +22,7 @@ pub struct PointRow {
 }
 
 /// The points of a kernel, by address.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct KernelPoints {
     pub kernel: String,
     pub file: String,

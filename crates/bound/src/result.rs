@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use wb_isa::Pc;
 
 /// How far a bound can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Nothing that decides time depends on the contents of buffers: one run is the time of every run.
@@ -22,7 +22,7 @@ pub enum Status {
 }
 
 /// An instruction and where it comes from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CodePlace {
     pub pc: Pc,
     /// As linked.
@@ -46,7 +46,7 @@ impl CodePlace {
 }
 
 /// A loop, its limit and why.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct LoopRow {
     pub header: CodePlace,
     /// Most rounds (back edges) for each entry.
@@ -60,7 +60,7 @@ pub struct LoopRow {
 }
 
 /// One step of the worst way.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct StepRow {
     /// From this point (none: the wave's start) to that one (none: its end).
     pub from: Option<CodePlace>,
@@ -76,7 +76,7 @@ pub struct StepRow {
 }
 
 /// What a basic block adds to the bound. A measured segment is divided among its blocks by their mean times.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct BlockRow {
     pub block: usize,
     pub first: CodePlace,
@@ -92,7 +92,7 @@ pub struct BlockRow {
 }
 
 /// A step from one block to another.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FlowRow {
     pub from: usize,
     pub to: usize,
@@ -104,7 +104,7 @@ pub struct FlowRow {
 }
 
 /// A source file and what its lines add to the bound. Only lines near code of the kernel are kept.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct SourceRow {
     pub file: String,
     /// Its text was found beside the program.
@@ -113,7 +113,7 @@ pub struct SourceRow {
 }
 
 /// A line of source. The cycles of a block are divided among its instructions equally.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct SourceLine {
     pub line: u32,
     pub text: String,
@@ -124,7 +124,7 @@ pub struct SourceLine {
 }
 
 /// A divergent branch and what splitting there does to the bound of a wave.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct BranchRow {
     pub branch: CodePlace,
     pub markable: bool,
@@ -139,7 +139,7 @@ pub struct BranchRow {
 }
 
 /// One launch of the kernel, measured once or several times.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct LaunchRow {
     /// Which launch it is; runs of the same one have the same number.
     #[serde(skip)]
@@ -159,21 +159,25 @@ pub struct LaunchRow {
     pub runs: u32,
     /// Geometries and arguments it was launched with, that with the most rounds first, each with hashes of the memory found.
     #[serde(serialize_with = "shapes")]
+    #[schemars(with = "Vec<LaunchHashes>")]
     pub shapes: Vec<(Shape, Vec<String>)>,
 }
 
 /// As JSON: hashes only; the certificate has it all.
 fn shapes<S: Serializer>(shapes: &[(Shape, Vec<String>)], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Hashes<'a> {
-        launch: String,
-        data: &'a [String],
-    }
-    serializer.collect_seq(shapes.iter().map(|(s, data)| Hashes { launch: s.hash(), data }))
+    serializer
+        .collect_seq(shapes.iter().map(|(s, data)| LaunchHashes { launch: s.hash(), data: data.clone() }))
+}
+
+/// A launch, and the contents of memory it was run with.
+#[derive(Serialize, schemars::JsonSchema)]
+struct LaunchHashes {
+    launch: String,
+    data: Vec<String>,
 }
 
 /// A bound by one of the published formulas, to compare.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PaperRow {
     pub rule: String,
     pub source: String,
@@ -183,7 +187,7 @@ pub struct PaperRow {
 }
 
 /// A way that no wave of the launches takes, with the proof.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct NeverRow {
     /// The branch, and the first instruction of the way.
     pub from: CodePlace,
@@ -192,7 +196,7 @@ pub struct NeverRow {
 }
 
 /// How much of the kernel the runs have shown.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct CoverageRow {
     /// Runs of all launches, and launches that were measured in them.
     pub runs: u32,
@@ -210,7 +214,7 @@ pub struct CoverageRow {
 }
 
 /// A place where time depends on contents, with what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct UseRow {
     pub place: CodePlace,
     /// The instruction.
@@ -222,7 +226,7 @@ pub struct UseRow {
 }
 
 /// Whether the time of a kernel's launches is the same for all contents.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct ExactRow {
     pub holds: bool,
     /// Why nothing could be shown, where the analysis did not apply at all.
@@ -234,7 +238,7 @@ pub struct ExactRow {
 }
 
 /// A part of a proved bound, over all launches.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct TermRow {
     pub name: &'static str,
     pub cycles: u64,
@@ -243,7 +247,7 @@ pub struct TermRow {
 }
 
 /// An access of which little is known, and what is charged for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct UnknownRow {
     pub place: CodePlace,
     pub text: String,
@@ -254,7 +258,7 @@ pub struct UnknownRow {
 }
 
 /// The proved bound of a kernel's launches.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct ProvedRow {
     /// None if there is no proof, and why.
     pub bound: Option<u64>,
@@ -275,7 +279,7 @@ pub struct ProvedRow {
 }
 
 /// The hybrid bound of a kernel's launches by own time and waits.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct ComposedRow {
     /// None if there is none, and why.
     pub bound: Option<u64>,
@@ -296,7 +300,7 @@ pub struct ComposedRow {
 }
 
 /// The bound of one kernel and everything it rests on.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct KernelBound {
     pub kernel: String,
     pub file: String,

@@ -144,6 +144,9 @@ enum Command {
     /// Write manual pages
     #[command(after_help = "Example:\n  wavebound man -o ~/.local/share/man/man1 && man wavebound-run")]
     Man(manual::ManArgs),
+    /// Print the JSON schema of what a command prints with --json
+    #[command(after_help = "Examples:\n  wavebound schema run\n  wavebound schema -o schemas")]
+    Schema(manual::SchemaArgs),
     /// Print completions for a shell
     #[command(after_help = "Examples:\n  \
         wavebound completions bash > ~/.local/share/bash-completion/completions/wavebound\n  \
@@ -191,6 +194,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => predict::main(args),
         Command::Bench(args) => bench::main(args),
         Command::Man(args) => manual::man(args, Cli::command()),
+        Command::Schema(args) => manual::schema(args),
         Command::Completions(args) => manual::completions(args, Cli::command()),
         Command::Demo(args) => demo::main(args),
     };

@@ -6,7 +6,7 @@ use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
     pub name: String,
@@ -106,7 +106,7 @@ impl Machine {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dispatch {
     #[default]
@@ -115,7 +115,7 @@ pub enum Dispatch {
 }
 
 /// One core (compute unit, SM). Slot `s` belongs to partition `s mod partitions`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Core {
     /// Lanes of a wave, 1 to 64.
@@ -143,7 +143,7 @@ pub struct Core {
     pub barriers: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrontEndKind {
     /// The next instruction is always there; a taken jump costs `branch_penalty`.
@@ -155,7 +155,7 @@ pub enum FrontEndKind {
 }
 
 /// What a wave of a decoupled front end does after it missed the instruction cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterMiss {
     /// It goes on requesting what follows.
@@ -166,7 +166,7 @@ pub enum AfterMiss {
 }
 
 /// What a wave does between the issue of an instruction that can jump and the cycle in which it is known where to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unresolved {
     /// What follows in memory is requested and issues. If the jump is taken, that is without effect: cycles that are lost.
@@ -179,7 +179,7 @@ pub enum Unresolved {
     Stall,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FrontEnd {
     pub kind: FrontEndKind,
@@ -218,7 +218,7 @@ fn one() -> u32 {
     1
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Issue {
     pub policy: Policy,
@@ -227,7 +227,7 @@ pub struct Issue {
 }
 
 /// Divergence mechanism and the parameters stack mechanisms share.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Divergence {
     pub mechanism: Mechanism,
@@ -267,7 +267,7 @@ fn default_threshold() -> u32 {
     50
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitChoice {
     /// Where the program marks them (MODE bit 21).
@@ -278,7 +278,7 @@ pub enum SplitChoice {
 }
 
 /// Which loads that hit for some lanes and miss for others split the wave (Meng et al.).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemorySplits {
     #[default]
@@ -292,7 +292,7 @@ pub enum MemorySplits {
 }
 
 /// How far lanes that hit run ahead of those that missed (Meng et al.).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunAhead {
     /// To the next branch or post-dominator.
@@ -302,7 +302,7 @@ pub enum RunAhead {
     Unlimited,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstSide {
     #[default]
@@ -313,7 +313,7 @@ pub enum FirstSide {
 }
 
 /// Split contexts: S per wave slot, and where the units that run them come from.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Split {
     /// S, 0 to 63.
@@ -331,7 +331,7 @@ pub struct Split {
     pub merge_cycles: u32,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitUnits {
     /// Split paths share the partition's units (DWS, THESIS serialised).
@@ -343,7 +343,7 @@ pub enum SplitUnits {
     Reprovisioned,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitRegisters {
     /// Contexts need none of their own (PWS 4.1).
@@ -355,7 +355,7 @@ pub enum SplitRegisters {
 }
 
 /// The cache (by name) each kind of access enters at; `dram` = no cache.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryMap {
     pub data: String,
@@ -384,7 +384,7 @@ fn none_name() -> String {
     "none".into()
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dram {
     /// Cycles of an access (of a row miss when banked).
@@ -407,7 +407,7 @@ fn line() -> u32 {
     64
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// A run that is not done after this many cycles (untimed: wave-instructions) is an error.
@@ -418,7 +418,7 @@ pub struct Limits {
     pub stack_depth: u32,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// One set shared by all partitions.
@@ -430,7 +430,7 @@ pub enum Scope {
     Split,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Port {
     /// Not a memory unit.
@@ -443,7 +443,7 @@ pub enum Port {
 }
 
 /// An execution pipeline and the instruction classes it runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unit {
     pub name: String,
@@ -474,7 +474,7 @@ pub struct Unit {
     pub port: Port,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WritePolicy {
     /// Stores take no time and no bandwidth (GUPPY).
@@ -484,7 +484,7 @@ pub enum WritePolicy {
     Through,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
     pub name: String,

@@ -17,7 +17,7 @@ pub struct InstructionSetInfo {
 
 listed! {
     /// An instruction set that programs are written in. The instruction sets themselves are in `isa/src`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum InstructionSet: InstructionSetInfo {
         Harp = InstructionSetInfo { name: "harp", preset: "harp" },
@@ -129,7 +129,7 @@ impl Reconvergence {
 }
 
 /// The setting `divergence.reconverge`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reconverge {
     /// As the mechanism's document says: THESIS never, DWS anywhere.
@@ -227,7 +227,7 @@ const fn one_path(
 listed! {
     /// Which paths of a wave exist: `wavebound mechanisms` lists them, in the order of docs/mechanisms.md. The implementations
     /// are in `sim/src/divergence`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(try_from = "String", into = "&'static str")]
     pub enum Mechanism: MechanismInfo {
         ExecMask = one_path(

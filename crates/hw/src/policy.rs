@@ -26,7 +26,7 @@ const PLAIN: PolicyInfo =
 
 listed! {
     /// Who is served next.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(try_from = "String", into = "&'static str")]
     pub enum Policy: PolicyInfo {
         RoundRobin = PolicyInfo {

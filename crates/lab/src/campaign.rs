@@ -16,7 +16,7 @@ use wb_testgen::random::mix;
 use wb_wcet::measure::Unmeasured;
 
 /// One kernel on one machine with several inputs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct CampaignCase {
     pub number: u64,
     pub mechanism: String,
@@ -37,7 +37,7 @@ pub struct CampaignCase {
 }
 
 /// What happened under one mechanism with S contexts.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Summary {
     pub mechanism: String,
     pub contexts: u32,

@@ -54,7 +54,7 @@ impl Choice {
 }
 
 /// Cycles by cause; see [`Causes`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ByCause {
     pub total: u64,
     pub miss: u64,
@@ -76,7 +76,7 @@ impl From<&Causes> for ByCause {
 }
 
 /// The metrics of SWAS section VI-A5; the fields and their names are stable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Measured {
     /// Cycles in which a wave was in the kernel, and its instructions.
     pub cycles: u64,

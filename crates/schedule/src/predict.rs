@@ -13,7 +13,7 @@ use wb_sim::RunOptions;
 use wb_trace::{Event, Kind, Observer};
 
 /// What a prediction was worth; the fields and their names are stable.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Prediction {
     /// Issue order and cycles are the same.
     pub equal: bool,
@@ -30,7 +30,7 @@ pub struct Prediction {
     pub outside: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Difference {
     pub cycle: u64,
     pub core: u16,

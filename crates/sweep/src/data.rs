@@ -39,7 +39,7 @@ const GROUP: usize = 1 << 14;
 const MOST_PARTS: usize = 1000;
 
 /// What was written: also the file `sweep.json` beside the data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Written {
     pub version: u32,
     pub name: String,

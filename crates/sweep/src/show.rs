@@ -64,7 +64,7 @@ pub struct Question {
 }
 
 /// A table of two axes.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Pivot {
     pub rows: String,
     pub columns: String,

@@ -114,7 +114,9 @@ pub enum Kind {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum StallReason {
     /// A register is not ready; the producer is an arithmetic unit.
@@ -161,7 +163,9 @@ impl StallReason {
 }
 
 /// Why a wave did not split where it could have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum RefusedReason {
     /// All contexts of the wave are in use.
@@ -197,7 +201,9 @@ impl RefusedReason {
 }
 
 /// Why a path's mask changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum MaskCause {
     /// A split instruction or divergent branch: fewer lanes go on.
@@ -229,7 +235,9 @@ impl MaskCause {
     ];
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortKind {
     Data,
@@ -245,7 +253,7 @@ impl PortKind {
 }
 
 /// What a reader needs to make sense of the events; stored at the head of a trace file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TraceInfo {
     pub program: String,
     pub isa: String,
@@ -280,7 +288,7 @@ pub struct TraceInfo {
 }
 
 /// The events that a trace was limited to. A limited trace says nothing about the rest of the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TraceLimit {
     /// First cycle.
     pub from: u64,
@@ -292,7 +300,7 @@ pub struct TraceLimit {
     pub waves: Vec<(u32, u32)>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UnitInfo {
     pub name: String,
     /// Copies per core.
@@ -305,7 +313,7 @@ pub struct UnitInfo {
     pub interval: u32,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CodeLine {
     pub pc: Pc,
     pub addr: u64,

@@ -31,6 +31,25 @@ impl StallCycles {
     }
 }
 
+impl schemars::JsonSchema for StallCycles {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "StallCycles".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let count = generator.subschema_for::<u64>();
+        let names: Vec<&str> = StallReason::ALL.iter().map(|r| r.name()).collect();
+        let counts: serde_json::Map<String, serde_json::Value> =
+            names.iter().map(|&n| (n.to_owned(), count.clone().to_value())).collect();
+        schemars::json_schema!({
+            "type": "object",
+            "description": "Cycles by cause.",
+            "properties": counts,
+            "required": names,
+        })
+    }
+}
+
 impl Serialize for StallCycles {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(StallReason::ALL.len()))?;

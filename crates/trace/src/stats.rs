@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Results of a run; fields are serialised in this order.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Stats {
     pub program: String,
     pub isa: String,
@@ -53,7 +53,7 @@ pub struct Stats {
     pub lanes: u32,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct PortStats {
     pub port: PortKind,
     pub accesses: u64,
@@ -64,7 +64,7 @@ pub struct PortStats {
     pub evictions: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct UnitStats {
     pub core: u32,
     pub unit: String,
@@ -76,7 +76,7 @@ pub struct UnitStats {
     pub mean_active_lanes: f64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct PcStats {
     pub pc: Pc,
     pub addr: u64,
@@ -102,7 +102,7 @@ pub struct PcStats {
     pub memory: Option<PcMemory>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct BranchStats {
     pub pc: Pc,
     pub addr: u64,

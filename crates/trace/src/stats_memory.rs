@@ -5,7 +5,7 @@ use crate::PortKind;
 use serde::{Deserialize, Serialize};
 
 /// Accesses of one instruction, over the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PcMemory {
     /// Through caches or to DRAM.
     pub accesses: u64,

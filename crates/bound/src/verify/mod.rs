@@ -37,7 +37,7 @@ pub enum Against<'a> {
 }
 
 /// What was verified: true, false, or null where nothing could be compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Verified {
     /// The checksum is that of the program's code.
     pub code: Option<bool>,

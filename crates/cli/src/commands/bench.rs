@@ -1,6 +1,6 @@
 //! `wavebound bench`: simulated wave-instructions per second.
 
-use super::{CommandResult, print_json, print_line};
+use super::{CommandResult, Printed, print_json, print_line};
 use clap::Args;
 use miette::miette;
 use std::process::ExitCode;
@@ -17,6 +17,10 @@ pub struct BenchArgs {
     /// Time for each measurement; the fastest run in it counts
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
+}
+
+impl Printed for Vec<bench::Measurement> {
+    const NAME: &'static str = "bench";
 }
 
 pub fn main(args: BenchArgs) -> CommandResult {

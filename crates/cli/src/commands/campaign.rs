@@ -1,7 +1,7 @@
 //! `wavebound campaign`: random kernels under every mechanism, no run of which may be longer than its bound; or random loops, none
 //! of which may go round more often than proven.
 
-use super::{CommandResult, print, print_json, print_line};
+use super::{CommandResult, Printed, print, print_json, print_line};
 use clap::Args;
 use indicatif::ProgressBar;
 use miette::{IntoDiagnostic, miette};
@@ -90,8 +90,8 @@ fn fault(name: &str) -> Result<Fault, String> {
     found.ok_or_else(|| format!("one of {}", Fault::ALL.map(Fault::name).join(", ")))
 }
 
-#[derive(Serialize)]
-struct ProvedJson {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct ProvedJson {
     version: u32,
     cases: u64,
     proved: u64,
@@ -99,6 +99,10 @@ struct ProvedJson {
     refused: std::collections::BTreeMap<String, u64>,
     mean_ratio: f64,
     wrong: Vec<WrongJson>,
+}
+
+impl Printed for ProvedJson {
+    const NAME: &'static str = "campaign-proved";
 }
 
 /// The search for wrong proved bounds.
@@ -168,14 +172,18 @@ fn search_proved(args: &CampaignArgs, count: u64) -> CommandResult {
     Ok(if found.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-#[derive(Serialize)]
-struct ExactJson {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct ExactJson {
     version: u32,
     cases: u64,
     exact: u64,
     differ: u64,
     refused: u64,
     wrong: Vec<WrongJson>,
+}
+
+impl Printed for ExactJson {
+    const NAME: &'static str = "campaign-exact";
 }
 
 /// The search for wrong exact bounds.
@@ -228,16 +236,20 @@ fn search_exact(args: &CampaignArgs, count: u64) -> CommandResult {
     Ok(if found.wrong.is_empty() && found.refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-#[derive(Serialize)]
-struct CampaignJson<'a> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct CampaignJson<'a> {
     version: u32,
     violations: usize,
     summary: &'a [Summary],
     cases: &'a [CampaignCase],
 }
 
-#[derive(Serialize)]
-struct LoopsJson {
+impl Printed for CampaignJson<'_> {
+    const NAME: &'static str = "campaign";
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct LoopsJson {
     version: u32,
     cases: u64,
     loops: usize,
@@ -248,7 +260,11 @@ struct LoopsJson {
     wrong: Vec<WrongJson>,
 }
 
-#[derive(Serialize)]
+impl Printed for LoopsJson {
+    const NAME: &'static str = "campaign-loops";
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
 struct WrongJson {
     case: u64,
     what: Vec<String>,
@@ -303,6 +319,10 @@ fn search_loops(args: &CampaignArgs, count: u64, opencl: bool) -> CommandResult 
         ));
     }
     Ok(if found.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Printed for wavebound::KernelBound {
+    const NAME: &'static str = "campaign-case";
 }
 
 pub fn main(args: CampaignArgs) -> CommandResult {

@@ -1,8 +1,7 @@
 //! `wavebound cfg`: the control-flow graph of a kernel as text, DOT, SVG or JSON.
 
-use super::{CommandResult, print};
+use super::{CommandResult, Printed, json, print};
 use clap::{Args, ValueEnum};
-use miette::IntoDiagnostic;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wavebound::jobs::with_program;
@@ -35,6 +34,10 @@ pub enum Format {
     Json,
 }
 
+impl Printed for KernelGraph {
+    const NAME: &'static str = "cfg";
+}
+
 pub fn main(args: CfgArgs) -> CommandResult {
     wavebound::files::check_outputs(args.output.as_deref())?;
     let name = args.file.display().to_string();
@@ -60,6 +63,6 @@ fn render(graph: &KernelGraph, format: Format) -> miette::Result<String> {
         Format::Text => flow::text(graph),
         Format::Dot => flow::dot(graph),
         Format::Svg => flow::svg(graph),
-        Format::Json => serde_json::to_string_pretty(graph).into_diagnostic()? + "\n",
+        Format::Json => json::pretty(graph)? + "\n",
     })
 }

@@ -3,7 +3,7 @@
 
 use super::target::{How, Target};
 use super::wcet;
-use super::{CommandResult, print_json, print_line};
+use super::{CommandResult, Printed, print_json, print_line};
 use clap::Args;
 use miette::Report;
 use serde::Serialize;
@@ -40,7 +40,18 @@ pub struct CheckArgs {
     json: bool,
 }
 
-#[derive(Default, Serialize)]
+/// The stable result of `check-bound --json`.
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct CheckBoundJson<'a> {
+    version: u32,
+    certificates: &'a [CheckedJson],
+}
+
+impl Printed for CheckBoundJson<'_> {
+    const NAME: &'static str = "check-bound";
+}
+
+#[derive(Default, Serialize, schemars::JsonSchema)]
 struct CheckedJson {
     file: String,
     valid: bool,
@@ -62,13 +73,13 @@ struct CheckedJson {
     error: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Hashed {
     name: String,
     hash: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct TimesJson {
     origin: String,
     runs: u32,
@@ -100,7 +111,7 @@ pub fn main(args: CheckArgs) -> CommandResult {
         });
     }
     if args.json {
-        print_json(&serde_json::json!({ "version": 2, "certificates": all }))?;
+        print_json(&CheckBoundJson { version: 2, certificates: &all })?;
     } else {
         all.iter().for_each(show);
     }

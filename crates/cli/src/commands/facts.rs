@@ -2,7 +2,7 @@
 //! file (docs/facts.md).
 
 use super::target::{Size, size};
-use super::{CommandResult, print, print_json, print_line};
+use super::{CommandResult, Printed, print, print_json, print_line};
 use clap::Args;
 use miette::{Report, miette};
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub struct FactsArgs {
     output: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct LoopJson {
     pc: u32,
     addr: u64,
@@ -53,14 +53,18 @@ struct LoopJson {
     why: String,
 }
 
-#[derive(Serialize)]
-struct FactsJson {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct FactsJson {
     version: u32,
     file: String,
     kernel: String,
     checksum: String,
     loops: Vec<LoopJson>,
     linear_facts: usize,
+}
+
+impl Printed for FactsJson {
+    const NAME: &'static str = "facts";
 }
 
 pub fn main(args: FactsArgs) -> CommandResult {

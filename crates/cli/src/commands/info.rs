@@ -1,10 +1,10 @@
 //! `wavebound machines` and `wavebound mechanisms`.
 
-use super::{CommandResult, print, print_json, print_line};
+use super::{CommandResult, Printed, print, print_json, print_line};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::process::ExitCode;
-use wavebound::hw::{Field, InstructionSet, Kind, Mechanism, Policy};
+use wavebound::hw::{Field, InstructionSet, Kind, Machine, Mechanism, Policy};
 
 #[derive(Args)]
 pub struct MachinesArgs {
@@ -90,14 +90,37 @@ fn fields(prefix: &str, list: &[Field]) {
     }
 }
 
+/// An issue or fetch policy.
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct PolicyJson {
+    name: &'static str,
+    also: &'static [&'static str],
+    summary: &'static str,
+}
+
+impl Printed for Machine {
+    const NAME: &'static str = "machines-show";
+}
+
+impl Printed for Vec<Machine> {
+    const NAME: &'static str = "machines";
+}
+
+impl Printed for Vec<PolicyJson> {
+    const NAME: &'static str = "machines-policies";
+}
+
+impl Printed for Vec<Row> {
+    const NAME: &'static str = "mechanisms";
+}
+
 fn policies(json: bool) -> miette::Result<()> {
     if json {
-        let all: Vec<_> = Policy::ALL
-            .iter()
-            .map(|p| p.info())
-            .map(|p| serde_json::json!({"name": p.name, "also": p.also, "summary": p.rule}))
-            .collect();
-        return print_json(&all);
+        let one = |p: &Policy| {
+            let p = p.info();
+            PolicyJson { name: p.name, also: p.also, summary: p.rule }
+        };
+        return print_json(&Policy::ALL.iter().map(one).collect::<Vec<_>>());
     }
     for p in Policy::ALL.map(Policy::info) {
         print_line(&format!("{:<24} {:<10} {}", p.name, p.also.join(", "), p.rule));
@@ -112,8 +135,8 @@ pub struct MechanismsArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Row {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct Row {
     name: &'static str,
     isas: &'static [InstructionSet],
     summary: &'static str,

@@ -1,6 +1,6 @@
 //! `wavebound kernels`: what a GCN3 program contains and what a core can hold of it.
 
-use super::{CommandResult, print_json, print_line};
+use super::{CommandResult, Printed, print_json, print_line};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub struct KernelsArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct ArgJson {
     name: String,
     kind: String,
@@ -34,7 +34,7 @@ struct ArgJson {
     size: u32,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct OccupancyJson {
     machine: String,
     group: u32,
@@ -43,7 +43,7 @@ struct OccupancyJson {
     limit: &'static str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct KernelJson {
     name: String,
     /// As C++ has it, where `name` is mangled.
@@ -60,13 +60,17 @@ struct KernelJson {
     occupancy: OccupancyJson,
 }
 
-#[derive(Serialize)]
-struct KernelsJson {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct KernelsJson {
     version: u32,
     file: String,
     code_object: u8,
     target: &'static str,
     kernels: Vec<KernelJson>,
+}
+
+impl Printed for KernelsJson {
+    const NAME: &'static str = "kernels";
 }
 
 pub fn main(args: KernelsArgs) -> CommandResult {

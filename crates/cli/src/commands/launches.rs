@@ -4,7 +4,7 @@ use super::outcome::{Registers, Totals, print_memory, print_registers, print_sta
 use super::page::{self, Ended, Pages, occupancy};
 use super::record::{Record, TraceSummary, print_files, print_page};
 use super::run_args::RunArgs;
-use super::{CommandResult, print_json, print_line};
+use super::{CommandResult, Printed, print_json, print_line};
 use miette::{Report, miette};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use wavebound::jobs::launch::{Launches, Verdict};
 use wavebound::sim::Outcome;
 use wavebound::trace::{NO_PC, Stats};
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct LaunchJson {
     kernel: String,
     grid: [u32; 3],
@@ -25,7 +25,7 @@ struct LaunchJson {
     trace: Option<TraceSummary>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct ExpectJson {
     buffer: String,
     ok: bool,
@@ -34,7 +34,7 @@ struct ExpectJson {
     first: Option<FirstJson>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct FirstJson {
     index: u64,
     got: String,
@@ -42,8 +42,8 @@ struct FirstJson {
 }
 
 /// The stable result of `run launch.toml --json`.
-#[derive(Serialize)]
-struct LaunchesJson {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct LaunchesJson {
     version: u32,
     passed: bool,
     totals: Totals,
@@ -52,6 +52,10 @@ struct LaunchesJson {
     expect: Vec<ExpectJson>,
     memory: BTreeMap<String, Vec<String>>,
     outputs: BTreeMap<String, String>,
+}
+
+impl Printed for LaunchesJson {
+    const NAME: &'static str = "run-launches";
 }
 
 /// What the launches did.

@@ -13,6 +13,7 @@ pub mod facts;
 pub mod hip;
 pub mod info;
 pub mod interrupt;
+pub mod json;
 pub mod kernels;
 mod launches;
 pub mod manual;
@@ -36,6 +37,8 @@ pub mod view;
 pub mod wcet;
 pub mod workloads;
 pub mod worst;
+
+pub use json::{Printed, print_json};
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -73,11 +76,4 @@ pub fn tell(text: &str) {
 
 pub fn print_line(text: &str) {
     print(&format!("{text}\n"));
-}
-
-/// Pretty JSON on standard output.
-pub fn print_json(value: &impl serde::Serialize) -> miette::Result<()> {
-    use miette::IntoDiagnostic;
-    print_line(&serde_json::to_string_pretty(value).into_diagnostic()?);
-    Ok(())
 }

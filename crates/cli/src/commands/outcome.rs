@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use wavebound::sim::Outcome;
 use wavebound::trace::Stats;
 
-#[derive(Clone, Default, Serialize)]
+#[derive(Clone, Default, Serialize, schemars::JsonSchema)]
 pub struct Totals {
     pub cycles: u64,
     pub wave_instructions: u64,

@@ -4,7 +4,7 @@
 use super::split_input::SplitInput;
 use super::target::{MachineArgs, Size, size};
 use super::wcet::{AnalysisArgs, with_progress};
-use super::{CommandResult, print_json, print_line};
+use super::{CommandResult, Printed, print_json, print_line};
 use clap::Args;
 use miette::miette;
 use serde::Serialize;
@@ -55,8 +55,8 @@ pub struct SplitTarget<'a> {
     pub style: MarkStyle,
 }
 
-#[derive(Serialize)]
-struct PlacedJson<'a> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct PlacedJson<'a> {
     version: u32,
     file: String,
     output: Option<String>,
@@ -69,6 +69,10 @@ struct PlacedJson<'a> {
     candidates: &'a [Candidate],
     chosen: Vec<&'a CodePlace>,
     kernels: &'a [KernelBound],
+}
+
+impl Printed for PlacedJson<'_> {
+    const NAME: &'static str = "split-optimal";
 }
 
 impl PlacingArgs {

@@ -1,10 +1,10 @@
 //! `wavebound predict`: the schedule that follows from each wave's own instructions, against the simulated one.
 
 use super::target::Target;
-use super::{CommandResult, print_json, print_line};
+use super::{CommandResult, Printed, print_json, print_line};
 use clap::Args;
 use std::process::ExitCode;
-use wavebound::schedule::predict;
+use wavebound::schedule::{Prediction, predict};
 
 #[derive(Args)]
 pub struct PredictArgs {
@@ -13,6 +13,10 @@ pub struct PredictArgs {
     /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
+}
+
+impl Printed for Prediction {
+    const NAME: &'static str = "predict";
 }
 
 pub fn main(args: PredictArgs) -> CommandResult {

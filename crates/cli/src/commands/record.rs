@@ -87,7 +87,7 @@ fn cycles(text: &str) -> Result<Range<u64>, String> {
     }
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, schemars::JsonSchema)]
 pub struct TraceSummary {
     pub file: String,
     pub events: u64,

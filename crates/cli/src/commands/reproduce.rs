@@ -1,6 +1,6 @@
 //! `wavebound reproduce`: published experiments beside ours, with a verdict on each: reproduced, shape only, differs.
 
-use super::{CommandResult, print, print_json, print_line};
+use super::{CommandResult, Printed, print, print_json, print_line};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use wb_lab::reproduce::{self, Finding, News, Plan, Scale, Verdict, span};
+use wb_lab::reproduce::{self, Finding, FindingJson, News, Plan, Scale, Verdict, span};
 
 #[derive(Args)]
 pub struct ReproduceArgs {
@@ -34,6 +34,10 @@ pub struct ReproduceArgs {
 /// Exit codes besides 0 (all reproduced) and 1 (an error, or a difference without a known reason).
 const SHAPE_ONLY: u8 = 3;
 const DIFFERS: u8 = 4;
+
+impl Printed for Vec<FindingJson<'_>> {
+    const NAME: &'static str = "reproduce";
+}
 
 pub fn main(args: ReproduceArgs) -> CommandResult {
     if args.names.is_empty() {
@@ -64,7 +68,7 @@ pub fn main(args: ReproduceArgs) -> CommandResult {
     let [reproduced, shape, differs] = Verdict::ALL.map(|v| names(&|f| f.verdict() == v));
     let broken = names(&|f| !f.passed());
     if args.json {
-        print_json(&made.findings.iter().map(|f| f.to_json()).collect::<Vec<_>>())?;
+        print_json(&made.findings.iter().map(Finding::to_json).collect::<Vec<_>>())?;
     } else {
         for finding in &made.findings {
             print(&finding.table());

@@ -5,7 +5,7 @@ pub use super::run_args::RunArgs;
 
 use super::outcome::{Registers, Totals, print_memory, print_registers, print_stats, registers};
 use super::record::{Record, TraceSummary, print_files, print_page};
-use super::{CommandResult, launches, page, print, print_json, print_line};
+use super::{CommandResult, Printed, launches, page, print, print_json, print_line};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ use wavebound::schedule::Measured;
 use wavebound::trace::{NO_PC, Stats};
 
 /// The stable result of `run --json`.
-#[derive(Serialize)]
-struct RunJson {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct RunJson {
     version: u32,
     totals: Totals,
     stats: Option<Stats>,
@@ -29,6 +29,10 @@ struct RunJson {
     trace: Option<TraceSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     oracle: Option<Measured>,
+}
+
+impl Printed for RunJson {
+    const NAME: &'static str = "run";
 }
 
 pub fn main(args: RunArgs) -> CommandResult {

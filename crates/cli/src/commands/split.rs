@@ -4,7 +4,7 @@ use super::place::{self, PlacingArgs, SplitTarget};
 use super::split_input::SplitInput;
 use super::style::StyleArg;
 use super::workloads::WorkloadArgs;
-use super::{CommandResult, print_json, print_line};
+use super::{CommandResult, Printed, print_json, print_line};
 use clap::Args;
 use miette::miette;
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub struct SplitArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct BranchJson {
     function: String,
     pc: u32,
@@ -71,21 +71,29 @@ struct BranchJson {
     mode: bool,
 }
 
-#[derive(Serialize)]
-struct ListJson {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct ListJson {
     version: u32,
     file: String,
     branches: Vec<BranchJson>,
 }
 
-#[derive(Serialize)]
-struct SplitJson {
+impl Printed for ListJson {
+    const NAME: &'static str = "split-list";
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct SplitJson {
     version: u32,
     file: String,
     output: String,
     /// Addresses in the input.
     marked: Vec<u64>,
     notes: Vec<String>,
+}
+
+impl Printed for SplitJson {
+    const NAME: &'static str = "split";
 }
 
 pub fn main(args: SplitArgs) -> CommandResult {

@@ -3,10 +3,12 @@
 use super::outcome::{Totals, print_stats};
 use super::record::{Record, RecordArgs, print_files, print_page};
 use super::target::MachineArgs;
-use super::{CommandResult, page, print, print_json, print_line};
+use super::{CommandResult, Printed, page, print, print_json, print_line};
 use clap::Args;
+use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use wavebound::trace::Stats;
 use wb_lab::synthetic::{MarkWith, Marks, Synthetic};
 
 #[derive(Args)]
@@ -73,6 +75,18 @@ fn mark_with(text: &str) -> Result<MarkWith, String> {
     }
 }
 
+/// The stable result of `synthetic --run --json`.
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct SyntheticJson {
+    version: u32,
+    totals: Totals,
+    stats: Option<Stats>,
+}
+
+impl Printed for SyntheticJson {
+    const NAME: &'static str = "synthetic";
+}
+
 pub fn main(args: SyntheticArgs) -> CommandResult {
     let bench = Synthetic {
         layers: args.layers,
@@ -106,9 +120,7 @@ pub fn main(args: SyntheticArgs) -> CommandResult {
         record.problems.extend(written.err());
     }
     if args.json {
-        print_json(&serde_json::json!({
-            "version": 1, "totals": Totals::from(&outcome), "stats": record.stats,
-        }))?;
+        print_json(&SyntheticJson { version: 1, totals: Totals::from(&outcome), stats: record.stats })?;
         Record::complete(record.problems)?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -1,7 +1,7 @@
 //! `wavebound wcet`: from a kernel and its launch to a certified bound, and what it rests on (docs/wcet.md).
 
 use super::target::Target;
-use super::{CommandResult, print, print_json, print_line};
+use super::{CommandResult, Printed, print, print_json, print_line};
 use clap::Args;
 use indicatif::ProgressBar;
 use miette::miette;
@@ -161,14 +161,18 @@ fn read(path: &Path) -> miette::Result<(String, String)> {
     Ok((path.display().to_string(), text))
 }
 
-#[derive(Serialize)]
-struct PointsJson {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct PointsJson {
     version: u32,
     kernels: Vec<KernelPoints>,
 }
 
-#[derive(Serialize)]
-struct WcetJson<'a> {
+impl Printed for PointsJson {
+    const NAME: &'static str = "wcet-points";
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct WcetJson<'a> {
     version: u32,
     /// Sum over all kernels and launches.
     bound: u64,
@@ -179,6 +183,10 @@ struct WcetJson<'a> {
     /// Of all kernels.
     warnings: Vec<&'a str>,
     kernels: &'a [KernelBound],
+}
+
+impl Printed for WcetJson<'_> {
+    const NAME: &'static str = "wcet";
 }
 
 /// What the launches of a target are measured on; several runs must differ in something.

@@ -1,6 +1,6 @@
 //! `wavebound workloads`, and the options by which other commands run one (docs/workloads.md).
 
-use super::{CommandResult, print, print_json, print_line};
+use super::{CommandResult, Printed, print, print_json, print_line};
 use clap::{Args, Subcommand, ValueEnum};
 use miette::IntoDiagnostic;
 use serde::Serialize;
@@ -66,8 +66,8 @@ enum What {
     },
 }
 
-#[derive(Serialize)]
-struct WorkloadJson {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct WorkloadJson {
     name: &'static str,
     about: &'static str,
     kernels: Vec<String>,
@@ -75,7 +75,11 @@ struct WorkloadJson {
     marks: Vec<String>,
 }
 
-#[derive(Serialize)]
+impl Printed for Vec<WorkloadJson> {
+    const NAME: &'static str = "workloads";
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
 struct SizeJson {
     name: &'static str,
     input: &'static str,

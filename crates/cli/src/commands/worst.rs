@@ -1,7 +1,7 @@
 //! `wavebound worst`: searches for the input that takes longest, and saves it so that it can be run again (docs/worst.md).
 
 use super::target::Target;
-use super::{CommandResult, print_json, print_line};
+use super::{CommandResult, Printed, print_json, print_line};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, miette};
@@ -46,8 +46,8 @@ pub struct WorstArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct WorstJson {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct WorstJson {
     version: u32,
     /// No contents can change the time: nothing was searched.
     exact: bool,
@@ -58,6 +58,10 @@ struct WorstJson {
     reason: Option<String>,
     steps: Vec<(u64, u64)>,
     files: Vec<String>,
+}
+
+impl Printed for WorstJson {
+    const NAME: &'static str = "worst";
 }
 
 pub fn main(args: WorstArgs) -> CommandResult {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use work::Run;
 
 /// One measurement; the fields and their names are stable.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Measurement {
     pub name: String,
     pub isa: String,

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 /// One quantity, published and ours.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Row {
     pub quantity: String,
     pub published: String,
@@ -135,19 +135,34 @@ impl Finding {
         out
     }
 
-    pub fn to_json(&self) -> serde_json::Value {
-        serde_json::json!({
-            "name": self.name,
-            "title": self.title,
-            "source": self.source,
-            "verdict": self.verdict(),
-            "passed": self.passed(),
-            "rows": self.rows,
-            "notes": self.notes,
-            "files": self.files,
-            "seconds": self.seconds,
-        })
+    pub fn to_json(&self) -> FindingJson<'_> {
+        FindingJson {
+            name: &self.name,
+            title: &self.title,
+            source: &self.source,
+            verdict: self.verdict(),
+            passed: self.passed(),
+            rows: &self.rows,
+            notes: &self.notes,
+            files: &self.files,
+            seconds: self.seconds,
+        }
     }
+}
+
+/// What `reproduce --json` prints of an experiment.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub struct FindingJson<'a> {
+    name: &'a str,
+    title: &'a str,
+    source: &'a str,
+    verdict: Verdict,
+    passed: bool,
+    rows: &'a [Row],
+    notes: &'a [String],
+    files: &'a [PathBuf],
+    /// Time of the experiment on the host.
+    pub seconds: f64,
 }
 
 #[cfg(test)]
@@ -194,7 +209,7 @@ mod tests {
         let read: Finding = serde_json::from_str(&text).unwrap();
         assert_eq!(read, written);
         assert!(!read.passed());
-        assert_eq!(read.to_json()["seconds"], 1.25);
+        assert_eq!(read.to_json().seconds, 1.25);
         assert_eq!(
             read.table(),
             Finding { seconds: 9.0, ..written }.table(),

@@ -22,7 +22,7 @@ mod table2;
 mod verdict;
 mod width;
 
-pub use finding::{Finding, Row, judge};
+pub use finding::{Finding, FindingJson, Row, judge};
 pub use notebook::Notebook;
 pub use page::{About, page};
 pub use runner::{News, Plan, Reproduced, reproduce, span};

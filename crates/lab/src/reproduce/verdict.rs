@@ -52,7 +52,9 @@ pub enum Shape {
 }
 
 /// How near ours is to what was published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The published number, within the tolerance that is printed beside it, or the published relation.

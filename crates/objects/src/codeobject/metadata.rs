@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use wb_isa::gcn3::{ArgHeader, ArgType, KernelHeader};
 use wb_program::Segment;
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, Serialize, schemars::JsonSchema)]
 pub(super) struct Root {
     #[serde(rename = "amdhsa.kernels", default)]
     pub kernels: Vec<KernelMeta>,
@@ -19,7 +19,7 @@ pub(super) struct Root {
     pub version: Vec<u32>,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, Serialize, schemars::JsonSchema)]
 pub(super) struct KernelMeta {
     #[serde(rename = ".name")]
     name: String,
@@ -63,7 +63,7 @@ impl From<&KernelHeader> for KernelMeta {
     }
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, Serialize, schemars::JsonSchema)]
 struct ArgMeta {
     #[serde(rename = ".name", default)]
     name: String,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use wb_isa::Pc;
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Instruction {
     pub pc: Pc,
     pub addr: u64,
@@ -12,7 +12,7 @@ pub struct Instruction {
     pub source: String,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Block {
     pub number: usize,
     pub first: Pc,
@@ -30,7 +30,7 @@ pub struct Block {
     pub instructions: Vec<Instruction>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Edge {
     pub from: usize,
     pub to: usize,
@@ -43,7 +43,7 @@ pub struct Edge {
     pub back: bool,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct LoopJson {
     pub header: usize,
     pub pc: Pc,
@@ -55,7 +55,7 @@ pub struct LoopJson {
     pub latches: Vec<usize>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct RegionJson {
     /// Block and pc of the branch.
     pub block: usize,
@@ -74,7 +74,7 @@ pub struct RegionJson {
 }
 
 /// Loops and regions within each other, with the blocks that are in none of their children.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Tree {
     /// `kernel`, `loop` or `region`.
     pub kind: &'static str,
@@ -84,7 +84,7 @@ pub struct Tree {
     pub children: Vec<Tree>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct CallJson {
     pub block: usize,
     pub pc: Pc,
@@ -92,7 +92,7 @@ pub struct CallJson {
     pub callee: Option<usize>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct KernelGraph {
     pub version: u32,
     pub file: String,

@@ -4,7 +4,7 @@
 mod args;
 mod result;
 mod run;
-mod show;
+pub mod show;
 mod variants;
 
 pub use args::CompareArgs;

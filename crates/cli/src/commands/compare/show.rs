@@ -1,12 +1,13 @@
 //! A comparison as text, JSON and CSV.
 
 use super::result::{Compared, Outcome, Row};
+use crate::commands::Printed;
 use serde::Serialize;
 use std::fmt::Write;
 use wavebound::trace::{StallReason, Stats};
 
 /// The stable result of `compare --json`.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub struct CompareJson<'a> {
     version: u32,
     program: &'a str,
@@ -17,7 +18,11 @@ pub struct CompareJson<'a> {
     variants: Vec<VariantJson<'a>>,
 }
 
-#[derive(Serialize)]
+impl Printed for CompareJson<'_> {
+    const NAME: &'static str = "compare";
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
 struct VariantJson<'a> {
     name: &'a str,
     mechanism: &'static str,

@@ -5,7 +5,7 @@ mod args;
 mod folder;
 mod library;
 mod page;
-mod report;
+pub mod report;
 mod told;
 
 pub use args::HipArgs;

@@ -3,8 +3,7 @@
 use super::args::HipArgs;
 use super::told::{Missing, Start, Told};
 use crate::commands::outcome::size;
-use crate::commands::print;
-use miette::IntoDiagnostic;
+use crate::commands::{Printed, json, print};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,8 +14,8 @@ use wb_hip::{Counts, LaunchRecord, short_name};
 const MANY: usize = 30;
 
 /// The stable result of `hip --json`.
-#[derive(Serialize)]
-struct HipJson<'a> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct HipJson<'a> {
     version: u32,
     machine: Option<&'a Start>,
     /// The program's exit code, if it was not ended by a signal.
@@ -31,7 +30,11 @@ struct HipJson<'a> {
     errors: &'a [String],
 }
 
-#[derive(Serialize)]
+impl Printed for HipJson<'_> {
+    const NAME: &'static str = "hip";
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
 struct LaunchJson<'a> {
     process: u32,
     number: usize,
@@ -44,7 +47,7 @@ struct LaunchJson<'a> {
 }
 
 /// What one or several launches cost.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 struct Sum {
     launches: usize,
     cycles: u64,
@@ -126,7 +129,7 @@ fn json(told: &Told, status: ExitStatus) -> miette::Result<String> {
         missing: &told.missing,
         errors: &told.errors,
     };
-    Ok(serde_json::to_string_pretty(&report).into_diagnostic()? + "\n")
+    Ok(json::pretty(&report)? + "\n")
 }
 
 fn launch_json(l: &LaunchRecord, lanes: u32) -> LaunchJson<'_> {

@@ -30,7 +30,7 @@ pub(super) struct Bound {
 }
 
 /// A kernel that was launched and has no bound.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Missing {
     pub(super) process: u32,
     pub(super) kernel: String,
@@ -38,7 +38,7 @@ pub(super) struct Missing {
     pub(super) why: String,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, schemars::JsonSchema)]
 pub(super) struct Start {
     pub(super) machine: String,
     pub(super) mechanism: String,

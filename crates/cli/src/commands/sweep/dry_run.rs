@@ -1,14 +1,14 @@
 //! `wavebound sweep --dry-run`: the points, and what is known of them.
 
-use crate::commands::{CommandResult, print, print_json, print_line};
+use crate::commands::{CommandResult, Printed, print, print_json, print_line};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use wavebound::sweep::{Sweep, Value};
 
 /// The stable result of `sweep --dry-run --format json`.
-#[derive(Serialize)]
-struct DryJson<'a> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct DryJson<'a> {
     version: u32,
     plan: &'a str,
     simulator: &'a str,
@@ -20,14 +20,18 @@ struct DryJson<'a> {
     list: Vec<PointJson<'a>>,
 }
 
-#[derive(Serialize)]
+impl Printed for DryJson<'_> {
+    const NAME: &'static str = "sweep-dry-run";
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
 struct PointJson<'a> {
     coordinates: BTreeMap<&'a str, &'a Value>,
     /// A result for each measure: its identity, and its status if it is known.
     results: Vec<ResultJson>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct ResultJson {
     measure: &'static str,
     id: Option<String>,

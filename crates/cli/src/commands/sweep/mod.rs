@@ -2,17 +2,17 @@
 
 mod args;
 mod cluster;
-mod dry_run;
+pub mod dry_run;
 mod output;
 mod progress;
-mod show;
+pub mod show;
 
 pub use args::SweepArgs;
 
 use self::args::{Limits, MergeArgs, Places, What, WorkerArgs};
 use self::progress::{Progress, time};
 use super::interrupt::Watch;
-use super::{CommandResult, print_json, print_line, tell};
+use super::{CommandResult, Printed, print_json, print_line, tell};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::io;
@@ -34,8 +34,8 @@ const PILOT: usize = 16;
 const OVERHEAD: f64 = 3e-4;
 
 /// The stable result of `sweep --format json`.
-#[derive(Serialize)]
-struct SweepJson<'a> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct SweepJson<'a> {
     version: u32,
     plan: &'a str,
     simulator: &'a str,
@@ -53,6 +53,10 @@ struct SweepJson<'a> {
     elapsed: f64,
     /// What was written; null for a part of a sweep.
     data: Option<&'a Written>,
+}
+
+impl Printed for SweepJson<'_> {
+    const NAME: &'static str = "sweep";
 }
 
 pub fn main(args: SweepArgs) -> CommandResult {

@@ -1,7 +1,7 @@
 //! `wavebound sweep show`: pivot tables and charts of a data set.
 
 use super::output::OutputArgs;
-use crate::commands::{CommandResult, print, print_json, print_line};
+use crate::commands::{CommandResult, Printed, print, print_json, print_line};
 use clap::{Args, ValueEnum};
 use miette::miette;
 use serde::Serialize;
@@ -70,12 +70,16 @@ enum ChartArg {
     Heat,
 }
 
-#[derive(Serialize)]
-struct ShowJson<'a> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct ShowJson<'a> {
     version: u32,
     name: &'a str,
     digest: &'a str,
     pivot: &'a Pivot,
+}
+
+impl Printed for ShowJson<'_> {
+    const NAME: &'static str = "sweep-show";
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
