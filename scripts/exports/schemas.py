@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 BASIC = str(ROOT / "fixtures/gcn3/basic.O2.co")
 COLLATZ = [BASIC, "--kernel", "collatz", "--grid", "64", "--group", "64", "--arg", "buf:u32:64:iota", "--arg", "buf:u32:64", "--arg", "u32:50"]
 HARP = str(ROOT / "crates/lab/programs/pdom-1.harp")
-VORTEX = [str(ROOT / "fixtures/vortex/saxpy.elf")]
+VORTEX = str(ROOT / "fixtures/vortex/psort.elf")
 
 
 def commands(folder):
@@ -44,18 +44,18 @@ def commands(folder):
         ("machines-policies", ["machines", "policies", "--json"], ()),
         ("machines-show", ["machines", "show", "pws", "--json"], ()),
         ("mechanisms", ["mechanisms", "--json"], ()),
-        ("predict", ["predict", *VORTEX, "--arg", "u32:64", "--arg", "buf:f32:64", "--arg", "buf:f32:64", "--arg", "f32:2", "--json"], (1,)),
+        ("predict", ["predict", VORTEX, "--arg", "u32:64", "--arg", "buf:f32:64:random=3", "--arg", "buf:f32:64", "--json"], ()),
         ("reproduce", ["reproduce", "guppy-5", "--quick", "--out", str(folder / "reproduce"), "--json"], (3, 4)),
         ("run", ["run", *COLLATZ, "--show", "arg1", "--dump-registers", "--trace", str(folder / "run.wbt"), "--json"], ()),
         ("run-launches", ["run", "--workload", "nn", "--size", "tiny", "--json"], ()),
         ("split", ["split", BASIC, "--all", "-o", str(folder / "marked.co"), "--json"], ()),
         ("split-list", ["split", BASIC, "--list", "--json"], ()),
-        ("split-optimal", ["split", *COLLATZ, "--optimal", "--s", "1", "--unmeasured", "exclude", "--facts-from-trace", "--json"], ()),
+        ("split-optimal", ["split", *COLLATZ, "--optimal", "--s", "1", "-o", str(folder / "best.co"), "--unmeasured", "exclude", "--facts-from-trace", "--json"], ()),
         ("sweep-dry-run", ["sweep", str(plan), *store, "--dry-run", "--format", "json"], ()),
         ("sweep", ["sweep", str(plan), *store, "--format", "json"], ()),
         ("sweep-show", ["sweep", "show", str(folder / "out"), "--rows", "dram.latency", "--format", "json"], ()),
         ("synthetic", ["synthetic", "--layers", "2", "--run", "--json"], ()),
-        ("wcet-points", ["wcet", *COLLATZ, "--points", "--json"], ()),
+        ("wcet-points", ["wcet", *COLLATZ, "--list-points", "--json"], ()),
         ("workloads", ["workloads", "--json"], ()),
         ("worst", ["worst", *COLLATZ, "--seconds", "1", "--out", str(folder / "worst"), "--json"], ()),
     ]

@@ -34,6 +34,9 @@ pub(crate) fn text_width(text: &str, size: u32) -> i32 {
     }
 }
 
+/// What a size of plotters' text, by which [`text_width`] measures, is divided by in SVG: as its own backend does.
+const PLOTTERS_SIZE: f64 = 1.24;
+
 #[derive(Clone, Copy)]
 pub(crate) enum Align {
     Left,
@@ -102,11 +105,13 @@ impl Canvas {
     pub fn text(&mut self, text: &str, (x, y): (i32, i32), size: u32, align: Align, color: RGBColor) {
         self.close();
         let RGBColor(r, g, b) = color;
+        // Sizes are those of plotters, from the top of a letter to the bottom of another; SVG's are those of the font.
+        let size = f64::from(size) / PLOTTERS_SIZE;
         // Half the height of capitals below the middle.
-        let base = f64::from(y) + f64::from(size) * 0.35;
+        let base = f64::from(y) + size * 0.36;
         let _ = writeln!(
             self.out,
-            "<text x=\"{x}\" y=\"{base:.1}\" font-size=\"{size}\" text-anchor=\"{}\" fill=\"#{r:02x}{g:02x}{b:02x}\">{}</text>",
+            "<text x=\"{x}\" y=\"{base:.1}\" font-size=\"{size:.2}\" text-anchor=\"{}\" fill=\"#{r:02x}{g:02x}{b:02x}\">{}</text>",
             align.anchor(),
             escape(text)
         );

@@ -9,7 +9,7 @@ use wb_trace::{Block, CodeLine, Event, Kind, Pc, PortKind, StallReason};
 
 /// Blocks that are searched forwards for the issue of an instruction that waits, and backwards for what it waited for.
 const AHEAD: usize = 16;
-const BEHIND: usize = 4;
+const BEHIND: usize = 2;
 /// Others that are named.
 const NAMED: usize = 8;
 /// Addresses that are listed.

@@ -13,7 +13,7 @@ const FEWEST: usize = 2048;
 /// A level with so few buckets is the last.
 const COARSEST: usize = 512;
 /// Events between kept states.
-const KEEP: u64 = 500_000;
+const KEEP: u64 = 150_000;
 
 /// A wave: where it ran, from when to when, and what it issued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]

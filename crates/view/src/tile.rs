@@ -8,8 +8,8 @@ use crate::store::Store;
 use serde::Serialize;
 use std::ops::Range;
 
-/// Events that are read for one answer: a tenth of a second's work.
-const READABLE: u64 = 1_500_000;
+/// Events that are read for one answer, besides those between kept states: less than a tenth of a second's work.
+const READABLE: u64 = 600_000;
 /// Spans in one answer.
 const SPANS: usize = 30_000;
 /// Rows of one answer.

@@ -380,6 +380,25 @@ fn every_command_has_its_part_on_the_page_of_commands() {
     assert!(parts.len() > 15 && missing.is_empty(), "docs/commands.md has no part {missing:?}");
 }
 
+/// What is printed as JSON has a schema: the list of `wavebound schema` is complete.
+#[test]
+fn every_json_output_has_a_schema() {
+    let listed = std::process::Command::new(env!("CARGO_BIN_EXE_wavebound")).arg("schema").output();
+    let listed = String::from_utf8(listed.expect("wavebound").stdout).expect("text");
+    let mut files = Vec::new();
+    sources(&root().join("crates/cli/src"), &mut files);
+    let printed: usize = files
+        .iter()
+        .map(|f| fs::read_to_string(f).expect("source").matches("impl Printed for ").count())
+        .sum();
+    assert!(printed > 20);
+    assert_eq!(
+        listed.lines().count(),
+        printed,
+        "a type is printed that `OUTPUTS` in manual.rs does not list"
+    );
+}
+
 #[test]
 fn the_checks_of_pages_can_fail() {
     let long = "word ".repeat(30);

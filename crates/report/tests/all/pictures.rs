@@ -254,3 +254,31 @@ fn paths_and_gaps() {
     assert_eq!(row(1)[4..], [Masked, Dispatched, Memory, Dispatched]);
     assert_eq!(history.unit(0, 0, 0).len(), 3);
 }
+
+/// Text is as wide in the rendered picture as the layout took it to be: no legend runs into the next.
+#[test]
+fn legends_fit() {
+    let options = PictureOptions { palette: Palette::Guppy, ..Default::default() };
+    let history = closed_tiny();
+    let (width, height, data) = pixels(&history, &options).unwrap();
+    let text = svg(&history, &options);
+    let number = |line: &str, key: &str| {
+        let rest = &line[line.find(key).unwrap() + key.len()..];
+        rest[..rest.find('"').unwrap()].parse::<f64>().unwrap()
+    };
+    let lines: Vec<&str> = text.lines().filter(|l| l.starts_with("<text") && l.contains("\"start\"")).collect();
+    assert!(lines.len() > 5);
+    for (a, b) in lines.iter().zip(&lines[1..]) {
+        let ((ax, y), (bx, by)) = ((number(a, " x=\""), number(a, " y=\"")), (number(b, " x=\""), number(b, " y=\"")));
+        if (y - by).abs() > 0.1 || bx < ax {
+            continue;
+        }
+        // Between a text and the swatch of the next one (17 pixels before its text) the page is white.
+        let column = (bx - 20.0) as u32;
+        let clear = (y as u32 - 8..y as u32 + 2).filter(|&row| row < height);
+        for row in clear {
+            let at = ((row * width + column) * 3) as usize;
+            assert_eq!(data[at..at + 3], [255, 255, 255], "{a}\nruns into\n{b}");
+        }
+    }
+}
