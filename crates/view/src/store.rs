@@ -18,7 +18,8 @@ const CACHED: usize = 24;
 /// Hears how many of how many events were read.
 pub type Heard<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
 
-type Opened = TraceFile<BufReader<File>>;
+/// The file, and the blocks that were read last with their numbers.
+type Opened = (TraceFile<BufReader<File>>, VecDeque<(usize, Arc<Block>)>);
 
 pub struct Store {
     pub name: String,
@@ -32,7 +33,7 @@ pub struct Store {
     pub complete: bool,
     /// Addresses are in the trace.
     pub addresses: bool,
-    file: Mutex<(Opened, VecDeque<(usize, Arc<Block>)>)>,
+    file: Mutex<Opened>,
 }
 
 impl Store {

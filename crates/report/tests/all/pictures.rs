@@ -266,10 +266,12 @@ fn legends_fit() {
         let rest = &line[line.find(key).unwrap() + key.len()..];
         rest[..rest.find('"').unwrap()].parse::<f64>().unwrap()
     };
-    let lines: Vec<&str> = text.lines().filter(|l| l.starts_with("<text") && l.contains("\"start\"")).collect();
+    let lines: Vec<&str> =
+        text.lines().filter(|l| l.starts_with("<text") && l.contains("\"start\"")).collect();
     assert!(lines.len() > 5);
     for (a, b) in lines.iter().zip(&lines[1..]) {
-        let ((ax, y), (bx, by)) = ((number(a, " x=\""), number(a, " y=\"")), (number(b, " x=\""), number(b, " y=\"")));
+        let ((ax, y), (bx, by)) =
+            ((number(a, " x=\""), number(a, " y=\"")), (number(b, " x=\""), number(b, " y=\"")));
         if (y - by).abs() > 0.1 || bx < ax {
             continue;
         }
