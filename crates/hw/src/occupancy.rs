@@ -76,27 +76,17 @@ impl Machine {
         let group = needs.waves_per_group.max(1);
         // Waves of a partition if the core held one group more.
         let waves = more.saturating_mul(group).div_ceil(core.partitions.max(1));
+        let room = |resource, used: u32, of: u32, groups: Option<u32>, most: u32| {
+            let for_one_more = (groups.is_some() && used > most).then_some(most);
+            Room { resource, used, of, groups, for_one_more }
+        };
         let by_wave = |resource, used: u32, of: u32| {
             let groups = (of > 0 && used > 0).then(|| of / used * core.partitions / group);
-            let most = of / waves.max(1) / sets * sets;
-            Room {
-                resource,
-                used,
-                of,
-                groups,
-                for_one_more: (groups.is_some() && used > most).then_some(most),
-            }
+            room(resource, used, of, groups, of / waves.max(1) / sets * sets)
         };
         let by_group = |resource, used: u32, of: u32, limits: bool| {
             let groups = (limits && used > 0).then(|| of / used);
-            let most = of / more;
-            Room {
-                resource,
-                used,
-                of,
-                groups,
-                for_one_more: (groups.is_some() && used > most).then_some(most),
-            }
+            room(resource, used, of, groups, of / more)
         };
         let slots = core.waves / core.partitions.max(1) * core.partitions;
         let waits = core.barriers > 0 && group > 1;

@@ -2,6 +2,7 @@
 //! each slot did in each cycle, which wave each unit worked for, and what the caches answered.
 //! Kept as run-length spans, only for the cycles asked for.
 
+use wb_trace::spans::{self, State, Take, Tracker};
 use wb_trace::{Event, Kind, Mask, Observer, PortKind, SlotTable, StallReason, TraceInfo};
 
 /// What a lane does in a cycle.
@@ -34,11 +35,12 @@ impl Cell {
         Cell::NotDispatched,
     ];
 
-    fn of(reason: StallReason) -> Cell {
-        match reason {
-            StallReason::Dependency => Cell::Dependency,
-            StallReason::Memory => Cell::Memory,
-            _ => Cell::NotDispatched,
+    fn of(state: State) -> Cell {
+        match state.reason() {
+            None if state == State::WORK => Cell::Dispatched,
+            Some(StallReason::Dependency) => Cell::Dependency,
+            Some(StallReason::Memory) => Cell::Memory,
+            None | Some(_) => Cell::NotDispatched,
         }
     }
 }
@@ -86,18 +88,6 @@ struct SlotHistory {
     spans: Vec<Span>,
     /// The wave in the slot now; `to` is not known yet.
     now: Option<Resident>,
-    paths: Vec<PathNow>,
-}
-
-/// A path as of its last event.
-#[derive(Clone, Copy)]
-struct PathNow {
-    path: u16,
-    mask: Mask,
-    /// First cycle not accounted for.
-    next: u64,
-    /// The last instruction keeps its unit until here.
-    busy: u64,
 }
 
 /// How many records are kept unless told otherwise (about 130 MB).
@@ -109,6 +99,7 @@ const MERGE_WINDOW: usize = 4;
 pub struct History {
     info: TraceInfo,
     window: Window,
+    tracker: Tracker,
     slots: SlotTable<SlotHistory>,
     units: Vec<Vec<Vec<Busy>>>,
     unit_first: Vec<usize>,
@@ -165,6 +156,7 @@ impl History {
         History {
             info: TraceInfo::default(),
             window: Window { from, to, records: 0, limit: LIMIT, cut: None },
+            tracker: Tracker::default(),
             slots: SlotTable::default(),
             units: Vec::new(),
             unit_first: Vec::new(),
@@ -282,61 +274,26 @@ impl History {
     fn one(&mut self, event: &Event) {
         self.after_last = self.after_last.max(event.cycle.saturating_add(1));
         self.lanes_seen |= event.mask;
-        let window = &mut self.window;
-        let slot = self.slots.get_mut(event.core, event.slot);
+        self.slots.get_mut(event.core, event.slot);
+        self.tracker.event(event, &mut Kept { slots: &mut self.slots, window: &mut self.window });
         match event.kind {
-            Kind::WaveStart { lanes } => {
-                self.lanes_seen |= lanes;
-                slot.close(window, event.cycle);
-                let from = event.cycle;
-                slot.now = Some(Resident { from, to: from, live: lanes, wave: event.wave });
-                slot.paths = vec![PathNow { path: event.path, mask: lanes, next: from, busy: from }];
-            }
-            Kind::WaveEnd => slot.close(window, event.cycle),
+            Kind::WaveStart { lanes } => self.lanes_seen |= lanes,
             Kind::Issue { unit, instance, busy, .. } => {
-                slot.catch_up(window, event);
-                let (from, to) = (event.cycle, event.cycle.saturating_add(1));
-                slot.add(
-                    window,
-                    Span { from, to, mask: event.mask, cell: Cell::Dispatched, path: event.path },
-                );
-                let until = from.saturating_add(u64::from(busy));
-                slot.advance(event, to, until);
-                self.work(event, unit, instance, until);
+                self.work(event, unit, instance, event.cycle.saturating_add(u64::from(busy)));
             }
-            Kind::Stall { cycles, reason } => {
-                slot.catch_up(window, event);
-                let (from, to) = (event.cycle, event.cycle.saturating_add(cycles.into()));
-                slot.add(
-                    window,
-                    Span { from, to, mask: event.mask, cell: Cell::of(reason), path: event.path },
-                );
-                slot.advance(event, to, to);
-                self.after_last = self.after_last.max(to);
+            Kind::Stall { cycles, .. } => {
+                self.after_last = self.after_last.max(event.cycle.saturating_add(cycles.into()));
             }
-            Kind::Mask { new, live, .. } => {
-                slot.catch_up(window, event);
-                let at = slot.advance(event, event.cycle, event.cycle);
-                slot.set_live(window, at, live);
-                if let Some(path) = slot.paths.iter_mut().find(|p| p.path == event.path) {
-                    path.mask = new;
-                }
-            }
-            Kind::PathStart { lanes } => {
-                self.split = true;
-                let next = event.cycle.saturating_add(1);
-                slot.paths.retain(|p| p.path != event.path);
-                slot.paths.push(PathNow { path: event.path, mask: lanes, next, busy: next });
-            }
-            Kind::PathEnd { .. } => slot.paths.retain(|p| p.path != event.path),
-            Kind::PathMerge { lanes } => {
-                slot.paths.retain(|p| p.path == event.path || p.mask & !lanes != 0);
-            }
+            Kind::PathStart { .. } => self.split = true,
             Kind::Memory { port, hits, misses, evictions, .. } => {
                 self.access(event, port, [hits, misses, evictions]);
             }
-            Kind::Split { .. }
+            Kind::WaveEnd
+            | Kind::Mask { .. }
+            | Kind::Split { .. }
             | Kind::PathNew { .. }
+            | Kind::PathMerge { .. }
+            | Kind::PathEnd { .. }
             | Kind::SplitRefused { .. }
             | Kind::Barrier { .. }
             | Kind::Nop => {}
@@ -397,58 +354,46 @@ fn port_index(port: PortKind) -> Option<usize> {
     }
 }
 
+/// Keeps what the tracker finds, as far as it lies in the window.
+struct Kept<'a> {
+    slots: &'a mut SlotTable<SlotHistory>,
+    window: &'a mut Window,
+}
+
+impl Take for Kept<'_> {
+    fn span(&mut self, core: u16, slot: u16, span: spans::Span) {
+        let spans::Span { from, to, mask, path, state, .. } = span;
+        let span = Span { from, to, mask, cell: Cell::of(state), path };
+        self.slots.get_mut(core, slot).add(self.window, span);
+    }
+
+    fn arrived(&mut self, core: u16, slot: u16, resident: spans::Resident) {
+        let spans::Resident { from, to, wave, lanes } = resident;
+        self.slots.get_mut(core, slot).now = Some(Resident { from, to, live: lanes, wave });
+    }
+
+    fn resident(&mut self, core: u16, slot: u16, resident: spans::Resident) {
+        let slot = self.slots.get_mut(core, slot);
+        if let Some(now) = slot.now.take() {
+            slot.leave(self.window, now, resident.to);
+        }
+    }
+
+    fn live(&mut self, core: u16, slot: u16, at: u64, live: Mask) {
+        let slot = self.slots.get_mut(core, slot);
+        if let Some(now) = slot.now.filter(|now| now.live != live) {
+            slot.leave(self.window, now, at);
+            slot.now = Some(Resident { from: at.max(now.from), live, ..now });
+        }
+    }
+}
+
 impl SlotHistory {
-    /// The wave leaves at `cycle`, or after what its paths still do.
-    fn close(&mut self, window: &mut Window, cycle: u64) {
-        let to = self.paths.iter().map(|p| p.next).fold(cycle, u64::max);
-        if let Some(now) = self.now.take()
-            && let Some((from, to)) = window.clip(now.from, to)
-        {
+    /// The wave was there with these live lanes up to cycle `to`.
+    fn leave(&mut self, window: &mut Window, now: Resident, to: u64) {
+        if let Some((from, to)) = window.clip(now.from, to) {
             self.residents.push(Resident { from, to, ..now });
             window.count(from);
-        }
-        self.paths.clear();
-    }
-
-    fn set_live(&mut self, window: &mut Window, at: u64, live: Mask) {
-        let Some(now) = self.now else { return };
-        if now.live == live {
-            return;
-        }
-        if let Some((from, to)) = window.clip(now.from, at) {
-            self.residents.push(Resident { from, to, ..now });
-            window.count(from);
-        }
-        self.now = Some(Resident { from: at.max(now.from), live, ..now });
-    }
-
-    /// Accounts for the cycles between the path's last event and this one: its unit is still taking
-    /// the instruction in, then it just was not dispatched.
-    fn catch_up(&mut self, window: &mut Window, event: &Event) {
-        let Some(path) = self.paths.iter().find(|p| p.path == event.path).copied() else { return };
-        // Another mask means the path number was given to other lanes meanwhile.
-        if event.cycle <= path.next || event.mask != path.mask {
-            return;
-        }
-        let (busy, next) = (path.busy.clamp(path.next, event.cycle), path.next);
-        let mask = event.mask;
-        let path = event.path;
-        self.add(window, Span { from: next, to: busy, mask, cell: Cell::Dispatched, path });
-        self.add(window, Span { from: busy, to: event.cycle, mask, cell: Cell::NotDispatched, path });
-    }
-
-    /// Notes that the path is accounted for up to `next`; returns the first cycle that is not.
-    fn advance(&mut self, event: &Event, next: u64, busy: u64) -> u64 {
-        let now = PathNow { path: event.path, mask: event.mask, next, busy };
-        match self.paths.iter_mut().find(|p| p.path == event.path) {
-            Some(path) => {
-                *path = PathNow { next: path.next.max(next), busy: path.busy.max(busy), ..now };
-                path.next
-            }
-            None => {
-                self.paths.push(now);
-                next
-            }
         }
     }
 

@@ -1,8 +1,9 @@
 //! Events as bytes, one after the other: variable-length integers, each field as the difference to what the same slot did
 //! last. The hash of a trace is the hash of these bytes, and files of version 1 are made of them (docs/trace-format.md).
 
+use crate::payload::{self, ISSUE, ISSUE_AGAIN, ISSUE_INSTANCE, Issued, MEMORY, STALL};
 use crate::varint::{Input, pick, put, unzigzag, zigzag};
-use crate::{Event, Kind, MaskCause, PortKind, RefusedReason, StallReason};
+use crate::{Event, Kind, PortKind, StallReason};
 
 /// A block is closed when its payload reaches this size.
 pub(crate) const BLOCK_TARGET: usize = 64 << 10;
@@ -15,24 +16,6 @@ const SAME_PATH: u8 = 0x20;
 const SAME_PC: u8 = 0x40;
 const SAME_MASK: u8 = 0x80;
 
-const WAVE_START: u8 = 0;
-const WAVE_END: u8 = 1;
-const ISSUE: u8 = 2;
-const STALL: u8 = 3;
-const SPLIT: u8 = 4;
-const MASK: u8 = 5;
-const PATH_NEW: u8 = 6;
-const PATH_MERGE: u8 = 7;
-const MEMORY: u8 = 8;
-const BARRIER: u8 = 9;
-/// As the last issue at this pc in all four fields, or in all but the instance.
-const ISSUE_AGAIN: u8 = 10;
-const ISSUE_INSTANCE: u8 = 11;
-const PATH_START: u8 = 12;
-const PATH_END: u8 = 13;
-const SPLIT_REFUSED: u8 = 14;
-const NOP: u8 = 15;
-
 #[derive(Clone, Copy, Default)]
 struct Context {
     wave: u32,
@@ -41,19 +24,11 @@ struct Context {
     mask: u64,
 }
 
-#[derive(Clone, Copy, Default, PartialEq)]
-struct Memo {
-    unit: u8,
-    instance: u8,
-    class: u8,
-    busy: u16,
-}
-
 /// What both directions remember; forgotten at each block so that blocks stand alone.
 #[derive(Clone)]
 pub(crate) struct Coder {
     contexts: Vec<Context>,
-    memos: Vec<Memo>,
+    memos: Vec<Issued>,
     core: u16,
     slot: u16,
     cycle: u64,
@@ -67,7 +42,7 @@ impl Coder {
     pub fn new() -> Self {
         Coder {
             contexts: vec![Context::default(); CONTEXTS],
-            memos: vec![Memo::default(); MEMOS],
+            memos: vec![Issued::default(); MEMOS],
             core: 0,
             slot: 0,
             cycle: 0,
@@ -76,7 +51,7 @@ impl Coder {
 
     pub fn reset(&mut self) {
         self.contexts.fill(Context::default());
-        self.memos.fill(Memo::default());
+        self.memos.fill(Issued::default());
         (self.core, self.slot, self.cycle) = (0, 0, 0);
     }
 
@@ -87,29 +62,13 @@ impl Coder {
         let same_path = event.wave == context.wave && event.path == context.path;
         let (same_pc, same_mask) = (event.pc == context.pc, event.mask == context.mask);
         let code = match event.kind {
-            Kind::WaveStart { .. } => WAVE_START,
-            Kind::WaveEnd => WAVE_END,
             Kind::Issue { unit, instance, class, busy } => {
-                let now = Memo { unit, instance, class, busy };
-                if now == *memo {
-                    ISSUE_AGAIN
-                } else if now == (Memo { instance, ..*memo }) {
-                    ISSUE_INSTANCE
-                } else {
-                    ISSUE
-                }
+                let now = Issued { unit, instance, class, busy };
+                let code = now.code(*memo);
+                *memo = now;
+                code
             }
-            Kind::Stall { .. } => STALL,
-            Kind::Nop => NOP,
-            Kind::Split { .. } => SPLIT,
-            Kind::Mask { .. } => MASK,
-            Kind::PathNew { .. } => PATH_NEW,
-            Kind::PathMerge { .. } => PATH_MERGE,
-            Kind::PathStart { .. } => PATH_START,
-            Kind::PathEnd { .. } => PATH_END,
-            Kind::SplitRefused { .. } => SPLIT_REFUSED,
-            Kind::Memory { .. } => MEMORY,
-            Kind::Barrier { .. } => BARRIER,
+            ref kind => payload::code(kind),
         };
         let flag = |on: bool, bit: u8| if on { bit } else { 0 };
         out.push(
@@ -134,8 +93,6 @@ impl Coder {
             put(out, event.mask ^ context.mask);
         }
         match event.kind {
-            Kind::WaveStart { lanes } => put(out, lanes),
-            Kind::WaveEnd | Kind::Nop => {}
             Kind::Issue { unit, instance, class, busy } => {
                 if code == ISSUE {
                     out.extend([unit, instance, class]);
@@ -143,31 +100,10 @@ impl Coder {
                 } else if code == ISSUE_INSTANCE {
                     out.push(instance);
                 }
-                *memo = Memo { unit, instance, class, busy };
             }
             Kind::Stall { cycles, reason } => {
                 out.push(reason as u8);
                 put(out, cycles.into());
-            }
-            Kind::Split { taken, other } => {
-                put(out, taken ^ event.mask);
-                put(out, other);
-            }
-            Kind::Mask { new, live, origin, cause } => {
-                out.push(cause as u8);
-                put(out, new ^ event.mask);
-                put(out, live ^ new);
-                put(out, u64::from(origin.wrapping_add(1)));
-            }
-            Kind::PathNew { at, lanes } => {
-                put(out, at.into());
-                put(out, lanes);
-            }
-            Kind::PathMerge { lanes } | Kind::PathStart { lanes } => put(out, lanes),
-            Kind::PathEnd { into } => put(out, into.into()),
-            Kind::SplitRefused { reason, lanes } => {
-                out.push(reason as u8);
-                put(out, lanes);
             }
             Kind::Memory { port, write, lines, hits, misses, evictions, done } => {
                 out.push(port as u8 | flag(write, 0x80));
@@ -176,11 +112,7 @@ impl Coder {
                 }
                 put(out, zigzag(done.wrapping_sub(event.cycle)));
             }
-            Kind::Barrier { id, arrived, needed } => {
-                put(out, id);
-                put(out, arrived.into());
-                put(out, needed.into());
-            }
+            _ => payload::put_rest(event, out),
         }
         *context = Context { wave: event.wave, path: event.path, pc: event.pc, mask: event.mask };
         (self.core, self.slot, self.cycle) = (event.core, event.slot, event.cycle);
@@ -205,38 +137,19 @@ impl Coder {
         let mask = if tag & SAME_MASK != 0 { context.mask } else { context.mask ^ input.varint()? };
         let memo = &mut self.memos[pc as usize % MEMOS];
         let kind = match code {
-            WAVE_START => Kind::WaveStart { lanes: input.varint()? },
-            WAVE_END => Kind::WaveEnd,
-            NOP => Kind::Nop,
             ISSUE | ISSUE_AGAIN | ISSUE_INSTANCE => {
                 if code == ISSUE {
                     let (unit, instance, class) = (input.byte()?, input.byte()?, input.byte()?);
-                    *memo = Memo { unit, instance, class, busy: input.u16()? };
+                    *memo = Issued { unit, instance, class, busy: input.u16()? };
                 } else if code == ISSUE_INSTANCE {
                     memo.instance = input.byte()?;
                 }
-                let Memo { unit, instance, class, busy } = *memo;
-                Kind::Issue { unit, instance, class, busy }
+                memo.kind()
             }
             STALL => {
                 let reason = pick(&StallReason::ALL, input.byte()?, "unknown stall reason")?;
                 Kind::Stall { cycles: input.u32()?, reason }
             }
-            SPLIT => Kind::Split { taken: input.varint()? ^ mask, other: input.varint()? },
-            MASK => {
-                let cause = pick(&MaskCause::ALL, input.byte()?, "unknown mask cause")?;
-                let new = input.varint()? ^ mask;
-                let live = input.varint()? ^ new;
-                Kind::Mask { new, live, origin: input.u32()?.wrapping_sub(1), cause }
-            }
-            PATH_NEW => Kind::PathNew { at: input.u32()?, lanes: input.varint()? },
-            PATH_START => Kind::PathStart { lanes: input.varint()? },
-            PATH_END => Kind::PathEnd { into: input.u16()? },
-            SPLIT_REFUSED => {
-                let reason = pick(&RefusedReason::ALL, input.byte()?, "unknown reason of a refused split")?;
-                Kind::SplitRefused { reason, lanes: input.varint()? }
-            }
-            PATH_MERGE => Kind::PathMerge { lanes: input.varint()? },
             MEMORY => {
                 let byte = input.byte()?;
                 Kind::Memory {
@@ -249,8 +162,7 @@ impl Coder {
                     done: cycle.wrapping_add(unzigzag(input.varint()?)),
                 }
             }
-            BARRIER => Kind::Barrier { id: input.varint()?, arrived: input.u32()?, needed: input.u32()? },
-            _ => return Err("unknown event kind"),
+            _ => payload::rest(code, mask, input)?,
         };
         *context = Context { wave, path, pc, mask };
         (self.core, self.slot, self.cycle) = (core, slot, cycle);
@@ -261,6 +173,7 @@ impl Coder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MaskCause;
 
     #[test]
     fn enums_are_stored_by_position() {

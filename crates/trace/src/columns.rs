@@ -2,8 +2,9 @@
 //! is not stored. Tags and the fields that were guessed wrong are streams of their own, which compress well.
 //! A block starts with an empty memory, so that it can be decoded alone (docs/trace-format.md).
 
+use crate::payload::{self, ISSUE, ISSUE_AGAIN, ISSUE_INSTANCE, Issued, MEMORY, STALL};
 use crate::varint::{Input, pick, put, unzigzag, zigzag};
-use crate::{Event, Kind, MaskCause, PortKind, RefusedReason, StallReason};
+use crate::{Event, Kind, PortKind, StallReason};
 
 /// The streams of a block, in the order they are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,23 +45,6 @@ const MISS_PATH: u8 = 1;
 const MISS_MASK: u8 = 2;
 const MISS_CYCLE: u8 = 4;
 
-const WAVE_START: u8 = 0;
-const WAVE_END: u8 = 1;
-const ISSUE: u8 = 2;
-const STALL: u8 = 3;
-const SPLIT: u8 = 4;
-const MASK: u8 = 5;
-const PATH_NEW: u8 = 6;
-const PATH_MERGE: u8 = 7;
-const MEMORY: u8 = 8;
-const BARRIER: u8 = 9;
-/// As the last issue at this pc in all four fields, or in all but the instance.
-const ISSUE_AGAIN: u8 = 10;
-const ISSUE_INSTANCE: u8 = 11;
-const PATH_START: u8 = 12;
-const PATH_END: u8 = 13;
-const SPLIT_REFUSED: u8 = 14;
-const NOP: u8 = 15;
 /// A stall that ends when the last one ended: for the same reason, or for another.
 const STALL_AGAIN: u8 = 16;
 const STALL_REASON: u8 = 17;
@@ -93,14 +77,6 @@ struct Place {
 struct Step {
     pc: u32,
     cycles: u64,
-}
-
-#[derive(Clone, Copy, Default, PartialEq)]
-struct Issued {
-    unit: u8,
-    instance: u8,
-    class: u8,
-    busy: u16,
 }
 
 /// Everything about an access but its time.
@@ -230,18 +206,8 @@ impl Columns {
     /// The code of an event: kinds that were guessed have their own.
     fn code(&self, event: &Event) -> u8 {
         match event.kind {
-            Kind::WaveStart { .. } => WAVE_START,
-            Kind::WaveEnd => WAVE_END,
             Kind::Issue { unit, instance, class, busy } => {
-                let last = self.issued[event.pc as usize % PCS];
-                let now = Issued { unit, instance, class, busy };
-                if now == last {
-                    ISSUE_AGAIN
-                } else if now == (Issued { instance, ..last }) {
-                    ISSUE_INSTANCE
-                } else {
-                    ISSUE
-                }
+                Issued { unit, instance, class, busy }.code(self.issued[event.pc as usize % PCS])
             }
             Kind::Stall { cycles, reason } => {
                 if event.cycle.wrapping_add(cycles.into()) != self.end {
@@ -252,19 +218,11 @@ impl Columns {
                     STALL_AGAIN
                 }
             }
-            Kind::Nop => NOP,
-            Kind::Split { .. } => SPLIT,
-            Kind::Mask { .. } => MASK,
-            Kind::PathNew { .. } => PATH_NEW,
-            Kind::PathMerge { .. } => PATH_MERGE,
-            Kind::PathStart { .. } => PATH_START,
-            Kind::PathEnd { .. } => PATH_END,
-            Kind::SplitRefused { .. } => SPLIT_REFUSED,
             Kind::Memory { .. } => {
                 let same = self.accesses[event.pc as usize % PCS].0 == access_of(event);
                 if same { MEMORY_AGAIN } else { MEMORY }
             }
-            Kind::Barrier { .. } => BARRIER,
+            ref kind => payload::code(kind),
         }
     }
 
@@ -336,36 +294,7 @@ impl Columns {
                 let difference = done.wrapping_sub(event.cycle).wrapping_sub(latency);
                 put(to(out, Stream::Done), zigzag(difference));
             }
-            Kind::WaveEnd | Kind::Nop => {}
-            Kind::Split { taken, other } => {
-                put(to(out, Stream::Rest), taken ^ event.mask);
-                put(to(out, Stream::Rest), other);
-            }
-            Kind::Mask { new, live, origin, cause } => {
-                let rest = to(out, Stream::Rest);
-                rest.push(cause as u8);
-                put(rest, new ^ event.mask);
-                put(rest, live ^ new);
-                put(rest, u64::from(origin.wrapping_add(1)));
-            }
-            Kind::PathNew { at, lanes } => {
-                put(to(out, Stream::Rest), at.into());
-                put(to(out, Stream::Rest), lanes);
-            }
-            Kind::WaveStart { lanes } | Kind::PathMerge { lanes } | Kind::PathStart { lanes } => {
-                put(to(out, Stream::Rest), lanes);
-            }
-            Kind::PathEnd { into } => put(to(out, Stream::Rest), into.into()),
-            Kind::SplitRefused { reason, lanes } => {
-                to(out, Stream::Rest).push(reason as u8);
-                put(to(out, Stream::Rest), lanes);
-            }
-            Kind::Barrier { id, arrived, needed } => {
-                let rest = to(out, Stream::Rest);
-                put(rest, id);
-                put(rest, arrived.into());
-                put(rest, needed.into());
-            }
+            _ => payload::put_rest(event, to(out, Stream::Rest)),
         }
     }
 
@@ -414,11 +343,7 @@ impl Columns {
         (pc, mask, cycle): (u32, u64, u64),
         input: &mut [Input<'_>; STREAMS],
     ) -> Result<Kind, &'static str> {
-        let rest = Stream::Rest;
         Ok(match code {
-            WAVE_START => Kind::WaveStart { lanes: from(input, rest).varint()? },
-            WAVE_END => Kind::WaveEnd,
-            NOP => Kind::Nop,
             ISSUE | ISSUE_AGAIN | ISSUE_INSTANCE => {
                 let mut issued = self.issued[pc as usize % PCS];
                 if code == ISSUE {
@@ -428,8 +353,7 @@ impl Columns {
                 if code != ISSUE_AGAIN {
                     issued.instance = from(input, Stream::Instance).byte()?;
                 }
-                let Issued { unit, instance, class, busy } = issued;
-                Kind::Issue { unit, instance, class, busy }
+                issued.kind()
             }
             STALL | STALL_AGAIN | STALL_REASON => {
                 let reason =
@@ -462,34 +386,7 @@ impl Columns {
                     done: cycle.wrapping_add(latency),
                 }
             }
-            SPLIT => {
-                let taken = from(input, rest).varint()? ^ mask;
-                Kind::Split { taken, other: from(input, rest).varint()? }
-            }
-            MASK => {
-                let input = from(input, rest);
-                let cause = pick(&MaskCause::ALL, input.byte()?, "unknown mask cause")?;
-                let new = input.varint()? ^ mask;
-                let live = input.varint()? ^ new;
-                Kind::Mask { new, live, origin: input.u32()?.wrapping_sub(1), cause }
-            }
-            PATH_NEW => {
-                let at = from(input, rest).u32()?;
-                Kind::PathNew { at, lanes: from(input, rest).varint()? }
-            }
-            PATH_MERGE => Kind::PathMerge { lanes: from(input, rest).varint()? },
-            PATH_START => Kind::PathStart { lanes: from(input, rest).varint()? },
-            PATH_END => Kind::PathEnd { into: from(input, rest).u16()? },
-            SPLIT_REFUSED => {
-                let reason = from(input, rest).byte()?;
-                let reason = pick(&RefusedReason::ALL, reason, "unknown reason of a refused split")?;
-                Kind::SplitRefused { reason, lanes: from(input, rest).varint()? }
-            }
-            BARRIER => {
-                let input = from(input, rest);
-                Kind::Barrier { id: input.varint()?, arrived: input.u32()?, needed: input.u32()? }
-            }
-            _ => return Err("unknown event kind"),
+            _ => payload::rest(code, mask, from(input, Stream::Rest))?,
         })
     }
 }

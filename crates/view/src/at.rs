@@ -1,10 +1,10 @@
 //! What a click asks: which instruction this is, what it wrote and touched, why it waited, and for whom.
 
 use crate::ViewError;
-use crate::spans::{Resident, Span, State, Take};
 use crate::store::Store;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use wb_trace::spans::{Resident, Span, State, Take};
 use wb_trace::{Block, CodeLine, Event, Kind, Pc, PortKind, StallReason};
 
 /// Blocks that are searched forwards for the issue of an instruction that waits, and backwards for what it waited for.

@@ -1,7 +1,7 @@
 //! Time in buckets: of every row and bucket, what most lane-cycles were spent on and how much of them was work. Spans are added
 //! in any order. Coarser levels are sums of finer ones.
 
-use crate::spans::{Span, State};
+use wb_trace::spans::{Span, State};
 use wb_trace::{NO_PC, Pc};
 
 /// Sums of a bucket.

@@ -3,8 +3,8 @@
 
 use crate::cells::{Buckets, Cell};
 use crate::progress::Progress;
-use crate::spans::{Resident, Span, Take, Tracker};
 use std::collections::BTreeMap;
+use wb_trace::spans::{Resident, Span, Take, Tracker};
 use wb_trace::{BlockInfo, Event, Kind, PcIndex, TraceInfo};
 
 /// Buckets of all rows together in the finest level, and the fewest of a row.

@@ -11,7 +11,6 @@ mod lead;
 mod page;
 mod progress;
 mod server;
-mod spans;
 mod store;
 mod tile;
 

@@ -1,9 +1,9 @@
 //! What the page is told once: the traces it shows, their code, sources, and names of states.
 
-use crate::spans::State;
 use crate::store::Store;
 use serde::Serialize;
 use wb_trace::Pc;
+use wb_trace::spans::State;
 
 /// One or two traces, and the sources they came from.
 pub struct View {

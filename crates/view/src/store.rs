@@ -2,7 +2,6 @@
 
 use crate::ViewError;
 use crate::index::{Builder, Index};
-use crate::spans::{Take, Tracker};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::BufReader;
@@ -10,6 +9,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use wb_files::Kind;
+use wb_trace::spans::{Take, Tracker};
 use wb_trace::{Block, BlockInfo, PcIndex, TraceFile, TraceInfo};
 
 /// Blocks that are kept decoded.
@@ -132,6 +132,6 @@ impl Store {
 struct Nobody;
 
 impl Take for Nobody {
-    fn span(&mut self, _: u16, _: u16, _: crate::spans::Span) {}
-    fn resident(&mut self, _: u16, _: u16, _: crate::spans::Resident) {}
+    fn span(&mut self, _: u16, _: u16, _: wb_trace::spans::Span) {}
+    fn resident(&mut self, _: u16, _: u16, _: wb_trace::spans::Resident) {}
 }

@@ -3,10 +3,10 @@
 
 use crate::ViewError;
 use crate::cells::{Buckets, Cell};
-use crate::spans::{Resident, Span, Take};
 use crate::store::Store;
 use serde::Serialize;
 use std::ops::Range;
+use wb_trace::spans::{Resident, Span, Take};
 
 /// Events that are read for one answer, besides those between kept states: less than a tenth of a second's work.
 const READABLE: u64 = 600_000;

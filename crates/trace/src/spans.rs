@@ -1,7 +1,8 @@
 //! From events to spans: what the lanes of every path did from one cycle to another. The tracker's state is small and can be
-//! kept, so that any window of a long trace is drawn without reading the trace from its beginning.
+//! kept, so that any window of a long trace is drawn without reading the trace from its beginning. Pictures and the viewer
+//! follow waves by it.
 
-use wb_trace::{Event, Kind, Mask, NO_PC, Pc, SlotTable, StallReason};
+use crate::{Event, Kind, Mask, NO_PC, Pc, SlotTable, StallReason};
 
 /// What the lanes of a path do: work, wait for one of the [`StallReason`]s, or wait without a reason in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,6 +15,11 @@ impl State {
 
     pub fn of(reason: StallReason) -> State {
         State(reason as u8 + 1)
+    }
+
+    /// What it waits for; none: it works, or the trace has no reason.
+    pub fn reason(self) -> Option<StallReason> {
+        self.index().checked_sub(1).and_then(|i| StallReason::ALL.get(i)).copied()
     }
 
     /// Its place in [`State::names`].
@@ -57,7 +63,12 @@ pub struct Resident {
 /// Takes what the tracker finds.
 pub trait Take {
     fn span(&mut self, core: u16, slot: u16, span: Span);
+    /// A wave left its slot.
     fn resident(&mut self, core: u16, slot: u16, resident: Resident);
+    /// A wave came; `to` is not known yet.
+    fn arrived(&mut self, _core: u16, _slot: u16, _resident: Resident) {}
+    /// The lanes of the slot's wave that have not ended, from cycle `at` on.
+    fn live(&mut self, _core: u16, _slot: u16, _at: u64, _lanes: Mask) {}
 }
 
 /// A path as of its last event.
@@ -101,7 +112,9 @@ impl Tracker {
             Kind::WaveStart { lanes } => {
                 slot.close(core, id, event.cycle, take);
                 let from = event.cycle;
-                slot.now = Some(Resident { from, to: from, wave: event.wave, lanes });
+                let resident = Resident { from, to: from, wave: event.wave, lanes };
+                slot.now = Some(resident);
+                take.arrived(core, id, resident);
                 let path = event.path;
                 slot.paths = vec![PathNow { path, mask: lanes, next: from, busy: from, pc: NO_PC }];
             }
@@ -118,9 +131,10 @@ impl Tracker {
                 take.span(core, id, span(from, to, event.pc, State::of(reason)));
                 slot.advance(event, to, to, event.pc);
             }
-            Kind::Mask { new, .. } => {
+            Kind::Mask { new, live, .. } => {
                 slot.catch_up(event, take);
-                slot.advance(event, event.cycle, event.cycle, event.pc);
+                let at = slot.advance(event, event.cycle, event.cycle, event.pc);
+                take.live(core, id, at, live);
                 if let Some(path) = slot.paths.iter_mut().find(|p| p.path == event.path) {
                     path.mask = new;
                 }
@@ -187,11 +201,18 @@ impl SlotNow {
         }
     }
 
-    fn advance(&mut self, event: &Event, next: u64, busy: u64, pc: Pc) {
+    /// Notes that the path is accounted for up to `next`; returns the first cycle that is not.
+    fn advance(&mut self, event: &Event, next: u64, busy: u64, pc: Pc) -> u64 {
         let now = PathNow { path: event.path, mask: event.mask, next, busy, pc };
         match self.paths.iter_mut().find(|p| p.path == event.path) {
-            Some(path) => *path = PathNow { next: path.next.max(next), busy: path.busy.max(busy), ..now },
-            None => self.paths.push(now),
+            Some(path) => {
+                *path = PathNow { next: path.next.max(next), busy: path.busy.max(busy), ..now };
+                path.next
+            }
+            None => {
+                self.paths.push(now);
+                next
+            }
         }
     }
 }
