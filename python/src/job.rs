@@ -148,7 +148,7 @@ impl Job {
     ) -> PyResult<Outcome> {
         let mut stopped = None;
         let result = py.detach(|| {
-            let mut progress = |_: u64, _: u64| match Python::attach(|py| py.check_signals()) {
+            let mut progress = |_: wavebound::sim::Sofar| match Python::attach(|py| py.check_signals()) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(e) => {
                     stopped = Some(e);

@@ -2,7 +2,8 @@
 //! program for each launch, which takes longer than short kernels.
 
 use serde::{Deserialize, Serialize};
-use wavebound::trace::{Event, Kind, Mask, Observer, SlotTable};
+use std::any::Any;
+use wavebound::trace::{Event, Fork, Kind, Mask, Observer, SlotTable};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
@@ -65,6 +66,21 @@ impl Observer for Counter {
                 Kind::SplitRefused { .. } => self.counts.refused += 1,
                 _ => {}
             }
+        }
+    }
+
+    fn fork(&self) -> Option<Box<dyn Fork>> {
+        Some(Box::new(Counter::default()))
+    }
+
+    fn join(&mut self, fork: Box<dyn Any>) {
+        if let Ok(fork) = fork.downcast::<Counter>() {
+            let Counts { instructions, lanes, lost, splits, refused } = fork.counts;
+            self.counts.instructions += instructions;
+            self.counts.lanes += lanes;
+            self.counts.lost += lost;
+            self.counts.splits += splits;
+            self.counts.refused += refused;
         }
     }
 }

@@ -121,7 +121,12 @@ impl Runtime {
         let mut trace = trace.map(|out| TraceWriter::with(out, options.trace_options.clone()));
         let mut history = picture_path.is_some().then(History::new);
         let mut page = options.page.then(Watchers::new);
-        let run = RunOptions { timed: !options.untimed, check: options.check, ..RunOptions::default() };
+        let run = RunOptions {
+            timed: !options.untimed,
+            check: options.check,
+            threads: wavebound::sim::threads(options.threads),
+            ..RunOptions::default()
+        };
         let outcome = {
             let mut observers = Observers::new();
             counter.iter_mut().for_each(|o| observers.push(o));

@@ -29,6 +29,8 @@ pub struct Options {
     /// Machine fields to change.
     pub sets: Vec<String>,
     pub untimed: bool,
+    /// Host threads of untimed launches; 0: as many as the computer has cores.
+    pub threads: usize,
     /// Count no lanes, divergence and splits.
     pub no_stats: bool,
     /// Check the mask invariants after every instruction.

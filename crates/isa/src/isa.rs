@@ -150,6 +150,11 @@ pub trait Isa: Send + Sync + 'static {
     /// Bytes of memory that the instruction accesses for each lane, or for the wave if it is scalar. 0: none, or only the
     /// run can tell.
     fn access_bytes(&self, inst: &Self::Inst) -> u32;
+    /// Waves of different groups could use the instruction to learn of each other: an atomic on global memory, an access that must be
+    /// seen at once, a call to the host. Programs without any are run by groups in any order.
+    fn shares(&self, _inst: &Self::Inst) -> bool {
+        true
+    }
     /// Lanes of a path that the next vector instruction works on: less than `mask` where the ISA has an
     /// execution mask of its own.
     fn active(&self, _regs: &Self::Regs, mask: Mask) -> Mask {

@@ -5,7 +5,7 @@ use crate::barrier::{Arrival, Barriers};
 use crate::divergence::Notes;
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Exec, Moment};
-use crate::launch::{Launch, Launcher, Outcome, RunOptions, WaveRegisters};
+use crate::launch::{Launch, Launcher, Outcome, Part, RunOptions, Sofar, WaveRegisters};
 use crate::memory::{DeviceMemory, Lines, MemBus};
 use crate::residency::{GroupPlace, Residency};
 use crate::sink::Sink;
@@ -46,6 +46,8 @@ struct Functional<'a, 's, I: Isa> {
     waves_per_core: u32,
     outcome: Outcome,
     waves: u32,
+    /// Waves that have ended.
+    ended: u64,
     sink: Sink<'s>,
     keep_registers: bool,
     residency: Residency,
@@ -55,12 +57,13 @@ pub(crate) fn run<I: Isa>(
     exec: &Exec<I>,
     machine: &Machine,
     launch: Launch,
+    part: Option<Part>,
     memory: DeviceMemory,
     mut options: RunOptions,
     sink: Sink,
 ) -> Result<Outcome, Box<SimError>> {
     let capacity = machine.cores * machine.core.waves;
-    let mut launcher = Launcher::new(launch, machine.core.lanes);
+    let mut launcher = Launcher::new(launch, machine.core.lanes).only(part);
     let mut run = Functional {
         exec,
         slots: (0..capacity).map(|_| None).collect(),
@@ -77,6 +80,7 @@ pub(crate) fn run<I: Isa>(
         waves_per_core: machine.core.waves,
         outcome: Outcome::new(memory),
         waves: 0,
+        ended: 0,
         sink,
         keep_registers: options.keep_registers,
         residency: Residency::new(machine, launch),
@@ -110,8 +114,10 @@ impl<I: Isa> Functional<'_, '_, I> {
             if self.outcome.wave_instructions >= report_at {
                 report_at += crate::PROGRESS_EVERY;
                 let done = self.outcome.wave_instructions;
+                let (ended, waves) = (self.ended, launcher.waves());
+                let sofar = Sofar { cycles: done, instructions: done, ended, waves };
                 if let Some(progress) = &mut options.progress
-                    && progress(done, done).is_break()
+                    && progress(sofar).is_break()
                 {
                     return Err(Box::new(stopped(done, "wave-instructions")));
                 }
@@ -375,6 +381,7 @@ impl<I: Isa> Functional<'_, '_, I> {
             self.outcome.registers.push(registers(self.exec, &r.wave));
         }
         self.residency.wave_ended(r.place);
+        self.ended += 1;
         let core = r.place.core;
         self.present[core] &= !1u64.checked_shl(r.number).unwrap_or(0);
         if let Some((id, count)) = r.wave.team {

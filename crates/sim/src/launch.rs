@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::memory::DeviceMemory;
+use crate::sample::{Estimate, Sample, Times};
 use crate::sched::MakePolicy;
 use crate::schedule::{Decision, Schedule};
 use std::ops::{ControlFlow, Range};
@@ -68,9 +69,31 @@ impl Groups {
     }
 }
 
+/// Some of the groups of a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    /// Number `number` of `of` shares, every so many groups in turn.
+    Share { number: u32, of: u32 },
+    /// From one group up to another; `first_wave` is the first one's first.
+    Range { from: u32, to: u32, first_wave: u32 },
+}
+
+/// Groups of a share that follow each other: neighbours often use the same memory.
+const TOGETHER: u32 = 4;
+
+impl Part {
+    fn has(self, group: u32) -> bool {
+        match self {
+            Part::Share { number, of } => group / TOGETHER % of == number,
+            Part::Range { from, to, .. } => (from..to).contains(&group),
+        }
+    }
+}
+
 /// Hands out waves in launch order.
 #[derive(Clone, Debug)]
 pub(crate) struct Launcher {
+    part: Option<Part>,
     launch: Launch,
     lanes: u32,
     next_wave: u32,
@@ -80,7 +103,28 @@ pub(crate) struct Launcher {
 
 impl Launcher {
     pub fn new(launch: Launch, lanes: u32) -> Self {
-        Launcher { launch, lanes, next_wave: 0, group: 0, wave_in_group: 0 }
+        Launcher { part: None, launch, lanes, next_wave: 0, group: 0, wave_in_group: 0 }
+    }
+
+    /// Only the groups of a share; their waves have the numbers that they have in the whole launch.
+    pub fn only(mut self, part: Option<Part>) -> Self {
+        self.part = part;
+        if let Some(Part::Range { from, first_wave, .. }) = part {
+            (self.group, self.next_wave) = (from, first_wave);
+        }
+        self.skip();
+        self
+    }
+
+    /// On to the next group of the share.
+    fn skip(&mut self) {
+        while let Some(part) = self.part
+            && !self.is_done()
+            && !part.has(self.group)
+        {
+            self.next_wave += self.group_waves();
+            self.group += 1;
+        }
     }
 
     /// True once every wave of the launch has been handed out.
@@ -89,7 +133,10 @@ impl Launcher {
             Launch::Boot => self.next_wave > 0,
             Launch::Cores { count } => self.next_wave >= count,
             Launch::Grid { threads, group } => u64::from(self.group) * u64::from(group) >= u64::from(threads),
-            Launch::Groups(groups) => self.group >= groups.count,
+            Launch::Groups(groups) => match self.part {
+                Some(Part::Range { to, .. }) => self.group >= to,
+                Some(Part::Share { .. }) | None => self.group >= groups.count,
+            },
         }
     }
 
@@ -98,6 +145,17 @@ impl Launcher {
         match self.launch {
             Launch::Groups(groups) => groups.threads(self.group).div_ceil(self.lanes),
             _ => 1,
+        }
+    }
+
+    /// Waves of the launch, if groups at the edges were full; 0: nobody knows.
+    pub fn waves(&self) -> u64 {
+        match self.launch {
+            Launch::Boot | Launch::Cores { .. } => 0,
+            Launch::Grid { threads, group } => {
+                u64::from(threads.div_ceil(group.max(1))) * u64::from(group.div_ceil(self.lanes))
+            }
+            Launch::Groups(groups) => u64::from(groups.count) * u64::from(groups.waves(self.lanes)),
         }
     }
 
@@ -141,10 +199,30 @@ impl Launcher {
         if left <= self.lanes {
             self.group += 1;
             self.wave_in_group = 0;
+            self.skip();
         } else {
             self.wave_in_group += 1;
         }
         Some((start, first_lanes(left.min(self.lanes))))
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sofar {
+    /// Of an untimed run its wave-instructions.
+    pub cycles: u64,
+    pub instructions: u64,
+    /// Waves that have ended, and about how many the launch has; 0: nobody knows.
+    pub ended: u64,
+    pub waves: u64,
+}
+
+/// So many host threads; 0: as many as the computer has cores.
+pub fn threads(wanted: usize) -> usize {
+    match wanted {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        wanted => wanted,
     }
 }
 
@@ -166,9 +244,14 @@ pub struct RunOptions<'a> {
     /// A scheduling policy of the caller's own instead of the machine's `issue.policy`: makes one for each scheduler. Timed
     /// runs only.
     pub issue: Option<&'a MakePolicy<'a>>,
-    /// Told about once per million instructions: cycles and wave-instructions so far. Break: the run ends there, with
-    /// an error of the kind [`crate::ErrorKind::Stopped`].
-    pub progress: Option<&'a mut dyn FnMut(u64, u64) -> ControlFlow<()>>,
+    /// Host threads that an untimed run of groups may use (docs/ARCHITECTURE.md); timed runs use one.
+    pub threads: usize,
+    /// Time only a part of the groups and estimate the rest ([`Outcome::estimate`]); launches that are too small for that are timed
+    /// whole. Nobody observes then.
+    pub sample: Option<Sample>,
+    /// Told about once per million instructions. Break: the run ends there, with an error of the kind
+    /// [`crate::ErrorKind::Stopped`].
+    pub progress: Option<&'a mut dyn FnMut(Sofar) -> ControlFlow<()>>,
 }
 
 impl Default for RunOptions<'_> {
@@ -181,6 +264,8 @@ impl Default for RunOptions<'_> {
             decisions: 0..0,
             every_cycle: false,
             issue: None,
+            threads: 1,
+            sample: None,
             progress: None,
         }
     }
@@ -207,8 +292,14 @@ pub struct Outcome {
     pub schedule: Option<Schedule>,
     pub decisions: Vec<Decision>,
     pub waves: u32,
+    /// Host threads that ran it.
+    pub threads: u32,
     /// Most divergence-stack entries any wave had.
     pub max_stack_depth: usize,
+    /// The cycles are an estimate.
+    pub estimate: Option<Estimate>,
+    /// When waves ended, if a part of the groups was timed.
+    pub(crate) times: Option<Box<Times>>,
     pub console: Vec<u8>,
     pub(crate) printed: Console,
     pub memory: DeviceMemory,
@@ -225,7 +316,10 @@ impl Outcome {
             schedule: None,
             decisions: Vec::new(),
             waves: 0,
+            threads: 1,
             max_stack_depth: 0,
+            estimate: None,
+            times: None,
             console: Vec::new(),
             printed: Console::default(),
             memory,
@@ -253,6 +347,19 @@ mod tests {
         assert_eq!(all(Launch::Grid { threads: 5, group: 2 }, 4).len(), 3);
         assert_eq!(all(Launch::Boot, 4), [(0, 0, 0, 1)]);
         assert_eq!(all(Launch::Cores { count: 2 }, 4), [(0, 0, 0, 1), (1, 1, 0, 1)]);
+    }
+
+    #[test]
+    fn shares_are_the_whole_launch() {
+        let groups = Groups { count: 40, size: 12, grid: [58, 11, 1], group: [6, 2, 1], ..Groups::default() };
+        let launch = Launch::Groups(Groups { count: 10 * 6, ..groups });
+        let mut parts: Vec<(u32, u32, u32, Mask)> = Vec::new();
+        for number in 0..3 {
+            let mut l = Launcher::new(launch, 8).only(Some(Part::Share { number, of: 3 }));
+            parts.extend(std::iter::from_fn(|| l.next()).map(|(s, m)| (s.wave, s.group, s.wave_in_group, m)));
+        }
+        parts.sort_unstable();
+        assert_eq!(parts, all(launch, 8));
     }
 
     #[test]

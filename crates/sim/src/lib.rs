@@ -12,8 +12,10 @@ mod functional;
 mod launch;
 mod memory;
 mod origins;
+mod parallel;
 mod residency;
 mod run;
+mod sample;
 pub mod sched;
 mod schedule;
 mod sink;
@@ -21,9 +23,10 @@ mod timed;
 mod wave;
 
 pub use error::{ErrorKind, SimError};
-pub use launch::{Groups, Launch, Outcome, RunOptions, WaveRegisters};
+pub use launch::{Groups, Launch, Outcome, RunOptions, Sofar, WaveRegisters, threads};
 pub use memory::{DeviceMemory, HostCalls, Touchable, affordable};
 pub use run::{Runnable, trace_info};
+pub use sample::{Estimate, Sample};
 pub use schedule::{Cause, Causes, Decision, Schedule};
 
 /// Wave-instructions between two progress reports.

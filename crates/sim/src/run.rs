@@ -6,8 +6,9 @@ use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::launch::{Launch, Outcome, RunOptions};
 use crate::memory::{DeviceMemory, Hierarchy};
+use crate::parallel::{self, Ran};
 use crate::sink::Sink;
-use crate::{functional, timed};
+use crate::{functional, sample, timed};
 use std::collections::{BTreeMap, BTreeSet};
 use wb_hw::{HwError, InstructionSet, Machine, Mechanism, Reconverge};
 use wb_isa::{FlowKind, Isa, MAX_LANES, Pc};
@@ -138,7 +139,7 @@ fn check<I: Runs>(program: &Program<I>, machine: &Machine, launch: Launch) -> Re
 }
 
 fn start<I: Runs>(program: &Program<I>, request: Request) -> Result<Outcome, Box<SimError>> {
-    let Request { machine, launch, mut memory, options, mut observer } = request;
+    let Request { machine, launch, mut memory, mut options, mut observer } = request;
     if let Err(error) = check(program, machine, launch) {
         return Err(error.with_memory(memory));
     }
@@ -159,10 +160,21 @@ fn start<I: Runs>(program: &Program<I>, request: Request) -> Result<Outcome, Box
         }
         observer.begin(&info);
     }
-    let sink = Sink::new(observer);
-    match options.timed {
-        true => timed::run(&exec, machine, launch, memory, options, sink),
-        false => functional::run(&exec, machine, launch, memory, options, sink),
+    if options.timed {
+        if observer.is_none() && options.watch.is_none() {
+            memory = match sample::run(&exec, machine, launch, memory, &mut options) {
+                Ok(done) => return done,
+                Err(memory) => memory,
+            };
+        }
+        return timed::run(&exec, machine, launch, None, memory, options, Sink::new(observer));
+    }
+    match parallel::run(&exec, machine, launch, memory, &mut options, observer) {
+        Ran::Done(outcome) => Ok(*outcome),
+        Ran::Stopped(error) => Err(error),
+        Ran::Alone(memory, observer) => {
+            functional::run(&exec, machine, launch, None, memory, options, Sink::new(observer))
+        }
     }
 }
 

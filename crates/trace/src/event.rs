@@ -2,6 +2,7 @@
 //! when nobody listens; an observer never changes timing (docs/ARCHITECTURE.md, invariant 3).
 
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 
 /// Memory that one instruction touches.
 #[derive(Clone, Copy, Debug)]
@@ -386,4 +387,16 @@ pub trait Observer {
     fn touched(&mut self, _touched: &Touched) {}
     /// Called once after the last event of a run that ended without error.
     fn end(&mut self, _cycles: u64) {}
+    /// For a launch that several threads run, each its share of the groups: an observer that counts for one of them, behind
+    /// [`Observer::begin`]. None: the order of all events matters to it.
+    fn fork(&self) -> Option<Box<dyn Fork>> {
+        None
+    }
+    /// Takes over what such an observer counted.
+    fn join(&mut self, _fork: Box<dyn Any>) {}
 }
+
+/// An observer of a part of a run.
+pub trait Fork: Observer + Any + Send {}
+
+impl<T: Observer + Any + Send> Fork for T {}

@@ -1,6 +1,7 @@
 //! Several observers behind one: a run takes a single `dyn Observer`, so fan-out happens here.
 
-use crate::{Event, Observer, Touched, TraceInfo};
+use crate::{Event, Fork, Observer, Touched, TraceInfo};
+use std::any::Any;
 
 /// Passes every call on to each member, in order.
 #[derive(Default)]
@@ -52,5 +53,25 @@ impl Observer for Observers<'_> {
         for observer in &mut self.0 {
             observer.end(cycles);
         }
+    }
+
+    fn fork(&self) -> Option<Box<dyn Fork>> {
+        let forks: Option<Vec<Box<dyn Fork>>> = self.0.iter().map(|o| o.fork()).collect();
+        forks.map(|forks| Box::new(Forks(forks)) as Box<dyn Fork>)
+    }
+
+    fn join(&mut self, fork: Box<dyn Any>) {
+        if let Ok(forks) = fork.downcast::<Forks>() {
+            self.0.iter_mut().zip(forks.0).for_each(|(observer, fork)| observer.join(fork));
+        }
+    }
+}
+
+/// The observers of a part of a run.
+struct Forks(Vec<Box<dyn Fork>>);
+
+impl Observer for Forks {
+    fn events(&mut self, batch: &[Event]) {
+        self.0.iter_mut().for_each(|observer| observer.events(batch));
     }
 }

@@ -7,8 +7,10 @@ use crate::splitting::{ContextStats, Contexts};
 use crate::stalls::StallCycles;
 use crate::stats_memory::{Accessed, LastIssue, PcMemory};
 use crate::{
-    CodeLine, Event, Kind, Mask, MaskCause, NO_PC, Observer, Pc, PcIndex, PortKind, SlotTable, TraceInfo,
+    CodeLine, Event, Fork, Kind, Mask, MaskCause, NO_PC, Observer, Pc, PcIndex, PortKind, SlotTable,
+    TraceInfo,
 };
+use std::any::Any;
 
 /// Results of a run; fields are serialised in this order.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -462,6 +464,74 @@ impl Observer for Statistics {
 
     fn end(&mut self, cycles: u64) {
         self.cycles = Some(cycles);
+    }
+
+    fn fork(&self) -> Option<Box<dyn Fork>> {
+        let mut fork = Statistics::default();
+        fork.begin(&self.info);
+        Some(Box::new(fork))
+    }
+
+    fn join(&mut self, fork: Box<dyn Any>) {
+        if let Ok(fork) = fork.downcast::<Statistics>() {
+            self.absorb(*fork);
+        }
+    }
+}
+
+impl Statistics {
+    /// Adds what was counted of other waves of the same run. Contexts over time are not: they have no common time.
+    fn absorb(&mut self, other: Statistics) {
+        for pc in other.info.code.iter().map(|c| c.pc).chain(other.unlisted.keys().copied()) {
+            let from = other.index.find(pc).or_else(|| other.unlisted.get(&pc).copied());
+            let Some(row) = from.and_then(|i| other.rows.get(i)) else { continue };
+            let to = self.at(pc);
+            self.rows[to].absorb(row);
+            if let Some(memory) = from.and_then(|i| other.memory.get(i)).filter(|m| !m.is_empty()) {
+                if self.memory.len() <= to {
+                    self.memory.resize_with(self.rows.len(), PcMemory::default);
+                }
+                self.memory[to].add(memory);
+            }
+        }
+        for (core, counts) in other.units.iter().enumerate() {
+            if self.units.len() <= core {
+                self.units.resize(core + 1, Vec::new());
+            }
+            self.units[core].resize(self.unit_total, UnitCount::default());
+            for (sum, more) in self.units[core].iter_mut().zip(counts) {
+                sum.instructions += more.instructions;
+                sum.lanes += more.lanes;
+                sum.busy += more.busy;
+            }
+        }
+        for (sum, more) in self.ports.iter_mut().zip(&other.ports) {
+            sum.accesses += more.accesses;
+            sum.writes += more.writes;
+            sum.lines += more.lines;
+            sum.hits += more.hits;
+            sum.misses += more.misses;
+            sum.evictions += more.evictions;
+        }
+        self.nops += other.nops;
+        self.waves += other.waves;
+        self.splits += other.splits;
+        self.merges += other.merges;
+        self.max_paths = self.max_paths.max(other.max_paths);
+        self.barriers += other.barriers;
+        self.after_last = self.after_last.max(other.after_last);
+    }
+}
+
+impl Row {
+    fn absorb(&mut self, other: &Row) {
+        self.executed += other.executed;
+        self.lanes += other.lanes;
+        self.lost_here += other.lost_here;
+        self.lost_since += other.lost_since;
+        self.stalls.add_all(&other.stalls);
+        self.diverged += other.diverged;
+        self.busy += other.busy;
     }
 }
 

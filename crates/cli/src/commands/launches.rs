@@ -1,6 +1,8 @@
 //! `wavebound run` with a launch file or a workload: every launch, then what was expected and what to keep.
 
-use super::outcome::{Registers, Totals, print_memory, print_registers, print_stats, registers, size};
+use super::outcome::{
+    Registers, Totals, print_estimate, print_memory, print_registers, print_stats, registers, size,
+};
 use super::page::{self, Ended, Pages, occupancy};
 use super::record::{Record, TraceSummary, print_files, print_page};
 use super::run_args::RunArgs;
@@ -163,6 +165,7 @@ fn run_all(args: &RunArgs, session: &mut dyn Launches) -> miette::Result<LaunchR
                 outcome.wave_instructions,
                 outcome.waves
             ));
+            print_estimate(&outcome);
             print_registers(&outcome);
             print_files(&record);
         }

@@ -3,7 +3,7 @@
 use super::{print, print_line};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use wavebound::sim::Outcome;
+use wavebound::sim::{Estimate, Outcome};
 use wavebound::trace::Stats;
 
 #[derive(Clone, Default, Serialize, schemars::JsonSchema)]
@@ -14,6 +14,53 @@ pub struct Totals {
     pub nops: u64,
     pub waves: u32,
     pub max_stack_depth: usize,
+    /// The cycles are an estimate (`--sample`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimated>,
+}
+
+/// Cycles that were estimated from a sample of the groups.
+#[derive(Clone, Serialize, schemars::JsonSchema)]
+pub struct Estimated {
+    cycles: f64,
+    /// In between with 95 % confidence.
+    low: f64,
+    high: f64,
+    batches: u32,
+    groups_per_batch: u32,
+    /// Part of the groups that was timed.
+    timed: f64,
+    seed: u64,
+}
+
+impl From<&Estimate> for Estimated {
+    fn from(e: &Estimate) -> Estimated {
+        Estimated {
+            cycles: e.cycles,
+            low: (e.cycles - e.plus_minus).max(0.0),
+            high: e.cycles + e.plus_minus,
+            batches: e.batches,
+            groups_per_batch: e.groups,
+            timed: e.timed,
+            seed: e.seed,
+        }
+    }
+}
+
+/// A line about an estimate, if it is one.
+pub fn print_estimate(outcome: &Outcome) {
+    if let Some(e) = &outcome.estimate {
+        let Estimated { low, high, .. } = Estimated::from(e);
+        print_line(&format!(
+            "estimate: {:.0} cycles, with 95 % confidence {low:.0} to {high:.0}, from {} batches of {} groups ({:.1} % of the groups), \
+             seed {}; not for bounds",
+            e.cycles,
+            e.batches,
+            e.groups,
+            100.0 * e.timed,
+            e.seed
+        ));
+    }
 }
 
 impl From<&Outcome> for Totals {
@@ -25,6 +72,7 @@ impl From<&Outcome> for Totals {
             nops: o.nops,
             waves: o.waves,
             max_stack_depth: o.max_stack_depth,
+            estimate: o.estimate.as_ref().map(Estimated::from),
         }
     }
 }

@@ -120,8 +120,8 @@ pub fn main(args: PictureArgs) -> CommandResult {
         let job = args.target.job()?;
         wavebound::files::check_output(&args.output)?;
         let progress = Progress::new();
-        let mut report = |cycles, instructions| {
-            progress.show(cycles, instructions);
+        let mut report = |sofar| {
+            progress.show(sofar);
             ControlFlow::Continue(())
         };
         job.run(RunOptions { progress: Some(&mut report), ..RunOptions::default() }, Some(&mut history))?;

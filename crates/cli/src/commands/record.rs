@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use wavebound::files::Output;
 use wavebound::report::{History, Timeline, TimelineObserver, timetable};
 use wavebound::schedule;
-use wavebound::sim::{Outcome, RunOptions};
+use wavebound::sim::{Outcome, RunOptions, Sample};
 use wavebound::trace::Pc;
 use wavebound::trace::{LogOf, Observer, Observers, PdomLog, Statistics, Stats, TraceEnd, TraceWriter};
 
@@ -24,6 +24,14 @@ pub struct RecordArgs {
     /// Run without a pipeline: fast, same results; cycles are then wave-instructions
     #[arg(long)]
     pub untimed: bool,
+    /// Host threads of an untimed run whose groups do not communicate [default: as many as the computer has cores]
+    #[arg(long, value_name = "N", requires = "untimed", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+    /// Time only this part of the groups (0.05, or 0.05:SEED), execute the rest untimed, and estimate the cycles with an interval;
+    /// launches that are too small for that are timed whole. Never used for bounds
+    #[arg(long, value_name = "PART[:SEED]", value_parser = sample_arg,
+        conflicts_with_all = ["untimed", "trace", "picture", "html", "log", "dump_registers", "oracle", "schedule"])]
+    sample: Option<Sample>,
     /// Print the registers that every wave had when it ended
     #[arg(long)]
     dump_registers: bool,
@@ -156,7 +164,7 @@ impl RecordArgs {
     ) -> miette::Result<(Outcome, Record)> {
         let file = |path: &Option<PathBuf>| path.as_deref().map(|p| numbered(p, number));
         let (trace_path, picture_path) = (file(&self.trace.trace), file(&self.picture));
-        let mut statistics = (!self.no_stats).then(Statistics::new);
+        let mut statistics = (!self.no_stats && self.sample.is_none()).then(Statistics::new);
         let kept = self.trace.options()?;
         let trace = trace_path.as_deref().map(Output::in_place).transpose()?;
         let mut trace = trace.map(|out| TraceWriter::with(out, kept));
@@ -173,8 +181,8 @@ impl RecordArgs {
             history.iter_mut().for_each(|o| observers.push(o));
             timeline.iter_mut().for_each(|o| observers.push(o));
             let progress = Progress::new();
-            let mut report = |cycles, instructions| {
-                progress.show(cycles, instructions);
+            let mut report = |sofar| {
+                progress.show(sofar);
                 watch.go_on()
             };
             let options = RunOptions {
@@ -185,6 +193,8 @@ impl RecordArgs {
                 decisions: self.schedule.as_ref().map_or(0..0, |_| self.schedule_cycles.clone()),
                 every_cycle: false,
                 issue: None,
+                threads: wavebound::sim::threads(self.threads),
+                sample: self.sample,
                 progress: Some(&mut report),
             };
             let silent = observers.is_empty();
@@ -271,6 +281,17 @@ impl RecordArgs {
         }
         Ok(())
     }
+}
+
+/// `0.05` or `0.05:7`.
+fn sample_arg(text: &str) -> Result<Sample, String> {
+    let (part, seed) = text.split_once(':').unwrap_or((text, "1"));
+    let fraction: f64 = part.parse().map_err(|_| format!("{part} is no number"))?;
+    if !(fraction > 0.0 && fraction <= 0.5) {
+        return Err(format!("{part} is not a part that can be sampled: more than 0, at most 0.5"));
+    }
+    let seed = seed.parse().map_err(|_| format!("{seed} is no seed: a whole number"))?;
+    Ok(Sample { fraction, seed })
 }
 
 /// Where the log goes.

@@ -51,7 +51,7 @@ pub fn main(args: ReproduceArgs) -> CommandResult {
     } else {
         args.names.clone()
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = wavebound::sim::threads(0);
     let plan = Plan {
         names,
         scale: if args.quick { Scale::Quick } else { Scale::Full },

@@ -3,7 +3,9 @@
 
 pub use super::run_args::RunArgs;
 
-use super::outcome::{Registers, Totals, print_memory, print_registers, print_stats, registers};
+use super::outcome::{
+    Registers, Totals, print_estimate, print_memory, print_registers, print_stats, registers,
+};
 use super::record::{Record, TraceSummary, print_files, print_page};
 use super::{CommandResult, Printed, launches, page, print, print_json, print_line};
 use miette::{IntoDiagnostic, miette};
@@ -91,6 +93,7 @@ pub fn main(args: RunArgs) -> CommandResult {
             outcome.waves
         ));
     }
+    print_estimate(&outcome);
     print_stats(record.stats.as_ref(), args.per_pc);
     if let Some(measured) = Measured::of(&outcome) {
         print(&format!("\nschedule against the oracles\n{}", measured.table()));

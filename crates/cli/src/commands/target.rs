@@ -3,17 +3,18 @@
 use super::style::StyleArg;
 use super::workloads::{MarksArg, WorkloadArgs};
 use clap::Args;
-use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use miette::miette;
 use std::io::IsTerminal;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wavebound::hw::{InstructionSet, MarkStyle};
 use wavebound::jobs::launch::{Launches, MarkChoice, Session, WorkloadSession, WorkloadSpec, is_launch_file};
 use wavebound::jobs::object::SplitSpec;
 use wavebound::jobs::{Job, JobSpec};
+use wavebound::sim::Sofar;
 
 /// A launch size in up to three dimensions.
 #[derive(Clone, Copy, Debug)]
@@ -310,6 +311,7 @@ impl Target {
 /// A line on the terminal for long runs; nothing when standard error is not a terminal.
 pub struct Progress {
     bar: Option<ProgressBar>,
+    began: Instant,
 }
 
 impl Progress {
@@ -322,18 +324,35 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        Progress { bar }
+        Progress { bar, began: Instant::now() }
     }
 
-    pub fn show(&self, cycles: u64, instructions: u64) {
+    pub fn show(&self, sofar: Sofar) {
         if let Some(bar) = &self.bar {
-            bar.set_message(format!(
-                "cycle {}, {} wave-instructions",
-                HumanCount(cycles),
-                HumanCount(instructions)
-            ));
+            bar.set_message(words(sofar, self.began.elapsed()));
         }
     }
+}
+
+/// How far a run is, how fast, and how long it will take if the waves to come are as those that have ended.
+fn words(sofar: Sofar, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    let rate = if seconds > 0.0 { sofar.instructions as f64 / seconds / 1e6 } else { 0.0 };
+    let mut text = format!(
+        "cycle {}, {} wave-instructions, {rate:.2} M/s",
+        HumanCount(sofar.cycles),
+        HumanCount(sofar.instructions)
+    );
+    if sofar.waves > 0 {
+        let part = sofar.ended as f64 / sofar.waves as f64;
+        text += &format!(", {:.0} % of the waves", 100.0 * part);
+        // Before a few of many have ended nobody can tell.
+        if part >= 0.02 {
+            let left = Duration::from_secs_f64(seconds * (1.0 - part).max(0.0) / part);
+            text += &format!(", about {} left", HumanDuration(left));
+        }
+    }
+    text
 }
 
 impl Drop for Progress {

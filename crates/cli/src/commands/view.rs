@@ -131,8 +131,8 @@ fn run(target: &Target, watch: &Watch) -> miette::Result<Store> {
     let mut writer =
         TraceWriter::with(BufWriter::new(file), TraceOptions { memory: true, ..TraceOptions::default() });
     let progress = Progress::new();
-    let mut report = |cycles, instructions| {
-        progress.show(cycles, instructions);
+    let mut report = |sofar| {
+        progress.show(sofar);
         watch.go_on()
     };
     let options = RunOptions { progress: Some(&mut report), ..RunOptions::default() };

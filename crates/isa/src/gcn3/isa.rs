@@ -3,7 +3,7 @@
 
 use super::exec::{self, SCRATCH_WORD3};
 use super::format::Format;
-use super::inst::Inst;
+use super::inst::{Inst, flag};
 use super::op::Op;
 use super::operand::{Operand, Ty, scalar_name, sreg};
 use super::state::Regs;
@@ -391,6 +391,35 @@ impl Isa for Gcn3 {
 
     fn access_bytes(&self, inst: &Inst) -> u32 {
         access_bytes(inst)
+    }
+
+    /// Compilers mark accesses that other groups must see with GLC, and invalidate caches behind acquire operations.
+    fn shares(&self, inst: &Inst) -> bool {
+        let entry = inst.entry();
+        match entry.format {
+            Format::Flat | Format::Mubuf => {
+                let fence = matches!(inst.op, Op::BufferWbinvl1 | Op::BufferWbinvl1Vol);
+                entry.atomic || fence || inst.has(flag::GLC)
+            }
+            Format::Smem => {
+                let fence =
+                    matches!(inst.op, Op::SDcacheInv | Op::SDcacheInvVol | Op::SDcacheWb | Op::SDcacheWbVol);
+                fence || inst.has(flag::GLC)
+            }
+            Format::Ds => inst.has(flag::GDS),
+            Format::Sopp => matches!(inst.op, Op::SSendmsg | Op::SSendmsghalt),
+            Format::Mimg => true,
+            Format::Sop2
+            | Format::Sop1
+            | Format::Sopc
+            | Format::Sopk
+            | Format::Vop1
+            | Format::Vop2
+            | Format::Vopc
+            | Format::Vop3
+            | Format::Sdwa
+            | Format::Dpp => false,
+        }
     }
 
     #[inline]

@@ -6,4 +6,5 @@ mod resume;
 mod schedule;
 mod speedups;
 mod synthetic;
+mod threads;
 mod vortex_kernels;

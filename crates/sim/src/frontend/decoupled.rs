@@ -29,6 +29,8 @@ struct Buffer {
 /// The slots of one partition, one bit each.
 struct Side {
     policy: Box<dyn Policy>,
+    /// The first cycle of [`Decoupled::clock`] that the policy has not been told of.
+    since: u64,
     occupied: u64,
     /// Has room for another instruction.
     wants: u64,
@@ -47,7 +49,21 @@ struct Side {
     requested: Vec<u32>,
 }
 
+impl Side {
+    /// Tells the policy of the cycles before `clock` in which nobody wanted anything.
+    #[inline]
+    fn catch_up(&mut self, clock: u64) {
+        if self.since < clock {
+            let slots = self.queued.len() as u32;
+            self.policy.idle(&fetch_view(0, self.occupied, &[], slots), clock - self.since);
+            self.since = clock;
+        }
+    }
+}
+
 pub struct Decoupled {
+    /// Cycles in which the core had waves.
+    clock: u64,
     buffers: Vec<Buffer>,
     sides: Vec<Side>,
     ports: u32,
@@ -79,6 +95,7 @@ impl Decoupled {
         let seats = (machine.core.waves / machine.core.partitions) as usize;
         let side = |_| Side {
             policy: sched::policy(f.policy),
+            since: 0,
             occupied: 0,
             wants: 0,
             ready: 0,
@@ -91,6 +108,7 @@ impl Decoupled {
         };
         let latency = (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1);
         Decoupled {
+            clock: 0,
             buffers: vec![Buffer::default(); seats * issuers],
             sides: (0..issuers).map(side).collect(),
             ports: f.ports,
@@ -200,15 +218,19 @@ impl Decoupled {
         let excuse = Excuse { branch: now + self.hit + self.latency, ..Excuse::default() };
         self.buffers[slot] = Buffer { pc, excuse, ..Buffer::default() };
         let n = self.sides.len();
-        self.sides[slot % n].occupied |= 1 << (slot / n);
-        self.sides[slot % n].requested[slot / n] = 0;
+        let side = &mut self.sides[slot % n];
+        side.catch_up(self.clock);
+        side.occupied |= 1 << (slot / n);
+        side.requested[slot / n] = 0;
         self.update(slot);
     }
 
     pub fn stop(&mut self, slot: usize) {
         self.buffers[slot] = Buffer::default();
         let n = self.sides.len();
-        self.sides[slot % n].occupied &= !(1 << (slot / n));
+        let side = &mut self.sides[slot % n];
+        side.catch_up(self.clock);
+        side.occupied &= !(1 << (slot / n));
         self.update(slot);
     }
 
@@ -296,6 +318,11 @@ impl Decoupled {
         }
         let n = self.sides.len();
         for p in 0..n {
+            if self.sides[p].wants == 0 {
+                continue;
+            }
+            self.sides[p].catch_up(self.clock);
+            self.sides[p].since = self.clock + 1;
             for _ in 0..self.ports {
                 let side = &mut self.sides[p];
                 let age = ages(p);
@@ -331,13 +358,12 @@ impl Decoupled {
                 self.update(slot);
             }
         }
+        self.clock += 1;
     }
 
-    pub fn idle(&mut self, cycles: u64) {
-        let slots = (self.buffers.len() / self.sides.len()) as u32;
-        for side in &mut self.sides {
-            side.policy.idle(&fetch_view(0, side.occupied, &[], slots), cycles);
-        }
+    /// Cycles pass in which nobody wants anything.
+    pub fn pass(&mut self, cycles: u64) {
+        self.clock += cycles;
     }
 
     pub fn next_event(&self, now: u64) -> u64 {

@@ -121,9 +121,19 @@ impl FrontEnd {
     }
 
     /// `cycles` cycles pass in which no slot wants an instruction.
-    pub fn idle(&mut self, cycles: u64) {
+    #[inline(always)]
+    pub fn pass(&mut self, cycles: u64) {
         if let FrontEnd::Decoupled(d) = self {
-            d.idle(cycles);
+            d.pass(cycles);
+        }
+    }
+
+    /// The slots of partition `p` that have something to issue, and those that have it from the wrong path.
+    #[inline(always)]
+    pub fn offers(&self, p: usize) -> (u64, u64) {
+        match self {
+            FrontEnd::Decoupled(d) => (d.ready(p), d.wrong(p)),
+            FrontEnd::Perfect | FrontEnd::Coordinated(_) => (u64::MAX, 0),
         }
     }
 

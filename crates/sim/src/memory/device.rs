@@ -1,9 +1,11 @@
 //! Contents of memory: one flat, bounds-checked space, or windows of one.
 
+use super::copies::{Copies, Written};
 use super::guard::Guard;
 use super::hostcall::HostCalls;
 use super::windows::Windows;
 use std::ops::Range;
+use std::sync::Arc;
 use wb_isa::MemFault;
 use wb_program::Segment;
 
@@ -11,12 +13,14 @@ use wb_program::Segment;
 #[derive(Clone, Debug)]
 pub struct DeviceMemory {
     pub(super) bytes: Vec<u8>,
+    /// Instead of the bytes: what a thread sees that runs beside others.
+    pub(super) copies: Option<Box<Copies>>,
     /// Address of the first byte.
     pub(super) origin: u64,
     /// Loads and stores of programs below this address fault, so that null pointers show up.
     pub(super) floor: u64,
     /// What programs may touch above it.
-    pub(super) guard: Guard,
+    pub(super) guard: Arc<Guard>,
     /// Instructions in memory: stores there fault, because decoded code would not follow.
     pub(super) text: Vec<Range<u64>>,
     pub(super) text_start: u64,
@@ -47,9 +51,10 @@ impl DeviceMemory {
     pub fn new(size: u64) -> Self {
         DeviceMemory {
             bytes: vec![0; size as usize],
+            copies: None,
             origin: 0,
             floor: 0,
-            guard: Guard::default(),
+            guard: Arc::default(),
             text: Vec::new(),
             text_start: 0,
             text_end: 0,
@@ -89,17 +94,17 @@ impl DeviceMemory {
 
     /// From now on programs may touch only what the host opens with [`DeviceMemory::open`].
     pub fn close(&mut self) {
-        self.guard = Guard::new(self.origin, self.size());
+        self.guard = Arc::new(Guard::new(self.origin, self.size()));
     }
 
     /// Programs may touch these bytes, up to the next multiple of 256.
     pub fn open(&mut self, addr: u64, bytes: u64) {
-        self.guard.set(addr, bytes, true);
+        Arc::make_mut(&mut self.guard).set(addr, bytes, true);
     }
 
     /// Programs may touch these bytes no longer.
     pub fn close_again(&mut self, addr: u64, bytes: u64) {
-        self.guard.set(addr, bytes, false);
+        Arc::make_mut(&mut self.guard).set(addr, bytes, false);
     }
 
     /// Places a program's segments and protects its text.
@@ -114,7 +119,39 @@ impl DeviceMemory {
     }
 
     pub fn size(&self) -> u64 {
-        self.bytes.len() as u64
+        self.copies.as_ref().map_or(self.bytes.len(), |c| c.size()) as u64
+    }
+
+    /// Whether threads may each have a copy of it for a while.
+    pub(crate) fn can_be_copied(&self) -> bool {
+        self.windows.is_empty()
+    }
+
+    /// The contents go elsewhere, until [`DeviceMemory::give_bytes`] brings them back.
+    pub(crate) fn take_bytes(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    pub(crate) fn give_bytes(&mut self, bytes: Arc<Vec<u8>>) {
+        self.bytes = Arc::unwrap_or_clone(bytes);
+    }
+
+    /// The same memory for one of several threads: it sees `base` and what it writes itself.
+    pub(crate) fn copied(&self, base: Arc<Vec<u8>>) -> DeviceMemory {
+        DeviceMemory { copies: Some(Box::new(Copies::new(base))), hostcalls: None, ..self.clone() }
+    }
+
+    /// What was written to a copy.
+    pub(crate) fn into_written(self) -> Written {
+        self.copies.map_or_else(Written::default, |copies| copies.into_written())
+    }
+
+    /// Takes over what threads wrote, but for the ranges of addresses that each had for itself. False, and nothing is changed, if
+    /// they disagree.
+    pub(crate) fn join(&mut self, all: &[Written], private: &[Range<u64>]) -> bool {
+        let place = |addr: u64| addr.saturating_sub(self.origin) as usize;
+        let private: Vec<Range<usize>> = private.iter().map(|r| place(r.start)..place(r.end)).collect();
+        Written::join(all, &private, &mut self.bytes)
     }
 
     /// Address of the first byte.
@@ -183,7 +220,10 @@ impl DeviceMemory {
     /// Zeroes a range, as far as it exists.
     pub(crate) fn clear(&mut self, addr: u64, len: u64) {
         if let Ok(range) = self.range("clear", addr, len) {
-            self.bytes[range].fill(0);
+            match &mut self.copies {
+                Some(copies) => copies.fill(range, 0),
+                None => self.bytes[range].fill(0),
+            }
         }
     }
 
@@ -222,6 +262,7 @@ impl DeviceMemory {
                 u64::from_le_bytes(word)
             }),
         };
+        let got = got.or_else(|| self.copies.as_ref()?.word(a, bytes));
         got.ok_or_else(|| self.fault("load", addr, bytes))
     }
 
@@ -243,7 +284,11 @@ impl DeviceMemory {
                 b.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
                 Ok(())
             }
-            None => Err(self.fault("store", addr, bytes)),
+            None => {
+                let data = &value.to_le_bytes()[..bytes as usize];
+                let copied = self.copies.as_mut().and_then(|copies| copies.store(a, data));
+                copied.ok_or_else(|| self.fault("store", addr, bytes))
+            }
         }
     }
 }

@@ -91,7 +91,8 @@ impl DeviceMemory {
             match shape {
                 Shape::Run => {
                     let at = first.wrapping_sub(self.origin) as usize;
-                    match self.bytes.get(at..at.wrapping_add(4 * CHUNK)) {
+                    let there = self.bytes.get(at..).and_then(<[u8]>::first_chunk::<{ 4 * CHUNK }>);
+                    match there.copied().or_else(|| self.copies.as_ref()?.load(at)) {
                         Some(bytes) => {
                             for (out, b) in out.iter_mut().zip(bytes.as_chunks::<4>().0) {
                                 *out = u32::from_le_bytes(*b);
@@ -135,12 +136,22 @@ impl DeviceMemory {
                 && first >= self.text_end.max(self.floor)
                 && shape(offset) == Shape::Run
                 && self.guard.allows(first, 4 * CHUNK as u32)
-                && let Some(bytes) = self.bytes.get_mut(at..at.wrapping_add(4 * CHUNK))
             {
-                for (b, v) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(data) {
+                let mut run = [0; 4 * CHUNK];
+                for (b, v) in run.as_chunks_mut::<4>().0.iter_mut().zip(data) {
                     *b = v.to_le_bytes();
                 }
-                continue;
+                let there = self.bytes.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<{ 4 * CHUNK }>);
+                let stored = match there {
+                    Some(bytes) => {
+                        *bytes = run;
+                        true
+                    }
+                    None => self.copies.as_mut().is_some_and(|copies| copies.store(at, &run).is_some()),
+                };
+                if stored {
+                    continue;
+                }
             }
             for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
                 self.store_word(base.wrapping_add(offset[i].into()), 4, data[i].into())?;

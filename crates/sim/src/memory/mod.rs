@@ -4,6 +4,7 @@
 mod bus;
 mod cache;
 mod calendar;
+mod copies;
 mod device;
 mod dram;
 mod guard;
@@ -14,6 +15,7 @@ mod serve;
 mod windows;
 
 pub use bus::{Lines, MemBus};
+pub(crate) use copies::Written;
 pub use device::{DeviceMemory, Touchable, affordable};
 pub use hierarchy::{Access, Hierarchy};
 pub use hostcall::HostCalls;

@@ -14,10 +14,21 @@ struct Pending {
 /// Pending writes from which it pays to drop those that are done.
 const TIDY: usize = 24;
 
+/// The writes of a register that are outstanding.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Register {
+    /// When the last of them is ready.
+    ready: u64,
+    /// Its lanes, and whether memory is what it waits for; with `several`, they are in the list.
+    lanes: Mask,
+    memory: bool,
+    several: bool,
+}
+
 #[derive(Clone, Debug)]
 pub struct Board {
-    /// Latest ready cycle of each register, over all lanes: the quick answer.
-    latest: Vec<u64>,
+    registers: Vec<Register>,
+    /// Writes of registers that have several outstanding.
     pending: Vec<Pending>,
     /// When nothing of the wave is outstanding any more.
     pub all: u64,
@@ -29,7 +40,7 @@ pub struct Board {
 impl Board {
     pub fn new(registers: usize) -> Self {
         Board {
-            latest: vec![0; registers],
+            registers: vec![Register::default(); registers],
             pending: Vec::new(),
             all: 0,
             all_memory: false,
@@ -38,7 +49,7 @@ impl Board {
     }
 
     pub fn clear(&mut self) {
-        self.latest.fill(0);
+        self.registers.fill(Register::default());
         self.pending.clear();
         self.counters.iter_mut().for_each(Vec::clear);
         self.all = 0;
@@ -46,10 +57,21 @@ impl Board {
 
     /// Takes over what is outstanding for a path that merged into this one.
     pub fn absorb(&mut self, other: &Board) {
-        for (mine, theirs) in self.latest.iter_mut().zip(&other.latest) {
-            *mine = (*mine).max(*theirs);
-        }
         self.pending.extend(&other.pending);
+        for i in 0..self.registers.len().min(other.registers.len()) {
+            let (mine, theirs) = (self.registers[i], other.registers[i]);
+            if theirs.ready == 0 || mine == theirs && !mine.several {
+                continue;
+            }
+            if mine.ready == 0 {
+                self.registers[i] = theirs;
+                continue;
+            }
+            self.list(i, mine);
+            self.list(i, theirs);
+            self.registers[i] =
+                Register { ready: mine.ready.max(theirs.ready), several: true, ..Register::default() };
+        }
         for (mine, theirs) in self.counters.iter_mut().zip(&other.counters) {
             // What was outstanding before the split is in both.
             let new: Vec<u64> = theirs.iter().copied().filter(|t| mine.binary_search(t).is_err()).collect();
@@ -61,6 +83,14 @@ impl Board {
         }
     }
 
+    /// The only outstanding write of a register goes to the list.
+    fn list(&mut self, register: usize, only: Register) {
+        let Register { ready, lanes, memory, several } = only;
+        if !several {
+            self.pending.push(Pending { register: register as u16, lanes, ready, memory });
+        }
+    }
+
     /// `register` is written in `lanes` and usable from cycle `ready` on.
     #[inline]
     pub fn write(&mut self, register: u16, lanes: Mask, now: u64, ready: u64, memory: bool) {
@@ -68,15 +98,23 @@ impl Board {
             (self.all, self.all_memory) = (ready, memory);
         }
         // Nothing can issue before now + 1 anyway.
-        if ready > now + 1 {
-            // What is done only takes room: `wait` does not look at it.
-            if self.pending.len() >= TIDY {
-                self.pending.retain(|p| p.ready > now);
-            }
-            self.pending.push(Pending { register, lanes, ready, memory });
-            let latest = &mut self.latest[register as usize];
-            *latest = (*latest).max(ready);
+        if ready <= now + 1 {
+            return;
         }
+        let old = self.registers[register as usize];
+        let covered = !old.several && old.lanes & !lanes == 0 && old.ready <= ready;
+        if old.ready <= now + 1 || covered {
+            self.registers[register as usize] = Register { ready, lanes, memory, several: false };
+            return;
+        }
+        // What is done only takes room: `wait` does not look at it.
+        if self.pending.len() >= TIDY {
+            self.pending.retain(|p| p.ready > now);
+        }
+        self.list(register.into(), old);
+        self.pending.push(Pending { register, lanes, ready, memory });
+        self.registers[register as usize] =
+            Register { ready: old.ready.max(ready), several: true, ..Register::default() };
     }
 
     /// An operation behind `counter` is done at `done`.
@@ -94,6 +132,9 @@ impl Board {
     pub fn hasten(&mut self, done: u64, early: u64) {
         for p in self.pending.iter_mut().filter(|p| p.memory && p.ready == done) {
             p.ready = early;
+        }
+        for r in self.registers.iter_mut().filter(|r| r.memory && r.ready == done && !r.several) {
+            r.ready = early;
         }
         for times in &mut self.counters {
             times.iter_mut().filter(|t| **t == done).for_each(|t| *t = early);
@@ -113,8 +154,12 @@ impl Board {
     /// The cycle from which `register` may be used in `lanes`, if later than `from`.
     #[inline(always)]
     pub fn wait(&self, register: u16, lanes: Mask, from: u64) -> Option<(u64, bool)> {
-        if self.latest[register as usize] <= from {
+        let Register { ready, lanes: written, memory, several } = self.registers[register as usize];
+        if ready <= from {
             return None;
+        }
+        if !several {
+            return (written & lanes != 0).then_some((ready, memory));
         }
         self.pending
             .iter()

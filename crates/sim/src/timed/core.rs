@@ -3,12 +3,13 @@
 //! unit k of SIMD p). What the scheduler scans every cycle lives in flat arrays beside the waves.
 
 use super::board::Board;
+use super::issuer::Issuer;
 use super::units::Units;
 use crate::barrier::Barriers;
 use crate::frontend::{Excuse, Fetch, FrontEnd};
 use crate::memory::Hierarchy;
 use crate::residency::GroupPlace;
-use crate::sched::{MakePolicy, Policy, View};
+use crate::sched::{MakePolicy, View};
 use crate::wave::Wave;
 use wb_hw::Machine;
 use wb_isa::{Isa, Mask, Pc, lanes::bits};
@@ -76,74 +77,11 @@ pub struct Spawning {
     pub count: u32,
 }
 
-/// Seats with a scheduler of their own, one bit each.
-struct Issuer {
-    policy: Box<dyn Policy>,
-    /// Cycle from which the seat's next instruction has its operands.
-    wake: Vec<u64>,
-    /// Unit it needs; and the seats that need each unit, one bit each.
-    unit: Vec<u8>,
-    needs: Vec<u64>,
-    age: Vec<u64>,
-    /// Instructions issued since the path sat down.
-    progress: Vec<u32>,
-    /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
-    occupied: u64,
-    active: u64,
-    /// Active seats whose wake-up lay ahead when last looked at, and the earliest of their wake-ups.
-    sleeping: u64,
-    next_wake: u64,
-    /// Seats whose wave only waits for its last results.
-    draining: u64,
-    /// As of the last scan: occupied seats that are neither ready nor only short of a unit.
-    stalled: u64,
-}
-
-impl Issuer {
-    /// The seat cannot issue before `wake`.
-    #[inline(always)]
-    fn sleep(&mut self, local: usize, wake: u64) {
-        self.wake[local] = wake;
-        self.sleeping |= 1 << local;
-        self.next_wake = self.next_wake.min(wake);
-    }
-
-    #[inline(always)]
-    fn need(&mut self, local: usize, unit: u8) {
-        let bit = 1 << local;
-        self.needs[usize::from(self.unit[local])] &= !bit;
-        self.needs[usize::from(unit)] |= bit;
-        self.unit[local] = unit;
-    }
-
-    /// The seat is not active any more.
-    fn leave(&mut self, local: usize) {
-        self.active &= !(1 << local);
-        if self.sleeping >> local & 1 == 1 {
-            self.sleeping &= !(1 << local);
-            self.wake_up(0);
-        }
-    }
-
-    /// Seats whose cycle has come, and when the next ones follow.
-    fn wake_up(&mut self, now: u64) {
-        self.next_wake = u64::MAX;
-        for local in bits(self.sleeping) {
-            let wake = self.wake[local as usize];
-            if wake > now {
-                self.next_wake = self.next_wake.min(wake);
-            } else {
-                self.sleeping &= !(1 << local);
-            }
-        }
-    }
-}
-
 pub struct Core<I: Isa> {
     pub waves: Vec<Option<Box<Resident<I>>>>,
-    issuers: Vec<Issuer>,
+    pub(super) issuers: Vec<Issuer>,
     pub partitions: usize,
-    seats: usize,
+    pub(super) seats: usize,
     pub units: Units,
     pub barriers: Barriers,
     pub frontend: FrontEnd,
@@ -152,37 +90,31 @@ pub struct Core<I: Isa> {
     pub present: u64,
     /// A wave that waits until it is alone to start others.
     pub spawning: Option<Spawning>,
-    decoupled: bool,
+    pub(super) decoupled: bool,
     /// Jumps are known late: what issues may be on the wrong path.
     late: bool,
     /// The context of a wave that issued last, where contexts share an issue port.
     last: Vec<u8>,
+    /// Contexts share an issue port: the scheduler of a partition is that of context 0.
+    pub(super) shared: bool,
+    /// The cycle it is in, and how many of its schedulers have had their turn in it.
+    pub(super) now: u64,
+    pub(super) turns: usize,
+    /// The first cycle that the front end has not passed; when it does something by itself; and whether it was told something.
+    pub(super) fetched: u64,
+    pub(super) fetch_due: u64,
+    pub(super) told: bool,
 }
 
 impl<I: Isa> Core<I> {
-    pub fn new(machine: &Machine, contexts: u32, issue: &MakePolicy) -> Self {
+    pub fn new(machine: &Machine, contexts: u32, shared: bool, issue: &MakePolicy) -> Self {
         let partitions = machine.core.partitions as usize;
         let seats = (machine.core.waves / machine.core.partitions) as usize;
         let issuers = partitions * (contexts as usize + 1);
         let frontend = FrontEnd::new(machine, issuers);
         Core {
             waves: (0..machine.core.waves).map(|_| None).collect(),
-            issuers: (0..issuers)
-                .map(|_| Issuer {
-                    policy: issue(),
-                    wake: vec![0; seats],
-                    unit: vec![0; seats],
-                    needs: vec![0; machine.units.len() + 1],
-                    age: vec![0; seats],
-                    progress: vec![0; seats],
-                    occupied: 0,
-                    active: 0,
-                    sleeping: 0,
-                    next_wake: u64::MAX,
-                    draining: 0,
-                    stalled: 0,
-                })
-                .collect(),
+            issuers: (0..issuers).map(|_| Issuer::new(issue(), seats, machine.units.len() + 1)).collect(),
             partitions,
             seats,
             units: Units::new(machine, contexts),
@@ -194,17 +126,17 @@ impl<I: Isa> Core<I> {
             present: 0,
             spawning: None,
             last: vec![0; machine.core.waves as usize],
+            shared,
+            now: 0,
+            turns: 0,
+            fetched: 0,
+            fetch_due: u64::MAX,
+            told: false,
         }
     }
 
     pub fn issuers(&self) -> usize {
         self.issuers.len()
-    }
-
-    /// Whether the issuer has anybody to scan.
-    #[inline(always)]
-    pub fn idle_issuer(&self, q: usize) -> bool {
-        self.issuers[q].occupied == 0
     }
 
     #[inline(always)]
@@ -253,6 +185,8 @@ impl<I: Isa> Core<I> {
     #[allow(clippy::too_many_arguments)]
     pub fn sit(&mut self, slot: usize, k: usize, pc: Pc, age: u64, now: u64, wake: u64, unit: u8) {
         let (q, local) = self.seat(slot, k);
+        self.touch(q);
+        self.told = true;
         let queue = self.queue(q, local);
         self.frontend.start(queue, pc, now);
         let unit = if self.frontend.nop_next(queue) { self.units.none() } else { unit };
@@ -268,6 +202,8 @@ impl<I: Isa> Core<I> {
     /// Path `k` is gone. The seat of the wave itself stays taken until the wave is.
     pub fn stand(&mut self, slot: usize, k: usize) {
         let (q, local) = self.seat(slot, k);
+        self.touch(q);
+        self.told = true;
         let queue = self.queue(q, local);
         self.frontend.stop(queue);
         let issuer = &mut self.issuers[q];
@@ -282,6 +218,8 @@ impl<I: Isa> Core<I> {
     pub fn vacate(&mut self, slot: usize) -> Option<Box<Resident<I>>> {
         let r = self.waves[slot].take()?;
         let (q, local) = self.seat(slot, 0);
+        self.touch(q);
+        self.told = true;
         let issuer = &mut self.issuers[q];
         issuer.occupied &= !(1 << local);
         issuer.leave(local);
@@ -392,9 +330,7 @@ impl<I: Isa> Core<I> {
     /// `ready` has one set of seats per context.
     pub fn pick_shared(&mut self, p: usize, ready: &[u64]) -> Option<(usize, u32)> {
         let waves = ready.iter().fold(0, |all, r| all | r);
-        let contexts = || self.issuers.iter().skip(p).step_by(self.partitions);
-        let stalled: u64 = contexts().fold(0, |s, i| s | i.stalled);
-        let active: u64 = contexts().fold(0, |s, i| s | i.active);
+        let (stalled, active) = self.together(p);
         let part = &mut self.issuers[p];
         let view = View {
             ready: waves,
@@ -416,28 +352,6 @@ impl<I: Isa> Core<I> {
         Some((k, local))
     }
 
-    /// `cycles` further cycles pass in which nothing of this core changes.
-    pub fn idle(&mut self, cycles: u64) {
-        if cycles == 0 || self.occupied == 0 {
-            return;
-        }
-        self.frontend.idle(cycles);
-        // An issuer without waves is not asked in the other cycles either.
-        for part in self.issuers.iter_mut().filter(|part| part.occupied != 0) {
-            let view = View {
-                ready: 0,
-                stalled: part.stalled,
-                occupied: part.occupied,
-                active: part.active,
-                age: &part.age,
-                queued: &[],
-                progress: &part.progress,
-                slots: self.seats as u32,
-            };
-            part.policy.idle(&view, cycles);
-        }
-    }
-
     /// The seat issued in cycle `now`; its next instruction has its operands at `wake` and needs `unit`.
     #[inline(always)]
     pub fn next(&mut self, q: usize, local: usize, now: u64, wake: u64, unit: u8) {
@@ -455,6 +369,7 @@ impl<I: Isa> Core<I> {
     pub fn issued(&mut self, q: usize, local: usize, pc: Pc, straight: bool, jump: bool, now: u64) {
         self.issuers[q].progress[local] = self.issuers[q].progress[local].wrapping_add(1);
         let queue = self.queue(q, local);
+        self.told = true;
         self.frontend.issued(queue, pc, straight, jump, now);
     }
 
@@ -467,12 +382,14 @@ impl<I: Isa> Core<I> {
     /// What the seat issues is on the wrong path.
     pub fn drop_one(&mut self, q: usize, local: usize) {
         let queue = self.queue(q, local);
+        self.told = true;
         self.frontend.drop_one(queue);
     }
 
     /// The path in the seat, which waited, goes on at `pc`.
     pub fn resume(&mut self, q: usize, local: usize, pc: Pc, now: u64) {
         let queue = self.queue(q, local);
+        self.told = true;
         self.frontend.resume(queue, pc, now);
     }
 
@@ -525,6 +442,7 @@ impl<I: Isa> Core<I> {
 
     pub fn park(&mut self, slot: usize, k: usize) {
         let (q, local) = self.seat(slot, k);
+        self.touch(q);
         self.issuers[q].leave(local);
     }
 
@@ -537,6 +455,7 @@ impl<I: Isa> Core<I> {
     /// The path may issue again, not before `from`.
     pub fn unpark(&mut self, slot: usize, k: usize, from: u64) {
         let (q, local) = self.seat(slot, k);
+        self.touch(q);
         let part = &mut self.issuers[q];
         part.active |= 1 << local;
         part.sleep(local, part.wake[local].max(from));
@@ -545,6 +464,7 @@ impl<I: Isa> Core<I> {
     /// The path, which waits, may issue from cycle `wake` on.
     pub fn wake_at(&mut self, slot: usize, k: usize, wake: u64) {
         let (q, local) = self.seat(slot, k);
+        self.touch(q);
         self.issuers[q].sleep(local, wake);
     }
 
@@ -589,17 +509,6 @@ impl<I: Isa> Core<I> {
 
     pub fn seats(&self) -> usize {
         self.seats
-    }
-
-    pub fn tick_front_end(&mut self, now: u64, core: usize, program: &Program<I>, memory: &mut Hierarchy) {
-        if !self.decoupled {
-            return;
-        }
-        let issuers = &self.issuers;
-        let addr = |pc| program.isa.addr_of(pc);
-        let (next, kind) = (&program.flow.next, &program.flow.kind);
-        let mut fetch = Fetch { core, next, kind, addr: &addr, memory };
-        self.frontend.tick(now, |q| issuers[q].age.as_slice(), &mut fetch);
     }
 
     pub fn residents(&self) -> impl Iterator<Item = &Resident<I>> {

@@ -215,6 +215,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             self.vacate(at.core, at.slot, self.now + 1);
         } else {
             self.draining.push((until, at.core, at.slot));
+            self.drained = self.drained.min(until);
         }
     }
 

@@ -6,7 +6,9 @@ mod board;
 mod core;
 mod divide;
 mod issue;
+mod issuer;
 mod notes;
+mod turns;
 mod units;
 mod watch;
 
@@ -20,7 +22,7 @@ use crate::divergence::{self, Notes};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::functional::{budget, deadlock, registers, stopped, waiting};
-use crate::launch::{Launch, Launcher, Outcome, RunOptions};
+use crate::launch::{Launch, Launcher, Outcome, Part, RunOptions, Sofar};
 use crate::memory::{DeviceMemory, Hierarchy, Lines};
 use crate::residency::{GroupPlace, Residency};
 use crate::sched;
@@ -47,12 +49,17 @@ struct Timed<'a, 's, I: Isa> {
     /// How instructions of the wave's own context are executed, and of split contexts.
     classes: [Vec<ClassInfo>; 2],
     co_issue: CoIssue,
+    /// Contexts of a wave share an issue port.
+    shared: bool,
     /// Scratch: ready seats per context of a partition.
     ready: Vec<u64>,
     cores: Vec<Core<I>>,
     hierarchy: Hierarchy,
-    /// Waves whose last instruction has issued but whose results are outstanding: (until, core, slot).
+    /// By core: the cycle from which on it has to be looked at.
+    due: Vec<u64>,
+    /// Waves whose last instruction has issued but whose results are outstanding: (until, core, slot); and the first of these cycles.
     draining: Vec<(u64, usize, usize)>,
+    drained: u64,
     spare: Vec<(I::Regs, Board)>,
     /// Registers that waves left in their slots, for the next ones there; only where waves start waves (Vortex).
     left: Vec<Option<(I::Regs, Board)>>,
@@ -88,6 +95,7 @@ pub(crate) fn run<I: Isa>(
     exec: &Exec<I>,
     machine: &Machine,
     launch: Launch,
+    part: Option<Part>,
     memory: DeviceMemory,
     mut options: RunOptions,
     sink: Sink,
@@ -101,19 +109,24 @@ pub(crate) fn run<I: Isa>(
         Some(make) => (make, true),
         None => (&own, machine.issue.policy.info().greedy),
     };
+    let co_issue = match parallel {
+        true if divergence::of(machine).disjoint() => CoIssue::Disjoint,
+        true => CoIssue::Own,
+        false => CoIssue::Shared,
+    };
+    let shared = co_issue != CoIssue::Own && exec.contexts > 0;
     let mut run = Timed {
         exec,
         machine,
         classes: [false, parallel].map(|split| units::classes(machine, isa_classes, split)),
-        co_issue: match parallel {
-            true if divergence::of(machine).disjoint() => CoIssue::Disjoint,
-            true => CoIssue::Own,
-            false => CoIssue::Shared,
-        },
+        co_issue,
+        shared,
         ready: Vec::new(),
-        cores: (0..machine.cores).map(|_| Core::new(machine, exec.contexts, issue)).collect(),
+        cores: (0..machine.cores).map(|_| Core::new(machine, exec.contexts, shared, issue)).collect(),
         hierarchy: Hierarchy::new(machine, memory.first_line()),
+        due: vec![u64::MAX; machine.cores as usize],
         draining: Vec::new(),
+        drained: u64::MAX,
         spare: Vec::new(),
         left: match launch {
             Launch::Cores { .. } => (0..machine.cores * machine.core.waves).map(|_| None).collect(),
@@ -123,7 +136,7 @@ pub(crate) fn run<I: Isa>(
         notes: Notes { on: sink.on(), list: Vec::new() },
         sink,
         outcome: Outcome::new(memory),
-        launcher: Launcher::new(launch, machine.core.lanes),
+        launcher: Launcher::new(launch, machine.core.lanes).only(part),
         next_core: 0,
         may_dispatch: true,
         launched: 0,
@@ -144,6 +157,7 @@ pub(crate) fn run<I: Isa>(
         table: if published { machine.divergence.table } else { 0 },
         each: Vec::new(),
     };
+    run.outcome.times = part.map(|_| Box::default());
     run.lines.by_lane = run.memory != MemorySplits::Never;
     if let Err(error) = run.all(&mut options) {
         return Err(error.with_memory(run.outcome.memory));
@@ -156,16 +170,6 @@ pub(crate) fn run<I: Isa>(
     outcome.console = outcome.printed.text();
     run.sink.end(outcome.cycles);
     Ok(outcome)
-}
-
-/// What the cores could do in a cycle.
-#[derive(Clone, Copy)]
-struct Activity {
-    issued: bool,
-    /// Somebody was ready, even if the policy let the cycle pass.
-    ready: bool,
-    /// Next cycle at which anything changes by itself.
-    next: u64,
 }
 
 impl<I: Isa> Timed<'_, '_, I> {
@@ -184,8 +188,14 @@ impl<I: Isa> Timed<'_, '_, I> {
             self.cycle()?;
             if self.outcome.wave_instructions >= report_at {
                 report_at += crate::PROGRESS_EVERY;
+                let sofar = Sofar {
+                    cycles: self.now,
+                    instructions: self.outcome.wave_instructions,
+                    ended: self.launched.saturating_sub(self.resident.into()),
+                    waves: self.launcher.waves(),
+                };
                 if let Some(progress) = &mut options.progress
-                    && progress(self.now, self.outcome.wave_instructions).is_break()
+                    && progress(sofar).is_break()
                 {
                     return Err(Box::new(stopped(self.now, "cycles")));
                 }
@@ -195,6 +205,10 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     /// Frees the slots of waves that have nothing outstanding any more.
     fn retire(&mut self) {
+        if self.drained > self.now {
+            return;
+        }
+        self.drained = u64::MAX;
         let mut i = 0;
         while i < self.draining.len() {
             let (until, core, slot) = self.draining[i];
@@ -202,12 +216,14 @@ impl<I: Isa> Timed<'_, '_, I> {
                 self.draining.swap_remove(i);
                 self.vacate(core, slot, until);
             } else {
+                self.drained = self.drained.min(until);
                 i += 1;
             }
         }
     }
 
     fn vacate(&mut self, core: usize, slot: usize, cycle: u64) {
+        self.begin(core);
         let Some(mut r) = self.cores[core].vacate(slot) else { return };
         if self.sink.on() {
             self.end_stall(core, slot, &mut r, 0);
@@ -216,6 +232,9 @@ impl<I: Isa> Timed<'_, '_, I> {
         self.may_dispatch = true;
         self.resident -= 1;
         self.end = self.end.max(cycle);
+        if let Some(times) = &mut self.outcome.times {
+            times.ends.push(cycle);
+        }
         self.outcome.max_stack_depth = self.outcome.max_stack_depth.max(r.wave.max_depth);
         if self.keep_registers {
             self.outcome.registers.push(registers(self.exec, &r.wave));
@@ -287,9 +306,13 @@ impl<I: Isa> Timed<'_, '_, I> {
             let event = self.event(core, slot, &r, 0, pc, live, Kind::WaveStart { lanes: live });
             self.sink.push(event);
         }
+        self.begin(core);
         self.cores[core].occupy(slot, r, self.now, unit);
         self.launched += 1;
         self.resident += 1;
+        if let Some(times) = &mut self.outcome.times {
+            times.last_start = self.now;
+        }
         self.outcome.waves = self.outcome.waves.max(start.wave + 1);
     }
 
@@ -299,67 +322,65 @@ impl<I: Isa> Timed<'_, '_, I> {
         self.exec.program.ops.get(pc as usize).map_or(0, |op| classes[op.class as usize].unit)
     }
 
-    /// One cycle of every core; then on to the next cycle in which something can happen.
+    /// Something is done to a core in this cycle.
+    fn begin(&mut self, core: usize) {
+        self.cores[core].begin(self.now);
+        self.due[core] = self.due[core].min(self.now);
+    }
+
+    /// One cycle of every core that has something to do; then on to the next cycle in which something can happen.
     fn cycle(&mut self) -> Result<(), Box<SimError>> {
-        let mut seen = Activity { issued: false, ready: false, next: u64::MAX };
         self.check_queues()?;
         self.hierarchy.begin_cycle(self.now);
+        let mut next = self.drained;
         for core in 0..self.cores.len() {
-            if self.cores[core].occupied > 0 {
-                self.cycle_core(core, &mut seen)?;
+            if self.due[core] <= self.now {
+                self.due[core] = self.cycle_core(core)?;
             }
+            next = next.min(self.due[core]);
         }
         if let Some(watch) = &mut self.watch {
             let breaks = self.cores.iter().map(|core| core.frontend.breaks());
             watch.end_cycle(breaks, self.outcome.nops);
         }
-        if seen.issued || seen.ready {
-            self.now += 1;
-            return Ok(());
-        }
-        let drained = self.draining.iter().map(|d| d.0).min().unwrap_or(u64::MAX);
-        let next = seen.next.min(drained);
+        // A wave may have left its slot in this cycle: then another one comes in the next.
+        let room = self.may_dispatch && !self.launcher.is_done();
+        let next = if self.resident == 0 || room { self.now + 1 } else { next.min(self.drained) };
         if next == u64::MAX {
             return Err(self.deadlock());
         }
-        let next = if self.every_cycle { self.now + 1 } else { next };
-        let next = next.min(self.machine.limits.cycles).max(self.now + 1);
-        for core in &mut self.cores {
-            core.idle(next - self.now - 1);
-        }
-        self.now = next;
+        self.now = next.min(self.machine.limits.cycles).max(self.now + 1);
         Ok(())
     }
 
-    fn cycle_core(&mut self, c: usize, seen: &mut Activity) -> Result<(), Box<SimError>> {
-        if self.co_issue == CoIssue::Own || self.exec.contexts == 0 {
-            for q in 0..self.cores[c].issuers() {
-                if !self.cores[c].idle_issuer(q) {
-                    self.cycle_issuer(c, q, seen)?;
-                }
+    /// A cycle of a core; returns the next one in which it has to be looked at.
+    fn cycle_core(&mut self, c: usize) -> Result<u64, Box<SimError>> {
+        self.cores[c].begin(self.now);
+        for q in 0..if self.shared { self.cores[c].partitions } else { self.cores[c].issuers() } {
+            if !self.cores[c].takes_turn(q) {
+                continue;
             }
-        } else {
-            for p in 0..self.cores[c].partitions {
-                if !self.cores[c].idle_issuer(p) {
-                    self.cycle_partition(c, p, seen)?;
-                }
+            if self.shared {
+                self.cycle_partition(c, q)?;
+            } else {
+                self.cycle_issuer(c, q)?;
             }
         }
         let core = &mut self.cores[c];
-        core.tick_front_end(self.now, c, self.exec.program, &mut self.hierarchy);
-        seen.next = seen.next.min(core.frontend.next_event(self.now));
-        Ok(())
+        core.tick_front_end(c, self.exec.program, &mut self.hierarchy, self.every_cycle);
+        Ok(core.due())
     }
 
     /// An issue port with seats of its own.
-    fn cycle_issuer(&mut self, c: usize, q: usize, seen: &mut Activity) -> Result<(), Box<SimError>> {
+    fn cycle_issuer(&mut self, c: usize, q: usize) -> Result<(), Box<SimError>> {
+        let mut due = u64::MAX;
         let mut issued = 0u64;
         let mut could = 0u64;
         for port in 0..self.machine.issue.width {
             let (ready, next) = self.cores[c].scan(q, self.now, issued);
             if port == 0 {
-                seen.next = seen.next.min(next);
-                seen.ready |= ready != 0;
+                // Somebody who is ready may go in the next cycle, even if the policy lets this one pass.
+                due = if ready != 0 || self.every_cycle { self.now + 1 } else { next };
                 could = ready;
             }
             let core = &mut self.cores[c];
@@ -374,7 +395,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             issued |= 1 << local;
             self.issue(c, q, local as usize)?;
         }
-        seen.issued |= issued != 0;
+        self.cores[c].set_due(q, due);
         if self.sink.on() {
             self.note_stalls(c, q, issued, could);
         }
@@ -382,14 +403,16 @@ impl<I: Isa> Timed<'_, '_, I> {
     }
 
     /// One issue port for all contexts of a partition, or as many as have disjoint lanes.
-    fn cycle_partition(&mut self, c: usize, p: usize, seen: &mut Activity) -> Result<(), Box<SimError>> {
+    fn cycle_partition(&mut self, c: usize, p: usize) -> Result<(), Box<SimError>> {
         let (n, partitions) = (self.exec.contexts as usize + 1, self.cores[c].partitions);
         let mut ready = std::mem::take(&mut self.ready);
         ready.clear();
+        let mut due = u64::MAX;
         for k in 0..n {
             let (set, next) = self.cores[c].scan(k * partitions + p, self.now, 0);
-            seen.next = seen.next.min(next);
-            seen.ready |= set != 0;
+            // Paths of one wave compete: all contexts are looked at together.
+            self.cores[c].set_due(k * partitions + p, u64::MAX);
+            due = if set != 0 || self.every_cycle { self.now + 1 } else { due.min(next) };
             ready.push(set);
         }
         let could = ready.clone();
@@ -427,7 +450,6 @@ impl<I: Isa> Timed<'_, '_, I> {
                     }
                 }
             }
-            seen.issued = true;
             self.issue(c, k * partitions + p, local as usize)?;
             if self.sink.on() {
                 issued[k] |= 1 << local;
@@ -443,6 +465,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             }
         }
         self.ready = ready;
+        self.cores[c].set_due(p, due);
         Ok(())
     }
 

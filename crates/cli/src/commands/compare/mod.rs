@@ -52,7 +52,7 @@ pub fn main(args: CompareArgs) -> CommandResult {
 fn run_all(args: &CompareArgs, variants: &[variants::Variant], watch: &Watch) -> Vec<Outcome> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let results: Mutex<Vec<Option<Outcome>>> = Mutex::new(variants.iter().map(|_| None).collect());
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = wavebound::sim::threads(0);
     let workers = args.jobs.unwrap_or(cores).clamp(1, variants.len().max(1));
     let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
     std::thread::scope(|scope| {

@@ -36,7 +36,7 @@ fn words(report: &Report) -> String {
 fn run_job(target: &Target, untimed: bool, watch: &Watch, waves: &mut u64) -> Result<Ran, Report> {
     let job = target.job()?;
     let mut statistics = Statistics::new();
-    let mut progress = |_, _| watch.go_on();
+    let mut progress = |_| watch.go_on();
     let options = RunOptions { timed: !untimed, progress: Some(&mut progress), ..RunOptions::default() };
     let outcome = job.run(options, Some(&mut statistics));
     let stats = statistics.stats();
@@ -88,7 +88,7 @@ fn run_launches(
     let mut kernel = String::new();
     while let Some(step) = session.next_step()? {
         let mut statistics = Statistics::new();
-        let mut progress = |_, _| watch.go_on();
+        let mut progress = |_| watch.go_on();
         let options = RunOptions { timed: !untimed, progress: Some(&mut progress), ..RunOptions::default() };
         let outcome = session.run(&step, options, Some(&mut statistics));
         let stats = statistics.stats();

@@ -19,6 +19,9 @@ pub struct HipArgs {
     /// Run kernels without a pipeline: fast, same results; cycles are then wave-instructions
     #[arg(long)]
     pub(super) untimed: bool,
+    /// Host threads of untimed kernels whose groups do not communicate [default: as many as the computer has cores]
+    #[arg(long, value_name = "N", requires = "untimed", default_value_t = 0, hide_default_value = true)]
+    pub(super) threads: usize,
     /// Stop a kernel with an error after this many cycles (limits.cycles)
     #[arg(long, value_name = "CYCLES")]
     pub(super) limit: Option<u64>,
@@ -88,6 +91,7 @@ impl HipArgs {
             machine,
             sets,
             untimed: self.untimed,
+            threads: self.threads,
             no_stats: self.no_stats,
             check: self.check,
             split_at: self.split_at.clone(),

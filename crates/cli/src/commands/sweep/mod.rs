@@ -113,7 +113,7 @@ fn warn(damage: Damage) {
 }
 
 fn workers(limits: &Limits) -> miette::Result<RunOptions> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = wavebound::sim::threads(0);
     let program = std::env::current_exe().into_diagnostic()?;
     let workers = Workers {
         program,

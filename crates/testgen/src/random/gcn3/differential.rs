@@ -69,6 +69,7 @@ pub(super) fn check_text(wanted: &Memory, setup: &Setup, source: &str) -> Result
     let mut seen = Watcher::default();
     let timed = case(machine, true)?.run(Some(&mut seen))?;
     compare("timed", wanted, &timed.1)?;
+    every_cycle(&object, setup)?;
     if setup.contexts == 0 {
         let plain = case(setup.plain(), true)?.run(Some(&mut none))?;
         let (a, b) = ((plain.0.cycles, none.hash.hash()), (timed.0.cycles, seen.hash.hash()));
@@ -82,6 +83,22 @@ pub(super) fn check_text(wanted: &Memory, setup: &Setup, source: &str) -> Result
         splits: seen.splits,
         merges: seen.merges,
     })
+}
+
+/// Cycles that are skipped change nothing: the events are those of a run that looks at every cycle.
+fn every_cycle(object: &ObjectFile, setup: &Setup) -> Result<(), String> {
+    let events = |every_cycle: bool| -> Result<(u64, u64), String> {
+        let mut hash = HashObserver::new();
+        let mut launched = Launched::new(object, setup, setup.machine(), true)?;
+        let options = RunOptions { timed: true, check: true, every_cycle, ..RunOptions::default() };
+        let ran = launched.device.launch(&launched.module, &launched.dispatch, options, Some(&mut hash));
+        Ok((ran.map_err(|e| format!("every cycle: {}", told(e)))?.cycles, hash.hash()))
+    };
+    let (skipping, every) = (events(false)?, events(true)?);
+    if skipping == every {
+        return Ok(());
+    }
+    Err(format!("cycles and events {skipping:x?}, but {every:x?} if every cycle is looked at"))
 }
 
 /// Counts splits and hashes what issued, when, where and with which lanes.

@@ -14,6 +14,7 @@ use wb_isa::NO_PC;
 use wb_jobs::{AnyProgram, Job, JobSpec};
 use wb_schedule::predict;
 use wb_sim::{Outcome, RunOptions};
+use wb_trace::HashObserver;
 
 const WORD: Word = Word { bytes: 4, arithmetic: false };
 
@@ -192,6 +193,7 @@ fn check_source(ast: &Ast, setup: &Setup, source: &str) -> Result<Checked, Strin
     if (fast.cycles, fast.nops) != (timed.cycles, timed.nops) {
         return Err(format!("{} cycles when idle ones are skipped, {} if not", fast.cycles, timed.cycles));
     }
+    every_cycle(&job)?;
     let schedule = timed.schedule.unwrap_or_default();
     let coordinated = setup.frontend == FrontEndKind::Coordinated;
     if coordinated && schedule.errors.total() > 0 {
@@ -219,6 +221,22 @@ fn run(job: &Job, options: RunOptions) -> Result<Outcome, String> {
     let which = if options.timed { "timed" } else { "untimed" };
     job.run(RunOptions { check: true, ..options }, None)
         .map_err(|e| format!("the {which} run fails: {:?}", miette::Report::new(e)))
+}
+
+/// Cycles that are skipped change nothing: the events are those of a run that looks at every cycle.
+fn every_cycle(job: &Job) -> Result<(), String> {
+    let events = |every_cycle: bool| -> Result<u64, String> {
+        let mut hash = HashObserver::new();
+        let options = RunOptions { check: true, every_cycle, ..RunOptions::default() };
+        job.run(options, Some(&mut hash))
+            .map_err(|e| format!("every cycle: {:?}", miette::Report::new(e)))?;
+        Ok(hash.hash())
+    };
+    let (skipping, every) = (events(false)?, events(true)?);
+    if skipping == every {
+        return Ok(());
+    }
+    Err(format!("events {skipping:016x}, but {every:016x} if every cycle is looked at"))
 }
 
 fn compare(which: &str, job: &Job, wanted: &[u32], outcome: &Outcome) -> Result<(), String> {

@@ -1,0 +1,110 @@
+//! The seats of one issue port with their scheduler. What it scans lies in flat arrays; it knows from which cycle on it has to be
+//! looked at, and which cycles its policy has still to be told of.
+
+use crate::sched::Policy;
+use wb_isa::lanes::bits;
+
+/// Seats with a scheduler of their own, one bit each.
+pub(super) struct Issuer {
+    pub policy: Box<dyn Policy>,
+    /// Cycle from which the seat's next instruction has its operands.
+    pub wake: Vec<u64>,
+    /// Unit it needs; and the seats that need each unit, one bit each.
+    pub unit: Vec<u8>,
+    pub needs: Vec<u64>,
+    pub age: Vec<u64>,
+    /// Instructions issued since the path sat down.
+    pub progress: Vec<u32>,
+    /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
+    pub occupied: u64,
+    pub active: u64,
+    /// Active seats whose wake-up lay ahead when last looked at, and the earliest of their wake-ups.
+    pub sleeping: u64,
+    pub next_wake: u64,
+    /// Seats whose wave only waits for its last results.
+    pub draining: u64,
+    /// As of the last scan: occupied seats that are neither ready nor only short of a unit.
+    pub stalled: u64,
+    /// It is looked at from this cycle on: before, nobody of it can issue and nothing of it changes by itself.
+    pub due: u64,
+    /// The first cycle that its policy has not been told of.
+    since: u64,
+    /// What the front end had for it when last looked at.
+    pub offered: (u64, u64),
+}
+
+impl Issuer {
+    /// `units`: how many kinds there are, the one that is always free among them.
+    pub fn new(policy: Box<dyn Policy>, seats: usize, units: usize) -> Issuer {
+        Issuer {
+            policy,
+            wake: vec![0; seats],
+            unit: vec![0; seats],
+            needs: vec![0; units],
+            age: vec![0; seats],
+            progress: vec![0; seats],
+            occupied: 0,
+            active: 0,
+            sleeping: 0,
+            next_wake: u64::MAX,
+            draining: 0,
+            stalled: 0,
+            due: u64::MAX,
+            since: 0,
+            offered: (0, 0),
+        }
+    }
+
+    /// The cycles before `to` of which the policy has not been told; they count as told.
+    #[inline(always)]
+    pub fn untold(&mut self, to: u64) -> u64 {
+        let cycles = to.saturating_sub(self.since);
+        self.since = self.since.max(to);
+        // An issuer without waves is asked nothing.
+        if self.occupied == 0 { 0 } else { cycles }
+    }
+
+    /// The scheduler chose in cycle `now`.
+    #[inline(always)]
+    pub fn told(&mut self, now: u64) {
+        self.since = now + 1;
+    }
+
+    /// The seat cannot issue before `wake`.
+    #[inline(always)]
+    pub fn sleep(&mut self, local: usize, wake: u64) {
+        self.wake[local] = wake;
+        self.sleeping |= 1 << local;
+        self.next_wake = self.next_wake.min(wake);
+    }
+
+    #[inline(always)]
+    pub fn need(&mut self, local: usize, unit: u8) {
+        let bit = 1 << local;
+        self.needs[usize::from(self.unit[local])] &= !bit;
+        self.needs[usize::from(unit)] |= bit;
+        self.unit[local] = unit;
+    }
+
+    /// The seat is not active any more.
+    pub fn leave(&mut self, local: usize) {
+        self.active &= !(1 << local);
+        if self.sleeping >> local & 1 == 1 {
+            self.sleeping &= !(1 << local);
+            self.wake_up(0);
+        }
+    }
+
+    /// Seats whose cycle has come, and when the next ones follow.
+    pub fn wake_up(&mut self, now: u64) {
+        self.next_wake = u64::MAX;
+        for local in bits(self.sleeping) {
+            let wake = self.wake[local as usize];
+            if wake > now {
+                self.next_wake = self.next_wake.min(wake);
+            } else {
+                self.sleeping &= !(1 << local);
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! When a core and its issue ports have to be looked at. Each knows the next cycle in which something of it can change; what lies
+//! before is skipped, and policies that count cycles are told of it when they are asked again. A run that looks at every cycle
+//! ([`crate::RunOptions::every_cycle`]) comes to the same result.
+
+use super::core::Core;
+use crate::frontend::Fetch;
+use crate::memory::Hierarchy;
+use crate::sched::View;
+use wb_isa::Isa;
+use wb_program::Program;
+
+impl<I: Isa> Core<I> {
+    /// Cycle `now` begins for the core, or something is done to it in that cycle. Before, nothing of it changed.
+    #[inline]
+    pub fn begin(&mut self, now: u64) {
+        if self.now == now && self.fetched >= now {
+            return;
+        }
+        (self.now, self.turns) = (now, 0);
+        if self.occupied > 0 {
+            self.frontend.pass(now.saturating_sub(self.fetched));
+        }
+        self.fetched = self.fetched.max(now);
+        if !self.decoupled && self.fetch_due <= now {
+            // Waves may be resumed, whichever scheduler asks first.
+            self.issuers.iter_mut().for_each(|part| part.due = 0);
+        }
+    }
+
+    /// Whether issuer `q`, or one of the contexts that share its port, has to be looked at. If not its turn passes.
+    #[inline(always)]
+    pub fn takes_turn(&mut self, q: usize) -> bool {
+        self.turns = q + 1;
+        let due = if self.shared {
+            (q..self.issuers.len()).step_by(self.partitions).any(|i| self.issuers[i].due <= self.now)
+        } else {
+            self.issuers[q].due <= self.now
+        };
+        if due && self.issuers[q].occupied != 0 {
+            self.catch_up(q, self.now);
+            self.issuers[q].told(self.now);
+            return true;
+        }
+        false
+    }
+
+    /// Tells the scheduler of issuer `q` of the cycles before `to` in which nobody was ready.
+    #[inline]
+    fn catch_up(&mut self, q: usize, to: u64) {
+        let q = if self.shared { q % self.partitions } else { q };
+        let cycles = self.issuers[q].untold(to);
+        if cycles == 0 {
+            return;
+        }
+        let (stalled, active) = self.together(q);
+        let part = &mut self.issuers[q];
+        let view = View {
+            ready: 0,
+            stalled,
+            occupied: part.occupied,
+            active,
+            age: &part.age,
+            queued: &[],
+            progress: &part.progress,
+            slots: self.seats as u32,
+        };
+        part.policy.idle(&view, cycles);
+    }
+
+    /// Seats of issuer `q` that stall, and that are active; of all contexts that share its port.
+    pub(super) fn together(&self, q: usize) -> (u64, u64) {
+        if !self.shared {
+            return (self.issuers[q].stalled, self.issuers[q].active);
+        }
+        let contexts = self.issuers.iter().skip(q).step_by(self.partitions);
+        contexts.fold((0, 0), |(stalled, active), i| (stalled | i.stalled, active | i.active))
+    }
+
+    /// Something is done to a seat of issuer `q`: it has to be looked at again, in this cycle if its turn is still to come.
+    pub(super) fn touch(&mut self, q: usize) {
+        let turn = if self.shared { q % self.partitions } else { q };
+        self.catch_up(q, self.now + u64::from(turn < self.turns));
+        self.issuers[q].due = 0;
+    }
+
+    /// Issuer `q` is looked at again from cycle `due` on.
+    #[inline(always)]
+    pub fn set_due(&mut self, q: usize, due: u64) {
+        self.issuers[q].due = due;
+    }
+
+    /// The next cycle in which the core has to be looked at.
+    pub fn due(&self) -> u64 {
+        if self.occupied == 0 {
+            return u64::MAX;
+        }
+        let issuers = self.issuers.iter().filter(|part| part.occupied != 0).map(|part| part.due);
+        issuers.fold(self.fetch_due, u64::min).max(self.now + 1)
+    }
+
+    /// The end of the cycle: the front end requests and delivers, if it has anything to do.
+    pub fn tick_front_end(
+        &mut self,
+        core: usize,
+        program: &Program<I>,
+        memory: &mut Hierarchy,
+        always: bool,
+    ) {
+        let now = self.now;
+        if !self.decoupled {
+            self.fetch_due = self.frontend.next_event(now);
+            return;
+        }
+        if !self.told && self.fetch_due > now && !always {
+            return;
+        }
+        self.told = false;
+        let issuers = &self.issuers;
+        let addr = |pc| program.isa.addr_of(pc);
+        let (next, kind) = (&program.flow.next, &program.flow.kind);
+        let mut fetch = Fetch { core, next, kind, addr: &addr, memory };
+        self.frontend.tick(now, |q| issuers[q].age.as_slice(), &mut fetch);
+        self.fetched = now + 1;
+        self.fetch_due = self.frontend.next_event(now);
+        for (q, part) in self.issuers.iter_mut().enumerate() {
+            let offered = self.frontend.offers(q);
+            if part.offered != offered {
+                (part.offered, part.due) = (offered, 0);
+            }
+        }
+    }
+}
