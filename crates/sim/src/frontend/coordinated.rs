@@ -2,7 +2,7 @@
 //! requests one instruction in the same cycle, so a queue as long as the fetch takes is always full. Where the flow breaks
 //! (a miss, a taken branch), NOPs fill the places; they issue like instructions but are none.
 
-use super::fetch::{Breaks, Excuse, Fetch, Pending};
+use super::fetch::{Breaks, Excuse, Fetch, Pending, Seat};
 use std::collections::VecDeque;
 use wb_hw::{Machine, Unresolved};
 use wb_isa::lanes::bits;
@@ -71,9 +71,8 @@ impl Coordinated {
     }
 
     /// Not suspended. There is always something to issue then.
-    pub fn has(&self, slot: usize) -> bool {
-        let n = self.sides.len();
-        self.sides[slot % n].suspended >> (slot / n) & 1 == 0
+    pub fn has(&self, slot: Seat) -> bool {
+        self.sides[slot.side].suspended >> slot.local & 1 == 0
     }
 
     #[inline(always)]
@@ -106,13 +105,13 @@ impl Coordinated {
         let n = self.sides.len();
         for p in 0..n {
             for local in bits(self.sides[p].pending) {
-                let slot = local as usize * n + p;
-                let Some(Pending { known, target }) = self.queues[slot].pending else { continue };
+                let slot = Seat::new(p, local as usize, n);
+                let Some(Pending { known, target }) = self.queues[slot.at].pending else { continue };
                 if known >= now {
                     self.next_resume = self.next_resume.min(known + 1);
                     continue;
                 }
-                self.queues[slot].pending = None;
+                self.queues[slot.at].pending = None;
                 self.sides[p].pending &= !(1 << local);
                 if let Some(pc) = target {
                     self.redirect(slot, pc, known);
@@ -122,7 +121,7 @@ impl Coordinated {
     }
 
     /// The slot issued its instruction and goes on at `pc`.
-    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool, jump: bool, now: u64) {
+    pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, jump: bool, now: u64) {
         if self.resolution == 0 {
             if !straight {
                 self.redirect(slot, pc, now);
@@ -133,36 +132,35 @@ impl Coordinated {
             return;
         }
         let known = now + self.resolution;
-        let q = &mut self.queues[slot];
+        let q = &mut self.queues[slot.at];
         q.pending = Some(Pending { known, target: (!straight).then_some(pc) });
         q.excuse.branch = known + if straight { 1 } else { self.places };
-        let n = self.sides.len();
-        let bit = 1 << (slot / n);
-        self.sides[slot % n].pending |= bit;
+        let bit = 1 << slot.local;
+        self.sides[slot.side].pending |= bit;
         if self.waits {
             q.until = q.until.max(known + 1);
-            self.sides[slot % n].suspended |= bit;
+            self.sides[slot.side].suspended |= bit;
         }
         self.next_resume = self.next_resume.min(known + 1);
     }
 
     #[inline(always)]
-    pub fn nop_next(&self, slot: usize) -> bool {
-        let q = &self.queues[slot];
+    pub fn nop_next(&self, slot: Seat) -> bool {
+        let q = &self.queues[slot.at];
         q.entries.front().is_none_or(|e| e.pc == NO_PC) || q.pending.is_some_and(|p| p.target.is_some())
     }
 
     /// The pc of the first instruction in the queue, or of the one that is requested next.
-    pub fn next_pc(&self, slot: usize) -> Pc {
-        let q = &self.queues[slot];
+    pub fn next_pc(&self, slot: Seat) -> Pc {
+        let q = &self.queues[slot.at];
         if let Some(pc) = q.pending.and_then(|p| p.target) {
             return pc;
         }
         q.entries.iter().map(|e| e.pc).find(|&pc| pc != NO_PC).unwrap_or(q.pc)
     }
 
-    pub fn excuse(&self, slot: usize) -> Excuse {
-        self.queues[slot].excuse
+    pub fn excuse(&self, slot: Seat) -> Excuse {
+        self.queues[slot.at].excuse
     }
 
     pub fn next_event(&self) -> u64 {
@@ -170,8 +168,8 @@ impl Coordinated {
     }
 
     /// The slot is chosen: its head leaves, and one instruction is requested in its place.
-    pub fn select(&mut self, slot: usize, now: u64, fetch: &mut Fetch) {
-        let q = &mut self.queues[slot];
+    pub fn select(&mut self, slot: Seat, now: u64, fetch: &mut Fetch) {
+        let q = &mut self.queues[slot.at];
         q.entries.pop_front();
         let mut entry = Entry { pc: NO_PC, arrives: now + self.places };
         if q.pc != NO_PC {
@@ -189,8 +187,7 @@ impl Coordinated {
                 q.until = line;
                 q.excuse.miss = line + self.places;
                 self.next_resume = self.next_resume.min(line);
-                let n = self.sides.len();
-                self.sides[slot % n].suspended |= 1 << (slot / n);
+                self.sides[slot.side].suspended |= 1 << slot.local;
             } else {
                 entry.pc = q.pc;
                 q.pc = fetch.next.get(q.pc as usize).copied().unwrap_or(NO_PC);
@@ -200,37 +197,34 @@ impl Coordinated {
     }
 
     /// The wave goes on at `pc`: what is in the queue, also what was requested in this cycle, becomes NOPs.
-    pub fn redirect(&mut self, slot: usize, pc: Pc, now: u64) {
+    pub fn redirect(&mut self, slot: Seat, pc: Pc, now: u64) {
         self.breaks.redirects += 1;
-        let q = &mut self.queues[slot];
+        let q = &mut self.queues[slot.at];
         for entry in &mut q.entries {
             self.breaks.discarded += u64::from(entry.pc != NO_PC);
             entry.pc = NO_PC;
         }
         (q.pc, q.filled) = (pc, false);
         q.excuse.branch = now + self.places;
-        let n = self.sides.len();
-        self.sides[slot % n].suspended &= !(1 << (slot / n));
+        self.sides[slot.side].suspended &= !(1 << slot.local);
     }
 
     /// A wave starts with a queue of NOPs.
-    pub fn start(&mut self, slot: usize, pc: Pc, now: u64) {
-        let q = &mut self.queues[slot];
+    pub fn start(&mut self, slot: Seat, pc: Pc, now: u64) {
+        let q = &mut self.queues[slot.at];
         q.entries.clear();
         q.entries.extend((0..self.places).map(|_| Entry { pc: NO_PC, arrives: now }));
         (q.pc, q.filled, q.until, q.excuse, q.pending) = (pc, false, 0, Excuse::default(), None);
-        let n = self.sides.len();
-        self.sides[slot % n].occupied |= 1 << (slot / n);
-        self.sides[slot % n].suspended &= !(1 << (slot / n));
-        self.sides[slot % n].pending &= !(1 << (slot / n));
+        self.sides[slot.side].occupied |= 1 << slot.local;
+        self.sides[slot.side].suspended &= !(1 << slot.local);
+        self.sides[slot.side].pending &= !(1 << slot.local);
     }
 
-    pub fn stop(&mut self, slot: usize) {
-        let n = self.sides.len();
-        self.sides[slot % n].occupied &= !(1 << (slot / n));
-        self.sides[slot % n].suspended &= !(1 << (slot / n));
-        self.sides[slot % n].pending &= !(1 << (slot / n));
-        self.queues[slot].pending = None;
+    pub fn stop(&mut self, slot: Seat) {
+        self.sides[slot.side].occupied &= !(1 << slot.local);
+        self.sides[slot.side].suspended &= !(1 << slot.local);
+        self.sides[slot.side].pending &= !(1 << slot.local);
+        self.queues[slot.at].pending = None;
     }
 
     /// Every queue of a wave is full, and its head is there: nobody ever waits for an instruction.

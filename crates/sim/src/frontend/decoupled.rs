@@ -2,7 +2,7 @@
 //! independently of issue. Branches are predicted not taken: instructions behind one are fetched, and a jump that goes
 //! elsewhere empties the queue and what is under way.
 
-use super::fetch::{Breaks, Excuse, Fetch, Pending, fetch_view, jumps};
+use super::fetch::{Breaks, Excuse, Fetch, Pending, Seat, fetch_view, jumps};
 use crate::sched::{self, Policy, View};
 use std::collections::VecDeque;
 use wb_hw::{AfterMiss, Machine, Unresolved};
@@ -26,6 +26,9 @@ struct Buffer {
     excuse: Excuse,
 }
 
+/// Cycles ahead that arrivals are sorted by; those that are further away are looked for.
+const RING: usize = 64;
+
 /// The slots of one partition, one bit each.
 struct Side {
     policy: Box<dyn Policy>,
@@ -36,8 +39,9 @@ struct Side {
     wants: u64,
     /// Has an instruction to issue.
     ready: u64,
-    /// Has requests under way.
+    /// Has requests under way; and, by cycle modulo [`RING`], who may get something then (bits that are left over do no harm).
     coming: u64,
+    arrivals: [u64; RING],
     /// Waits for a line before it requests again.
     blocked: u64,
     /// Has a jump that is not known yet; and what it has to issue is on the wrong path.
@@ -83,8 +87,11 @@ pub struct Decoupled {
     /// Earliest cycle at which a wave that missed requests again.
     next_unblock: u64,
     pub breaks: Breaks,
-    /// Earliest arrival of anything under way.
+    /// Nothing of what is under way arrives before this cycle; and those that arrive in this one or earlier are delivered.
     next_arrival: u64,
+    delivered_to: u64,
+    /// Jumps are known at once and requests are not limited: the usual case, in which little has to be looked at.
+    plain: bool,
     /// Instructions arrived in the last tick: their waves may issue in the next cycle.
     delivered: bool,
 }
@@ -100,6 +107,7 @@ impl Decoupled {
             wants: 0,
             ready: 0,
             coming: 0,
+            arrivals: [0; RING],
             blocked: 0,
             pending: 0,
             wrong: 0,
@@ -123,14 +131,15 @@ impl Decoupled {
             next_unblock: u64::MAX,
             breaks: Breaks::default(),
             next_arrival: u64::MAX,
+            delivered_to: 0,
+            plain: f.resolution == 0 && f.unresolved == Unresolved::GoOn && f.requests == 0,
             delivered: false,
         }
     }
 
     #[inline(always)]
-    pub fn has(&self, slot: usize) -> bool {
-        let n = self.sides.len();
-        self.sides[slot % n].ready >> (slot / n) & 1 == 1
+    pub fn has(&self, slot: Seat) -> bool {
+        self.sides[slot.side].ready >> slot.local & 1 == 1
     }
 
     #[inline(always)]
@@ -144,26 +153,36 @@ impl Decoupled {
         self.sides[p].wrong
     }
 
-    pub fn is_wrong(&self, slot: usize) -> bool {
-        let n = self.sides.len();
-        self.sides[slot % n].wrong >> (slot / n) & 1 == 1
+    pub fn is_wrong(&self, slot: Seat) -> bool {
+        self.sides[slot.side].wrong >> slot.local & 1 == 1
     }
 
     /// An instruction of the wrong path issues: its place is free, nothing else happens.
-    pub fn drop_one(&mut self, slot: usize) {
-        let b = &mut self.buffers[slot];
+    pub fn drop_one(&mut self, slot: Seat) {
+        let b = &mut self.buffers[slot.at];
         b.ready = b.ready.saturating_sub(1);
         self.breaks.discarded += 1;
         self.update(slot);
     }
 
-    pub fn excuse(&self, slot: usize) -> Excuse {
-        self.buffers[slot].excuse
+    pub fn excuse(&self, slot: Seat) -> Excuse {
+        self.buffers[slot.at].excuse
     }
 
-    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool, jump: bool, now: u64) {
-        let b = &mut self.buffers[slot];
+    pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, jump: bool, now: u64) {
+        let b = &mut self.buffers[slot.at];
         b.ready = b.ready.saturating_sub(1);
+        if self.plain && straight {
+            let (side, bit) = (&mut self.sides[slot.side], 1 << slot.local);
+            side.queued[slot.local] = b.ready + b.coming.len() as u32;
+            if b.pc != NO_PC && b.blocked == 0 {
+                side.wants |= bit;
+            }
+            if b.ready == 0 && (b.pc != NO_PC || !b.coming.is_empty()) {
+                side.ready &= !bit;
+            }
+            return;
+        }
         let waits = jump && self.unresolved != Unresolved::GoOn;
         if self.resolution > 0 && (!straight || waits) {
             let known = now + self.resolution;
@@ -180,8 +199,8 @@ impl Decoupled {
     }
 
     /// The wave goes on at `pc`: what it has and what is under way was for nothing.
-    fn redirect(&mut self, slot: usize, pc: Pc) {
-        let b = &mut self.buffers[slot];
+    fn redirect(&mut self, slot: Seat, pc: Pc) {
+        let b = &mut self.buffers[slot.at];
         self.breaks.discarded += u64::from(b.ready) + b.coming.len() as u64;
         self.breaks.redirects += 1;
         b.ready = 0;
@@ -195,14 +214,14 @@ impl Decoupled {
         let n = self.sides.len();
         for p in 0..n {
             for local in bits(self.sides[p].pending) {
-                let slot = local as usize * n + p;
-                let Some(Pending { known, target }) = self.buffers[slot].pending else { continue };
+                let slot = Seat::new(p, local as usize, n);
+                let Some(Pending { known, target }) = self.buffers[slot.at].pending else { continue };
                 if known > now {
                     self.next_known = self.next_known.min(known);
                     continue;
                 }
-                self.buffers[slot].pending = None;
-                self.buffers[slot].stalled = false;
+                self.buffers[slot.at].pending = None;
+                self.buffers[slot.at].stalled = false;
                 match target {
                     Some(pc) => self.redirect(slot, pc),
                     // What waits in the queue may issue in the next cycle.
@@ -213,34 +232,31 @@ impl Decoupled {
         }
     }
 
-    pub fn start(&mut self, slot: usize, pc: Pc, now: u64) {
+    pub fn start(&mut self, slot: Seat, pc: Pc, now: u64) {
         // The first instruction of a wave takes as long as one behind a jump.
         let excuse = Excuse { branch: now + self.hit + self.latency, ..Excuse::default() };
-        self.buffers[slot] = Buffer { pc, excuse, ..Buffer::default() };
-        let n = self.sides.len();
-        let side = &mut self.sides[slot % n];
+        self.buffers[slot.at] = Buffer { pc, excuse, ..Buffer::default() };
+        let side = &mut self.sides[slot.side];
         side.catch_up(self.clock);
-        side.occupied |= 1 << (slot / n);
-        side.requested[slot / n] = 0;
+        side.occupied |= 1 << slot.local;
+        side.requested[slot.local] = 0;
         self.update(slot);
     }
 
-    pub fn stop(&mut self, slot: usize) {
-        self.buffers[slot] = Buffer::default();
-        let n = self.sides.len();
-        let side = &mut self.sides[slot % n];
+    pub fn stop(&mut self, slot: Seat) {
+        self.buffers[slot.at] = Buffer::default();
+        let side = &mut self.sides[slot.side];
         side.catch_up(self.clock);
-        side.occupied &= !(1 << (slot / n));
+        side.occupied &= !(1 << slot.local);
         self.update(slot);
     }
 
     /// Keeps the bits that say whether the slot wants an instruction, has one, and waits for some.
-    fn update(&mut self, slot: usize) {
-        let n = self.sides.len();
-        let (side, bit) = (&mut self.sides[slot % n], 1 << (slot / n));
-        let b = &self.buffers[slot];
+    fn update(&mut self, slot: Seat) {
+        let (side, bit) = (&mut self.sides[slot.side], 1 << slot.local);
+        let b = &self.buffers[slot.at];
         let queued = b.ready + b.coming.len() as u32;
-        side.queued[slot / n] = queued;
+        side.queued[slot.local] = queued;
         let room = queued < self.capacity && b.blocked == 0 && !b.stalled && b.coming.len() < self.requests;
         let set = |mask: u64, on: bool| if on { mask | bit } else { mask & !bit };
         side.wants = set(side.wants, side.occupied & bit != 0 && b.pc != NO_PC && room);
@@ -258,37 +274,66 @@ impl Decoupled {
     /// Delivered by the end of cycle `now`: usable in the next one.
     fn deliver(&mut self, now: u64) {
         self.delivered = false;
-        if self.next_arrival > now + 1 {
+        let (from, to) = (self.delivered_to + 1, now + 1);
+        self.delivered_to = to;
+        if self.next_arrival > to {
             return;
         }
-        self.next_arrival = u64::MAX;
         let n = self.sides.len();
-        for (p, side) in self.sides.iter_mut().enumerate() {
-            for local in bits(side.coming) {
-                let b = &mut self.buffers[local as usize * n + p];
-                while b.coming.front().is_some_and(|&t| t <= now + 1) {
-                    b.coming.pop_front();
-                    b.ready += 1;
-                    self.delivered = true;
-                    match (b.pending, self.unresolved) {
-                        (None, _) => side.ready |= 1 << local,
-                        (Some(p), Unresolved::GoOn) => {
-                            side.ready |= 1 << local;
-                            side.wrong |= u64::from(p.target.is_some()) << local;
-                        }
-                        (Some(_), Unresolved::Wait | Unresolved::Stall) => {}
-                    }
+        let far = to.saturating_sub(from) >= RING as u64;
+        for p in 0..n {
+            let side = &mut self.sides[p];
+            let mut due = 0;
+            if far {
+                due = side.coming;
+            } else {
+                for cycle in from..=to {
+                    due |= std::mem::take(&mut side.arrivals[cycle as usize % RING]);
                 }
-                match b.coming.front() {
-                    Some(&t) => self.next_arrival = self.next_arrival.min(t),
-                    None => side.coming &= !(1 << local),
-                }
+            }
+            for local in bits(due & side.coming) {
+                self.arrive(Seat::new(p, local as usize, n), to);
             }
         }
         // What has arrived is not under way any more: its wave may request again.
         if self.delivered && self.requests != usize::MAX {
-            (0..self.buffers.len()).for_each(|slot| self.update(slot));
+            let seats = self.buffers.len() / n;
+            for side in 0..n {
+                (0..seats).for_each(|local| self.update(Seat::new(side, local, n)));
+            }
         }
+    }
+
+    /// What arrives at a seat by cycle `to`.
+    #[inline]
+    fn arrive(&mut self, slot: Seat, to: u64) {
+        let (b, side) = (&mut self.buffers[slot.at], &mut self.sides[slot.side]);
+        while b.coming.front().is_some_and(|&t| t <= to) {
+            b.coming.pop_front();
+            b.ready += 1;
+            self.delivered = true;
+            match (b.pending, self.unresolved) {
+                (None, _) => side.ready |= 1 << slot.local,
+                (Some(p), Unresolved::GoOn) => {
+                    side.ready |= 1 << slot.local;
+                    side.wrong |= u64::from(p.target.is_some()) << slot.local;
+                }
+                (Some(_), Unresolved::Wait | Unresolved::Stall) => {}
+            }
+        }
+        match b.coming.front() {
+            // Further away than the ring reaches: it comes up once more when the ring has gone round.
+            Some(&t) => side.arrivals[t as usize % RING] |= 1 << slot.local,
+            None => side.coming &= !(1 << slot.local),
+        }
+    }
+
+    /// The first arrival of anything under way.
+    fn first_arrival(&self) -> u64 {
+        let n = self.sides.len();
+        let sides = self.sides.iter().enumerate();
+        let seats = sides.flat_map(|(p, side)| bits(side.coming).map(move |local| local as usize * n + p));
+        seats.filter_map(|at| self.buffers[at].coming.front().copied()).min().unwrap_or(u64::MAX)
     }
 
     /// Waves whose line is there by cycle `now` may request again.
@@ -297,12 +342,12 @@ impl Decoupled {
         let n = self.sides.len();
         for p in 0..n {
             for local in bits(self.sides[p].blocked) {
-                let slot = local as usize * n + p;
-                if self.buffers[slot].blocked <= now {
-                    self.buffers[slot].blocked = 0;
+                let slot = Seat::new(p, local as usize, n);
+                if self.buffers[slot.at].blocked <= now {
+                    self.buffers[slot.at].blocked = 0;
                     self.update(slot);
                 } else {
-                    self.next_unblock = self.next_unblock.min(self.buffers[slot].blocked);
+                    self.next_unblock = self.next_unblock.min(self.buffers[slot.at].blocked);
                 }
             }
         }
@@ -333,8 +378,8 @@ impl Decoupled {
                 };
                 let Some(local) = side.policy.pick(&view) else { break };
                 side.requested[local as usize] += 1;
-                let slot = local as usize * n + p;
-                let b = &mut self.buffers[slot];
+                let slot = Seat::new(p, local as usize, n);
+                let b = &mut self.buffers[slot.at];
                 let line = std::iter::once((fetch.addr)(b.pc));
                 let request = fetch.memory.access(PortKind::Fetch, fetch.core, line, false, now);
                 let arrival = request.done.max(now) + self.latency;
@@ -355,7 +400,21 @@ impl Decoupled {
                 }
                 b.pc = fetch.next.get(b.pc as usize).copied().unwrap_or(NO_PC);
                 self.next_arrival = self.next_arrival.min(arrival);
-                self.update(slot);
+                let side = &mut self.sides[p];
+                // The cycle after this one is delivered already: what comes then is seen by the next tick.
+                let seen = arrival.max(self.delivered_to + 1);
+                side.arrivals[seen as usize % RING] |= 1 << local;
+                if self.plain {
+                    // One more is under way, and perhaps that is all there is room for.
+                    side.coming |= 1 << local;
+                    side.queued[local as usize] += 1;
+                    if side.queued[local as usize] >= self.capacity || b.blocked != 0 || b.pc == NO_PC {
+                        side.wants &= !(1 << local);
+                        side.blocked |= u64::from(b.blocked != 0) << local;
+                    }
+                } else {
+                    self.update(slot);
+                }
             }
         }
         self.clock += 1;
@@ -366,9 +425,13 @@ impl Decoupled {
         self.clock += cycles;
     }
 
-    pub fn next_event(&self, now: u64) -> u64 {
+    /// The next cycle at which it does something by itself.
+    pub fn next_event(&mut self, now: u64) -> u64 {
         if self.delivered || self.sides.iter().any(|s| s.wants != 0) {
             return now + 1;
+        }
+        if self.next_arrival <= now + 1 {
+            self.next_arrival = self.first_arrival();
         }
         // A delivery at t is seen by the tick of cycle t - 1.
         let arrival = match self.next_arrival {

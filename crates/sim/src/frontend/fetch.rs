@@ -4,6 +4,23 @@ use crate::memory::Hierarchy;
 use crate::sched::View;
 use wb_isa::{FlowKind, Pc};
 
+/// A seat as the front end numbers it: the side it is on, its number there, and its place among all queues. All three, since a
+/// division for each question would cost more than the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seat {
+    pub side: usize,
+    pub local: usize,
+    pub at: usize,
+}
+
+impl Seat {
+    /// Of `sides` sides.
+    #[inline(always)]
+    pub fn new(side: usize, local: usize, sides: usize) -> Seat {
+        Seat { side, local, at: local * sides + side }
+    }
+}
+
 /// Until when an empty queue is no surprise (SWAS section VI-A4): after a miss of the instruction cache and after a
 /// taken branch, as long as the instruction takes to arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

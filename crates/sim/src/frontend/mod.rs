@@ -8,7 +8,7 @@ mod fetch;
 
 pub use coordinated::Coordinated;
 pub use decoupled::Decoupled;
-pub use fetch::{Breaks, Excuse, Fetch, jumps};
+pub use fetch::{Breaks, Excuse, Fetch, Seat, jumps};
 
 use wb_hw::{FrontEndKind, Machine};
 use wb_isa::Pc;
@@ -32,7 +32,7 @@ impl FrontEnd {
 
     /// Whether slot `slot` of the core has something to issue.
     #[inline(always)]
-    pub fn has(&self, slot: usize) -> bool {
+    pub fn has(&self, slot: Seat) -> bool {
         match self {
             FrontEnd::Perfect => true,
             FrontEnd::Decoupled(d) => d.has(slot),
@@ -52,7 +52,7 @@ impl FrontEnd {
 
     /// Whether the slot issues a NOP next.
     #[inline(always)]
-    pub fn nop_next(&self, slot: usize) -> bool {
+    pub fn nop_next(&self, slot: Seat) -> bool {
         match self {
             FrontEnd::Coordinated(f) => f.nop_next(slot),
             FrontEnd::Decoupled(d) => d.is_wrong(slot),
@@ -70,7 +70,7 @@ impl FrontEnd {
     }
 
     /// An instruction of the wrong path issues.
-    pub fn drop_one(&mut self, slot: usize) {
+    pub fn drop_one(&mut self, slot: Seat) {
         if let FrontEnd::Decoupled(d) = self {
             d.drop_one(slot);
         }
@@ -79,7 +79,7 @@ impl FrontEnd {
     /// The slot issued its instruction and goes on at `pc`; `straight` if that is the next one in memory; `jump` if it could have
     /// gone elsewhere (asked for only where jumps are known late).
     #[inline(always)]
-    pub fn issued(&mut self, slot: usize, pc: Pc, straight: bool, jump: bool, now: u64) {
+    pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, jump: bool, now: u64) {
         match self {
             FrontEnd::Perfect => {}
             FrontEnd::Decoupled(d) => d.issued(slot, pc, straight, jump, now),
@@ -88,7 +88,7 @@ impl FrontEnd {
     }
 
     /// A path that waited goes on at `pc`, which may be elsewhere.
-    pub fn resume(&mut self, slot: usize, pc: Pc, now: u64) {
+    pub fn resume(&mut self, slot: Seat, pc: Pc, now: u64) {
         if let FrontEnd::Coordinated(f) = self
             && f.next_pc(slot) != pc
         {
@@ -97,7 +97,7 @@ impl FrontEnd {
     }
 
     /// A wave starts in the slot at `pc`, or leaves it.
-    pub fn start(&mut self, slot: usize, pc: Pc, now: u64) {
+    pub fn start(&mut self, slot: Seat, pc: Pc, now: u64) {
         match self {
             FrontEnd::Perfect => {}
             FrontEnd::Decoupled(d) => d.start(slot, pc, now),
@@ -105,7 +105,7 @@ impl FrontEnd {
         }
     }
 
-    pub fn stop(&mut self, slot: usize) {
+    pub fn stop(&mut self, slot: Seat) {
         match self {
             FrontEnd::Perfect => {}
             FrontEnd::Decoupled(d) => d.stop(slot),
@@ -138,7 +138,7 @@ impl FrontEnd {
     }
 
     /// The next cycle at which the front end does something by itself.
-    pub fn next_event(&self, now: u64) -> u64 {
+    pub fn next_event(&mut self, now: u64) -> u64 {
         match self {
             FrontEnd::Perfect => u64::MAX,
             FrontEnd::Decoupled(d) => d.next_event(now),
@@ -146,7 +146,7 @@ impl FrontEnd {
         }
     }
 
-    pub fn excuse(&self, slot: usize) -> Excuse {
+    pub fn excuse(&self, slot: Seat) -> Excuse {
         match self {
             FrontEnd::Perfect => Excuse::default(),
             FrontEnd::Decoupled(d) => d.excuse(slot),

@@ -6,7 +6,7 @@ use super::board::Board;
 use super::issuer::Issuer;
 use super::units::Units;
 use crate::barrier::Barriers;
-use crate::frontend::{Excuse, Fetch, FrontEnd};
+use crate::frontend::{Excuse, Fetch, FrontEnd, Seat};
 use crate::memory::Hierarchy;
 use crate::residency::GroupPlace;
 use crate::sched::{MakePolicy, View};
@@ -152,8 +152,8 @@ impl<I: Isa> Core<I> {
 
     /// The seat's number at the front end.
     #[inline(always)]
-    fn queue(&self, q: usize, local: usize) -> usize {
-        local * self.issuers.len() + q
+    fn queue(&self, q: usize, local: usize) -> Seat {
+        Seat::new(q, local, self.issuers.len())
     }
 
     /// Free slots for `waves` waves, smallest numbers first, with at most `limit` waves per partition.
