@@ -9,6 +9,7 @@ mod error;
 mod exec;
 mod frontend;
 mod functional;
+mod invariants;
 mod launch;
 mod memory;
 mod origins;
@@ -17,6 +18,7 @@ mod run;
 pub mod sched;
 mod schedule;
 mod sink;
+mod stretch;
 mod timed;
 mod wave;
 

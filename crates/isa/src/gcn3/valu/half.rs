@@ -10,7 +10,7 @@ use super::super::op::Op;
 use super::num::{
     self, NAN16, add_odd32, flush_half, flush16, half_from_f64, half_nearest, half_to_f64, half_value,
 };
-use super::row_engine::{Cx, LANES, NONE, Row, Src, each, fetch, rows};
+use super::row_engine::{Cx, LANES, NONE, Row, Run, Src, each, fetch, rows};
 use super::vector::vector;
 use super::{div, transcendental};
 
@@ -154,86 +154,98 @@ fn sat(v: i64, low: i64, high: i64) -> u32 {
     v.clamp(low, high) as u32 & 0xffff
 }
 
-/// Integers of 16 bits.
-pub(super) fn run_int(op: Op, cx: &mut Cx) -> bool {
-    if cx.clamp {
-        let unsigned = |v: i64| sat(v, 0, 0xffff);
-        let (i, u) = (|v: u32| i64::from(signed(v)), |v: u32| i64::from(low(v)));
-        match op {
-            Op::VAddU16 => cx.map(move |[a, b]| unsigned(u(a) + u(b))),
-            Op::VSubU16 => cx.map(move |[a, b]| unsigned(u(a) - u(b))),
-            Op::VSubrevU16 => cx.map(move |[a, b]| unsigned(u(b) - u(a))),
-            Op::VMadU16 => cx.map(move |[a, b, c]| unsigned(u(a) * u(b) + u(c))),
-            Op::VMadI16 => cx.map(move |[a, b, c]| sat(i(a) * i(b) + i(c), -0x8000, 0x7fff)),
-            _ => return false,
-        }
-        return true;
+/// The loop of an operation on integers of 16 bits; with `clamp` only those that saturate.
+pub(super) fn find_int(op: Op, clamp: bool) -> Option<Run> {
+    if clamp {
+        return saturated(op);
     }
-    match op {
-        Op::VAddU16 => cx.map(move |[a, b]| low(a.wrapping_add(b))),
-        Op::VSubU16 => cx.map(move |[a, b]| low(a.wrapping_sub(b))),
-        Op::VSubrevU16 => cx.map(move |[a, b]| low(b.wrapping_sub(a))),
-        Op::VMulLoU16 => cx.map(move |[a, b]| low(a.wrapping_mul(b))),
-        Op::VLshlrevB16 => cx.map(move |[n, v]| low(v << (n & 15))),
-        Op::VLshrrevB16 => cx.map(move |[n, v]| low(v) >> (n & 15)),
-        Op::VAshrrevI16 => cx.map(move |[n, v]| low((signed(v) >> (n & 15)) as u32)),
-        Op::VMaxU16 => cx.map(move |[a, b]| low(a).max(low(b))),
-        Op::VMinU16 => cx.map(move |[a, b]| low(a).min(low(b))),
-        Op::VMaxI16 => cx.map(move |[a, b]| low(signed(a).max(signed(b)) as u32)),
-        Op::VMinI16 => cx.map(move |[a, b]| low(signed(a).min(signed(b)) as u32)),
-        Op::VMadU16 | Op::VMadI16 => cx.map(move |[a, b, c]| low(a.wrapping_mul(b).wrapping_add(c))),
-        Op::VCvtF16U16 => cx.map(move |[a]| half_nearest(low(a) as i32 as f32)),
-        Op::VCvtF16I16 => cx.map(move |[a]| half_nearest(signed(a) as f32)),
-        _ => return false,
-    }
-    true
+    let run: Run = match op {
+        Op::VAddU16 => |cx| cx.map(|[a, b]| low(a.wrapping_add(b))),
+        Op::VSubU16 => |cx| cx.map(|[a, b]| low(a.wrapping_sub(b))),
+        Op::VSubrevU16 => |cx| cx.map(|[a, b]| low(b.wrapping_sub(a))),
+        Op::VMulLoU16 => |cx| cx.map(|[a, b]| low(a.wrapping_mul(b))),
+        Op::VLshlrevB16 => |cx| cx.map(|[n, v]| low(v << (n & 15))),
+        Op::VLshrrevB16 => |cx| cx.map(|[n, v]| low(v) >> (n & 15)),
+        Op::VAshrrevI16 => |cx| cx.map(|[n, v]| low((signed(v) >> (n & 15)) as u32)),
+        Op::VMaxU16 => |cx| cx.map(|[a, b]| low(a).max(low(b))),
+        Op::VMinU16 => |cx| cx.map(|[a, b]| low(a).min(low(b))),
+        Op::VMaxI16 => |cx| cx.map(|[a, b]| low(signed(a).max(signed(b)) as u32)),
+        Op::VMinI16 => |cx| cx.map(|[a, b]| low(signed(a).min(signed(b)) as u32)),
+        Op::VMadU16 | Op::VMadI16 => |cx| cx.map(|[a, b, c]| low(a.wrapping_mul(b).wrapping_add(c))),
+        Op::VCvtF16U16 => |cx| cx.map(|[a]| half_nearest(low(a) as i32 as f32)),
+        Op::VCvtF16I16 => |cx| cx.map(|[a]| half_nearest(signed(a) as f32)),
+        _ => return None,
+    };
+    Some(run)
 }
 
-/// Floats of 16 bits.
-pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
-    let ieee = cx.ieee();
-    match op {
-        Op::VAddF16 => cx.f16(|[a, b]| a + b),
-        Op::VSubF16 => cx.f16(|[a, b]| a - b),
-        Op::VSubrevF16 => cx.f16(|[a, b]| b - a),
-        Op::VMulF16 => cx.f16(|[a, b]| a * b),
-        Op::VFmaF16 => cx.f16(|[a, b, c]| add_odd32(a * b, c)),
-        Op::VMadF16 | Op::VMadmkF16 | Op::VMadakF16 => cx.f16_flushing(mad),
-        Op::VMacF16 => {
+fn saturated(op: Op) -> Option<Run> {
+    fn unsigned(v: i64) -> u32 {
+        sat(v, 0, 0xffff)
+    }
+    fn i(v: u32) -> i64 {
+        signed(v).into()
+    }
+    fn u(v: u32) -> i64 {
+        low(v).into()
+    }
+    let run: Run = match op {
+        Op::VAddU16 => |cx| cx.map(|[a, b]| unsigned(u(a) + u(b))),
+        Op::VSubU16 => |cx| cx.map(|[a, b]| unsigned(u(a) - u(b))),
+        Op::VSubrevU16 => |cx| cx.map(|[a, b]| unsigned(u(b) - u(a))),
+        Op::VMadU16 => |cx| cx.map(|[a, b, c]| unsigned(u(a) * u(b) + u(c))),
+        Op::VMadI16 => |cx| cx.map(|[a, b, c]| sat(i(a) * i(b) + i(c), -0x8000, 0x7fff)),
+        _ => return None,
+    };
+    Some(run)
+}
+
+/// The loop of an operation on floats of 16 bits; none if it is not one of these.
+pub(super) fn find(op: Op) -> Option<Run> {
+    let run: Run = match op {
+        Op::VAddF16 => |cx| cx.f16(|[a, b]| a + b),
+        Op::VSubF16 => |cx| cx.f16(|[a, b]| a - b),
+        Op::VSubrevF16 => |cx| cx.f16(|[a, b]| b - a),
+        Op::VMulF16 => |cx| cx.f16(|[a, b]| a * b),
+        Op::VFmaF16 => |cx| cx.f16(|[a, b, c]| add_odd32(a * b, c)),
+        Op::VMadF16 | Op::VMadmkF16 | Op::VMadakF16 => |cx| cx.f16_flushing(mad),
+        Op::VMacF16 => |cx| {
             cx.src[2] = Src::Row(cx.dst);
             cx.f16_flushing(mad);
-        }
-        Op::VMinF16 => cx.map_float(move |[a, b]| minimum(a, b, false, ieee)),
-        Op::VMaxF16 => cx.map_float(move |[a, b]| minimum(a, b, true, ieee)),
-        Op::VFloorF16 => cx.f16(|[a]| num::floor32(a)),
-        Op::VCeilF16 => cx.f16(|[a]| num::ceil32(a)),
-        Op::VTruncF16 => cx.f16(|[a]| num::trunc32(a)),
-        Op::VRndneF16 => cx.f16(|[a]| num::rndne32(a)),
+        },
+        Op::VMinF16 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, false, ieee)),
+        Op::VMaxF16 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, true, ieee)),
+        Op::VFloorF16 => |cx| cx.f16(|[a]| num::floor32(a)),
+        Op::VCeilF16 => |cx| cx.f16(|[a]| num::ceil32(a)),
+        Op::VTruncF16 => |cx| cx.f16(|[a]| num::trunc32(a)),
+        Op::VRndneF16 => |cx| cx.f16(|[a]| num::rndne32(a)),
         // Never 1: the largest half below it is the limit.
-        Op::VFractF16 => cx.f16(|[a]| {
-            let r = a - num::floor32(a);
-            if r > 2047.0 / 2048.0 { 2047.0 / 2048.0 } else { r }
-        }),
-        Op::VFrexpMantF16 => cx.f16_heavy(|[a]| num::frexp64(a).0),
-        Op::VFrexpExpI16F16 => cx.f16_bits(|[a]| low(num::frexp64(half_to_f64(a)).1 as u32)),
-        Op::VCvtU16F16 => cx.f16_values(|[a]| u32::from(a as u16)),
-        Op::VCvtI16F16 => cx.f16_values(|[a]| low(a as i16 as u32)),
-        Op::VLdexpF16 => {
+        Op::VFractF16 => |cx| {
+            cx.f16(|[a]| {
+                let r = a - num::floor32(a);
+                if r > 2047.0 / 2048.0 { 2047.0 / 2048.0 } else { r }
+            });
+        },
+        Op::VFrexpMantF16 => |cx| cx.f16_heavy(|[a]| num::frexp64(a).0),
+        Op::VFrexpExpI16F16 => |cx| cx.f16_bits(|[a]| low(num::frexp64(half_to_f64(a)).1 as u32)),
+        Op::VCvtU16F16 => |cx| cx.f16_values(|[a]| u32::from(a as u16)),
+        Op::VCvtI16F16 => |cx| cx.f16_values(|[a]| low(a as i16 as u32)),
+        Op::VLdexpF16 => |cx| {
             let (flush_in, flush_out) = (cx.flush_in64(), cx.flush_out64());
             cx.map_float(move |[a, n]| {
                 let n = signed(n).clamp(-100, 100);
                 half_op([a as u16], flush_in, flush_out, |[a]| a * num::exp2i(n)).into()
             });
-        }
-        Op::VDivFixupF16 => cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n).into()),
-        Op::VRcpF16 => cx.f16(|[a]| 1.0 / a),
-        Op::VSqrtF16 => cx.f16(|[a]| a.sqrt()),
-        Op::VRsqF16 => cx.f16_heavy(|[a]| 1.0 / a.sqrt()),
-        Op::VLogF16 => cx.f16_heavy(|[a]| transcendental::log2(a)),
-        Op::VExpF16 => cx.f16_heavy(|[a]| transcendental::exp2(a)),
-        Op::VSinF16 => cx.f16_heavy(|[a]| transcendental::sin(a)),
-        Op::VCosF16 => cx.f16_heavy(|[a]| transcendental::cos(a)),
-        Op::VCvtF32F16 => {
+        },
+        Op::VDivFixupF16 => |cx| cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n).into()),
+        Op::VRcpF16 => |cx| cx.f16(|[a]| 1.0 / a),
+        Op::VSqrtF16 => |cx| cx.f16(|[a]| a.sqrt()),
+        Op::VRsqF16 => |cx| cx.f16_heavy(|[a]| 1.0 / a.sqrt()),
+        Op::VLogF16 => |cx| cx.f16_heavy(|[a]| transcendental::log2(a)),
+        Op::VExpF16 => |cx| cx.f16_heavy(|[a]| transcendental::exp2(a)),
+        Op::VSinF16 => |cx| cx.f16_heavy(|[a]| transcendental::sin(a)),
+        Op::VCosF16 => |cx| cx.f16_heavy(|[a]| transcendental::cos(a)),
+        Op::VCvtF32F16 => |cx| {
             let (keep_in, keep_out) = (keep(cx.flush_in64()), cx.keep_out32());
             cx.map_float(move |[a]| {
                 let a = flush_half(a, keep_in);
@@ -241,10 +253,10 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
                 let out = half_value(a | quiet).to_bits();
                 if out & 0x7f80_0000 == 0 { out & keep_out } else { out }
             });
-        }
-        _ => return false,
-    }
-    true
+        },
+        _ => return None,
+    };
+    Some(run)
 }
 
 /// A test of f16 values for a class mask; see [`super::compare`].

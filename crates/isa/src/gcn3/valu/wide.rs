@@ -199,6 +199,13 @@ impl Cx<'_> {
         )
     }
 
+    /// The lanes where a relation of f64 sources holds.
+    #[inline(always)]
+    pub fn test_f64(&mut self, f: impl Fn(f64, f64) -> bool) -> Mask {
+        let f = move |a, b| f(f64::from_bits(a), f64::from_bits(b));
+        if self.flush_in64() { self.test_wide::<true>(f) } else { self.test_wide::<false>(f) }
+    }
+
     /// A test of 64-bit sources, with modifiers and flushed if `FLUSH`.
     #[inline(never)]
     pub fn test_wide<const FLUSH: bool>(&mut self, f: impl Fn(u64, u64) -> bool) -> Mask {
