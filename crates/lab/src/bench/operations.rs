@@ -145,7 +145,7 @@ fn prepare(text: &str) -> Result<Job, Report> {
 }
 
 fn run(job: &Job) -> Result<Run, Report> {
-    timed_run(|| Ok(Work::of(&job.run(RunOptions::default(), None)?)))
+    timed_run(|| Ok(Work::of(&job.run(RunOptions { timed: false, ..RunOptions::default() }, None)?)))
 }
 
 /// Measures the operations whose names contain `filter`, each for about `seconds`.

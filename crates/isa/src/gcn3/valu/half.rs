@@ -1,7 +1,7 @@
 //! 16-bit operations, integer and float. Sources are the low halves, results have a zero high half.
 //! Floats are computed in f32, in loops that vectorise: f32 has more than twice the bits of a half and two more, so that
 //! rounding a sum, product, quotient or root again to half is as good as rounding once; a fused sum is rounded to odd
-//! first. What is rounded more than once on its way is computed in f64, lane by lane.
+//! first. What is rounded more than once on its way is computed in f64, and that rounded to odd.
 
 // Loops by index keep the shape the vectoriser wants.
 #![allow(clippy::needless_range_loop)]
@@ -75,10 +75,10 @@ impl Cx<'_> {
         )
     }
 
-    /// Arithmetic in f64 with the active lanes only, for what does not vectorise.
-    fn f16_heavy<const N: usize>(&mut self, f: impl Fn([f64; N]) -> f64) {
-        let (flush_in, flush_out) = (self.flush_in64(), self.flush_out64());
-        self.map_float_heavy(|src: [u32; N]| half_op(src.map(|v| v as u16), flush_in, flush_out, &f).into());
+    /// Arithmetic in f64, for what f32 has not enough bits.
+    #[inline(always)]
+    fn f16_exact<const N: usize>(&mut self, f: impl Fn([f64; N]) -> f64) {
+        self.f16(move |src| num::f32_odd(f(src.map(f64::from))));
     }
 
     /// Values of f16 sources, flushed; a result that is no float.
@@ -226,7 +226,7 @@ pub(super) fn find(op: Op) -> Option<Run> {
                 if r > 2047.0 / 2048.0 { 2047.0 / 2048.0 } else { r }
             });
         },
-        Op::VFrexpMantF16 => |cx| cx.f16_heavy(|[a]| num::frexp64(a).0),
+        Op::VFrexpMantF16 => |cx| cx.f16_exact(|[a]| num::frexp64(a).0),
         Op::VFrexpExpI16F16 => |cx| cx.f16_bits(|[a]| low(num::frexp64(half_to_f64(a)).1 as u32)),
         Op::VCvtU16F16 => |cx| cx.f16_values(|[a]| u32::from(a as u16)),
         Op::VCvtI16F16 => |cx| cx.f16_values(|[a]| low(a as i16 as u32)),
@@ -240,11 +240,11 @@ pub(super) fn find(op: Op) -> Option<Run> {
         Op::VDivFixupF16 => |cx| cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n).into()),
         Op::VRcpF16 => |cx| cx.f16(|[a]| 1.0 / a),
         Op::VSqrtF16 => |cx| cx.f16(|[a]| a.sqrt()),
-        Op::VRsqF16 => |cx| cx.f16_heavy(|[a]| 1.0 / a.sqrt()),
-        Op::VLogF16 => |cx| cx.f16_heavy(|[a]| transcendental::log2(a)),
-        Op::VExpF16 => |cx| cx.f16_heavy(|[a]| transcendental::exp2(a)),
-        Op::VSinF16 => |cx| cx.f16_heavy(|[a]| transcendental::sin(a)),
-        Op::VCosF16 => |cx| cx.f16_heavy(|[a]| transcendental::cos(a)),
+        Op::VRsqF16 => |cx| cx.f16_exact(|[a]| 1.0 / a.sqrt()),
+        Op::VLogF16 => |cx| cx.f16_exact(|[a]| transcendental::log2(a)),
+        Op::VExpF16 => |cx| cx.f16_exact(|[a]| transcendental::exp2(a)),
+        Op::VSinF16 => |cx| cx.f16_exact(|[a]| transcendental::sin(a)),
+        Op::VCosF16 => |cx| cx.f16_exact(|[a]| transcendental::cos(a)),
         Op::VCvtF32F16 => |cx| {
             let (keep_in, keep_out) = (keep(cx.flush_in64()), cx.keep_out32());
             cx.map_float(move |[a]| {

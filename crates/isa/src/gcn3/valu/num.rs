@@ -131,6 +131,17 @@ pub(super) fn add_odd32(p: f32, c: f32) -> f32 {
     f32::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(step) } else { bits })
 }
 
+/// An f64 rounded to odd in f32: rounding the result again to at most 22 bits is as good as rounding once.
+#[inline(always)]
+pub(super) fn f32_odd(x: f64) -> f32 {
+    let near = x as f32;
+    let (bits, back) = (near.to_bits(), f64::from(near));
+    // The nearest is even: the odd neighbour lies on the other side of the number.
+    let step = if back.abs() < x.abs() { 1 } else { u32::MAX };
+    let inexact = (back < x) | (back > x);
+    f32::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(step) } else { bits })
+}
+
 pub(super) fn half_to_f64(h: u16) -> f64 {
     half_value(h.into()).into()
 }

@@ -1,5 +1,5 @@
-//! Row loops compiled twice: for every x86-64 (or other host), and for AVX2 with FMA, chosen when the program
-//! runs. Both give the same bits: the compiler never fuses or reorders float operations by itself.
+//! Row loops compiled three times: for every x86-64 (or other host), for AVX2 with FMA, and for AVX-512, chosen when the program
+//! runs. All give the same bits: the compiler never fuses or reorders float operations by itself.
 
 use pulp::Arch;
 use std::sync::LazyLock;
