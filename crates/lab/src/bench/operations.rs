@@ -22,8 +22,8 @@ pub struct Operation {
     pub ratio: f64,
 }
 
-/// Forms of vector instructions, and what is no vector ALU: names and instructions. v0, v4 and v8 hold numbers, v20 offsets in
-/// local memory, v[22:23] addresses, v24 lanes times four, s4 and s5 numbers.
+/// Forms of vector instructions, and what is no vector ALU: names and instructions. v0, v4 and v8 hold numbers, v20 and v21
+/// offsets in local memory, 4 and 16 bytes apart, v[22:23] and v[28:29] such addresses, v24 lanes times four, s4 and s5 numbers.
 const OTHERS: &[(&str, &str)] = &[
     ("v_add_f32 scalar", "v_add_f32 v12, s4, v4"),
     ("v_add_f32 constant", "v_add_f32 v12, 1.0, v4"),
@@ -48,39 +48,39 @@ const OTHERS: &[(&str, &str)] = &[
     ("v_readfirstlane_b32", "v_readfirstlane_b32 s6, v0"),
     ("v_writelane_b32", "v_writelane_b32 v12, s4, 5"),
     ("ds_read_b32", "ds_read_b32 v12, v20"),
-    ("ds_read_b64", "ds_read_b64 v[12:13], v20"),
-    ("ds_read_b128", "ds_read_b128 v[12:15], v20"),
+    ("ds_read_b64", "ds_read_b64 v[12:13], v21"),
+    ("ds_read_b128", "ds_read_b128 v[12:15], v21"),
     ("ds_read2_b32", "ds_read2_b32 v[12:13], v20 offset1:1"),
-    ("ds_read2_b64", "ds_read2_b64 v[12:15], v20 offset1:1"),
+    ("ds_read2_b64", "ds_read2_b64 v[12:15], v21 offset1:1"),
     ("ds_read_u8", "ds_read_u8 v12, v20"),
     ("ds_read_i16", "ds_read_i16 v12, v20"),
     ("ds_write_b32", "ds_write_b32 v20, v0"),
-    ("ds_write_b64", "ds_write_b64 v20, v[0:1]"),
-    ("ds_write_b128", "ds_write_b128 v20, v[0:3]"),
+    ("ds_write_b64", "ds_write_b64 v21, v[0:1]"),
+    ("ds_write_b128", "ds_write_b128 v21, v[0:3]"),
     ("ds_write2_b32", "ds_write2_b32 v20, v0, v4 offset1:1"),
     ("ds_write_b8", "ds_write_b8 v20, v0"),
     ("ds_write_b16", "ds_write_b16 v20, v0"),
     ("ds_add_u32", "ds_add_u32 v20, v0"),
     ("ds_add_rtn_u32", "ds_add_rtn_u32 v12, v20, v0"),
-    ("ds_add_u64", "ds_add_u64 v20, v[0:1]"),
+    ("ds_add_u64", "ds_add_u64 v21, v[0:1]"),
     ("ds_max_i32", "ds_max_i32 v20, v0"),
     ("ds_cmpst_rtn_b32", "ds_cmpst_rtn_b32 v12, v20, v0, v4"),
     ("ds_bpermute_b32", "ds_bpermute_b32 v12, v24, v0"),
     ("ds_permute_b32", "ds_permute_b32 v12, v24, v0"),
     ("ds_swizzle_b32", "ds_swizzle_b32 v12, v0 offset:swizzle(BROADCAST,4,2)"),
     ("flat_load_dword", "flat_load_dword v12, v[22:23]"),
-    ("flat_load_dwordx2", "flat_load_dwordx2 v[12:13], v[22:23]"),
-    ("flat_load_dwordx4", "flat_load_dwordx4 v[12:15], v[22:23]"),
+    ("flat_load_dwordx2", "flat_load_dwordx2 v[12:13], v[28:29]"),
+    ("flat_load_dwordx4", "flat_load_dwordx4 v[12:15], v[28:29]"),
     ("flat_load_ubyte", "flat_load_ubyte v12, v[22:23]"),
     ("flat_load_sshort", "flat_load_sshort v12, v[22:23]"),
     ("flat_store_dword", "flat_store_dword v[22:23], v0"),
-    ("flat_store_dwordx2", "flat_store_dwordx2 v[22:23], v[0:1]"),
-    ("flat_store_dwordx4", "flat_store_dwordx4 v[22:23], v[0:3]"),
+    ("flat_store_dwordx2", "flat_store_dwordx2 v[28:29], v[0:1]"),
+    ("flat_store_dwordx4", "flat_store_dwordx4 v[28:29], v[0:3]"),
     ("flat_store_byte", "flat_store_byte v[22:23], v0"),
     ("flat_store_short", "flat_store_short v[22:23], v0"),
     ("flat_atomic_add", "flat_atomic_add v[22:23], v0"),
     ("flat_atomic_add glc", "flat_atomic_add v12, v[22:23], v0 glc"),
-    ("flat_atomic_add_x2", "flat_atomic_add_x2 v[22:23], v[0:1]"),
+    ("flat_atomic_add_x2", "flat_atomic_add_x2 v[28:29], v[0:1]"),
     ("flat_atomic_cmpswap", "flat_atomic_cmpswap v12, v[22:23], v[0:1] glc"),
     ("s_load_dword", "s_load_dword s6, s[0:1], 0x0"),
     ("s_load_dwordx4", "s_load_dwordx4 s[8:11], s[14:15], 0x0"),
@@ -94,11 +94,15 @@ const PRELUDE: &str = "
   s_mov_b32 m0, -1
   s_load_dwordx2 s[14:15], s[0:1], 0x0
   v_lshlrev_b32 v24, 2, v0
-  v_lshlrev_b32 v20, 4, v0
+  v_lshlrev_b32 v20, 2, v0
+  v_lshlrev_b32 v21, 4, v0
   s_waitcnt lgkmcnt(0)
   v_mov_b32 v23, s15
   v_add_u32 v22, vcc, s14, v20
   v_addc_u32 v23, vcc, 0, v23, vcc
+  v_mov_b32 v29, s15
+  v_add_u32 v28, vcc, s14, v21
+  v_addc_u32 v29, vcc, 0, v29, vcc
   v_cvt_f32_u32 v0, v0
   v_mul_f32 v0, 0x3ebd70a4, v0
   v_add_f32 v4, 1.0, v0
@@ -110,8 +114,7 @@ const PRELUDE: &str = "
   v_mov_b32 v9, v27
   s_mov_b32 s4, 0x40200000
   s_mov_b32 s5, 3
-  s_mov_b32 vcc_lo, 0x555500ff
-  s_mov_b32 vcc_hi, 0x0f0f3333
+  s_mov_b64 vcc, 0
 ";
 
 /// Copies in the loop, and how often it goes round.

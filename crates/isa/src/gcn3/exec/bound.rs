@@ -52,6 +52,7 @@ impl Bound {
                 }),
                 _ => None,
             },
+            Format::Vop3 if inst.clamp() => Moved::bind(inst).map(|moved| How::Moved(Box::new(moved))),
             Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 => Vector::bind(inst).map(How::Vector),
             Format::Sdwa | Format::Dpp => Moved::bind(inst).map(|moved| How::Moved(Box::new(moved))),
             Format::Smem | Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg => None,

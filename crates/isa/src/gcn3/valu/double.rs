@@ -45,11 +45,15 @@ pub(super) fn find(op: Op) -> Option<Run> {
                 if r > limit { limit } else { r }
             });
         },
-        Op::VLdexpF64 => |cx| cx.f64_int(num::ldexp64),
+        Op::VLdexpF64 => |cx| {
+            if !cx.ldexp_plain() {
+                cx.f64_int(num::ldexp64);
+            }
+        },
         Op::VFrexpMantF64 => |cx| cx.f64(|[a]| num::frexp64(a).0),
         Op::VFrexpExpI32F64 => |cx| cx.f64_bits(|a| num::frexp64(a).1 as u32),
-        Op::VCvtI32F64 => |cx| cx.f64_bits(|a| a as i32 as u32),
-        Op::VCvtU32F64 => |cx| cx.f64_bits(|a| a as u32),
+        Op::VCvtI32F64 => |cx| cx.f64_bits(|a| num::whole_i32(num::trunc64(a))),
+        Op::VCvtU32F64 => |cx| cx.f64_bits(|a| num::whole_u32(num::trunc64(a))),
         Op::VCvtF32F64 => |cx| {
             let keep = cx.keep_out32();
             cx.f64_bits(move |a| {

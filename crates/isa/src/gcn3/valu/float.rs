@@ -26,17 +26,17 @@ fn minimum(a: u32, b: u32, max: bool, ieee: bool) -> u32 {
     if signalling(a, x) { a | QUIET32 } else { r }
 }
 
+/// The greatest of the two that are not the greatest; choices instead of branches.
+#[inline(always)]
 fn median(a: u32, b: u32, c: u32, ieee: bool) -> u32 {
     let f = f32::from_bits;
-    if f(a).is_nan() || f(b).is_nan() || f(c).is_nan() {
-        return minimum(minimum(a, b, false, ieee), c, false, ieee);
-    }
-    let top = minimum(minimum(a, b, true, ieee), c, true, ieee);
-    match top {
-        _ if top == a => minimum(b, c, true, ieee),
-        _ if top == b => minimum(a, c, true, ieee),
-        _ => minimum(a, b, true, ieee),
-    }
+    let nan = f(a).is_nan() | f(b).is_nan() | f(c).is_nan();
+    let least = minimum(minimum(a, b, false, ieee), c, false, ieee);
+    let (bc, ac, ab) = (minimum(b, c, true, ieee), minimum(a, c, true, ieee), minimum(a, b, true, ieee));
+    let top = minimum(ab, c, true, ieee);
+    let r = if top == b { ac } else { ab };
+    let r = if top == a { bc } else { r };
+    if nan { least } else { r }
 }
 
 /// Major axis of a cube map direction: 0 x, 1 y, 2 z.
@@ -82,9 +82,11 @@ fn cube(op: Op, [x, y, z]: [f32; 3]) -> f32 {
     }
 }
 
+#[inline(always)]
 fn normalized(v: f32, low: f32, steps: f32) -> u32 {
-    let v = if v.is_nan() { 0.0 } else { v.clamp(low, 1.0) };
-    num::rndne64(f64::from(v) * f64::from(steps)) as i32 as u32 & 0xffff
+    let held = if v < low { low } else { v };
+    let held = if held > 1.0 { 1.0 } else { held };
+    num::whole_i32(num::rndne64(f64::from(held) * f64::from(steps))) & 0xffff
 }
 
 fn exponent(x: f32) -> u32 {
@@ -189,10 +191,10 @@ pub(super) fn find(op: Op) -> Option<Run> {
         Op::VCvtF32Ubyte3 => |cx| cx.map(|[a]| ((a >> 24) as i32 as f32).to_bits()),
         // A signed fraction of sixteenths.
         Op::VCvtOffF32I4 => |cx| cx.map(|[a]| (((a << 28) as i32 >> 28) as f32 / 16.0).to_bits()),
-        Op::VCvtI32F32 => |cx| cx.f32_bits(|[a]| a as i32 as u32),
-        Op::VCvtU32F32 => |cx| cx.f32_bits(|[a]| a as u32),
-        Op::VCvtRpiI32F32 => |cx| cx.f32_bits(|[a]| num::floor64(f64::from(a) + 0.5) as i32 as u32),
-        Op::VCvtFlrI32F32 => |cx| cx.f32_bits(|[a]| num::floor32(a) as i32 as u32),
+        Op::VCvtI32F32 => |cx| cx.f32_bits(|[a]| num::whole_i32(num::trunc32(a).into())),
+        Op::VCvtU32F32 => |cx| cx.f32_bits(|[a]| num::whole_u32(num::trunc32(a).into())),
+        Op::VCvtRpiI32F32 => |cx| cx.f32_bits(|[a]| num::whole_i32(num::floor64(f64::from(a) + 0.5))),
+        Op::VCvtFlrI32F32 => |cx| cx.f32_bits(|[a]| num::whole_i32(num::floor32(a).into())),
         Op::VCvtF16F32 => |cx| {
             let keep = cx.keep_half();
             cx.f32_bits(move |[a]| half(a, false, keep));

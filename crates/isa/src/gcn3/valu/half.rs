@@ -7,9 +7,9 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::super::op::Op;
-use super::num::{
-    self, NAN16, add_odd32, flush_half, flush16, half_from_f64, half_nearest, half_to_f64, half_value,
-};
+use super::num::{self, NAN16, add_odd32, flush_half, half_nearest, half_value};
+#[cfg(test)]
+use super::num::{flush16, half_from_f64, half_to_f64};
 use super::row_engine::{Cx, LANES, NONE, Row, Run, Src, each, fetch, rows};
 use super::vector::vector;
 use super::{div, transcendental};
@@ -89,11 +89,10 @@ impl Cx<'_> {
     }
 
     /// Bits of f16 sources, flushed.
-    fn f16_bits<const N: usize>(&mut self, f: impl Fn([u16; N]) -> u32) {
-        let flush = self.flush_in64();
-        self.map_float_heavy(
-            |src: [u32; N]| f(src.map(|v| if flush { flush16(v as u16) } else { v as u16 })),
-        );
+    #[inline(always)]
+    fn f16_bits<const N: usize>(&mut self, f: impl Fn([u32; N]) -> u32) {
+        let keep = keep(self.flush_in64());
+        self.map_float(move |src: [u32; N]| f(each(|s| flush_half(src[s], keep))));
     }
 }
 
@@ -110,6 +109,7 @@ fn fix_nan16<const N: usize>(out: &mut Row, src: [&Row; N], and: [u32; 3], xor: 
 }
 
 /// One lane in f64: the result is rounded once.
+#[cfg(test)]
 pub(super) fn half_op<const N: usize>(
     src: [u16; N],
     flush_in: bool,
@@ -140,6 +140,16 @@ fn minimum(a: u32, b: u32, max: bool, ieee: bool) -> u32 {
     let signalling = |h: u32| ieee & nan(h) & (h & 0x200 == 0);
     let r = if signalling(b) { b | 0x200 } else { r };
     if signalling(a) { a | 0x200 } else { r }
+}
+
+/// Mantissa in [0.5, 1) and exponent of a half's value, which is no denormal as f32; others are their own mantissa, with 0.
+#[inline(always)]
+fn frexp(a: f32) -> (f32, u32) {
+    let bits = a.to_bits();
+    let number = (a != 0.0) & (a.abs() < f32::INFINITY);
+    let mantissa = f32::from_bits(bits & 0x807f_ffff | 0x3f00_0000);
+    let exponent = (bits >> 23 & 0xff).wrapping_sub(126);
+    (if number { mantissa } else { a }, if number { exponent } else { 0 })
 }
 
 /// The product rounded on its own, without denormals.
@@ -226,18 +236,23 @@ pub(super) fn find(op: Op) -> Option<Run> {
                 if r > 2047.0 / 2048.0 { 2047.0 / 2048.0 } else { r }
             });
         },
-        Op::VFrexpMantF16 => |cx| cx.f16_exact(|[a]| num::frexp64(a).0),
-        Op::VFrexpExpI16F16 => |cx| cx.f16_bits(|[a]| low(num::frexp64(half_to_f64(a)).1 as u32)),
-        Op::VCvtU16F16 => |cx| cx.f16_values(|[a]| u32::from(a as u16)),
-        Op::VCvtI16F16 => |cx| cx.f16_values(|[a]| low(a as i16 as u32)),
+        Op::VFrexpMantF16 => |cx| cx.f16(|[a]| frexp(a).0),
+        Op::VFrexpExpI16F16 => |cx| cx.f16_values(|[a]| low(frexp(a).1)),
+        Op::VCvtU16F16 => |cx| cx.f16_values(|[a]| num::whole(num::trunc32(a).into(), 0.0, 65535.0)),
+        Op::VCvtI16F16 => {
+            |cx| cx.f16_values(|[a]| low(num::whole(num::trunc32(a).into(), -32768.0, 32767.0)))
+        }
         Op::VLdexpF16 => |cx| {
-            let (flush_in, flush_out) = (cx.flush_in64(), cx.flush_out64());
+            let (keep_in, keep_out) = (keep(cx.flush_in64()), keep(cx.flush_out64()));
             cx.map_float(move |[a, n]| {
-                let n = signed(n).clamp(-100, 100);
-                half_op([a as u16], flush_in, flush_out, |[a]| a * num::exp2i(n)).into()
+                let a = flush_half(a, keep_in);
+                // A half moved so far is still an ordinary f32.
+                let power = f32::from_bits(((127 + signed(n).clamp(-100, 100)) as u32) << 23);
+                let out = flush_half(half_nearest(half_value(a) * power), keep_out);
+                if a & 0x7fff > 0x7c00 { a | 0x200 } else { out }
             });
         },
-        Op::VDivFixupF16 => |cx| cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n).into()),
+        Op::VDivFixupF16 => |cx| cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n)),
         Op::VRcpF16 => |cx| cx.f16(|[a]| 1.0 / a),
         Op::VSqrtF16 => |cx| cx.f16(|[a]| a.sqrt()),
         Op::VRsqF16 => |cx| cx.f16_exact(|[a]| 1.0 / a.sqrt()),

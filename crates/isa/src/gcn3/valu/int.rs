@@ -237,15 +237,18 @@ fn multiplying(op: Op) -> Option<Run> {
                 (if clamp & carry { u64::MAX } else { sum }, carry)
             });
         },
-        Op::VMadI64I32 => |cx| {
-            // The mask gets bit 64 of the exact sum, its sign.
-            let clamp = cx.clamp;
-            cx.map_mad64(move |a, b, c| {
+        // The mask gets bit 64 of the exact sum, its sign: that of both if they agree, else there is no overflow.
+        Op::VMadI64I32 => |cx| match cx.clamp {
+            false => cx.map_mad64(|a, b, c| {
+                let (product, c) = (i64::from(a as i32) * i64::from(b as i32), c as i64);
+                let sum = product.wrapping_add(c);
+                (sum as u64, (product & c | (product ^ c) & sum) < 0)
+            }),
+            true => cx.map_mad64(|a, b, c| {
                 let product = i64::from(a as i32) * i64::from(b as i32);
                 let sum = i128::from(product) + i128::from(c as i64);
-                let kept = if clamp { sum.clamp(i64::MIN.into(), i64::MAX.into()) } else { sum };
-                (kept as u64, sum < 0)
-            });
+                (sum.clamp(i64::MIN.into(), i64::MAX.into()) as u64, sum < 0)
+            }),
         },
         _ => return None,
     };

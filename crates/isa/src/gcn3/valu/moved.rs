@@ -1,21 +1,21 @@
-//! SDWA and DPP bound: the parts of sources and the lanes they come from are known when the program is loaded. The operation
+//! SDWA, DPP and clamped f32 results bound: the parts of sources and the lanes they come from are known when the program is loaded. The operation
 //! runs on prepared copies of its first sources. [`super::prepare`] is the definition, and does what is not bound.
 
 // Loops by index keep the shape the vectoriser wants.
 #![allow(clippy::needless_range_loop)]
 
-use super::super::inst::{Format, Inst, Sdwa, Sel};
+use super::super::inst::{Format, Inst, Sdwa, Sel, Unused, flag};
 use super::super::operand::Ty;
-use super::super::state::Regs;
+use super::super::state::{Regs, mode};
 use super::Vector;
-use super::prepare::{merge, source_lane};
+use super::prepare::source_lane;
 use super::row_engine::{LANES, Row};
 use super::vector::vector;
 use crate::Mask;
 use crate::lanes::bits;
 use std::array::from_fn;
 
-/// A vector instruction with SDWA or DPP.
+/// A vector instruction with SDWA or DPP, or clamp.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Moved {
     vector: Vector,
@@ -24,8 +24,13 @@ pub(in super::super) struct Moved {
 
 #[derive(Clone, Debug)]
 enum How {
-    Sdwa { src: [Option<Part>; 2], dst: Option<Sdwa> },
+    Sdwa {
+        src: [Option<Part>; 2],
+        dst: Option<Sdwa>,
+    },
     Dpp(Box<Movement>),
+    /// An f32 result is held between 0 and 1.
+    Clamp,
 }
 
 /// What a selection does to a dword: `v << up >> down`, with the sign of the part if `signed`.
@@ -50,6 +55,10 @@ struct Movement {
 
 impl Moved {
     pub fn bind(inst: &Inst) -> Option<Moved> {
+        if inst.clamp() && inst.format == Format::Vop3 && inst.entry().dst == Ty::F32 {
+            let vector = Vector::operands(&Inst { flags: inst.flags & !flag::CLAMP, ..*inst })?;
+            return Some(Moved { vector, how: How::Clamp });
+        }
         let vector = Vector::operands(inst)?;
         let entry = inst.entry();
         // One dword each, in vector registers; as compilers write them.
@@ -92,6 +101,12 @@ impl Moved {
                 let (moved, written) = movement.apply(row, lanes);
                 self.vector.run_on(regs, written, [Some(&moved), None]);
             }
+            How::Clamp => {
+                self.vector.run_on(regs, lanes, [None; 2]);
+                if let Some(row) = self.vector.destination() {
+                    clamp(regs, lanes, row);
+                }
+            }
         }
         true
     }
@@ -106,18 +121,74 @@ impl Moved {
         let old = place.and_then(|(_, row)| regs.v.whole(row).copied());
         self.vector.run_on(regs, lanes, parts.each_ref().map(Option::as_ref));
         if let (Some((sdwa, row)), Some(old)) = (place, old) {
-            let out = vector(
-                #[inline(always)]
-                || {
-                    let mut out = old;
-                    for (out, new) in out.iter_mut().zip(regs.v.row(row)) {
-                        *out = merge(*new, *out, sdwa);
-                    }
-                    out
-                },
-            );
-            regs.v.blend(row, lanes, &out);
+            if let Some(new) = regs.v.whole(row) {
+                let out = Merge::of(sdwa).rows(new, &old);
+                regs.v.blend(row, lanes, &out);
+            }
         }
+    }
+}
+
+/// As [`super::prepare`] does it: a NaN becomes 0 only with DX10_CLAMP, −0 stays.
+fn clamp(regs: &mut Regs, lanes: Mask, row: usize) {
+    let dx10 = regs.mode & mode::DX10_CLAMP != 0;
+    let Some(new) = regs.v.whole(row) else { return };
+    let out = vector(
+        #[inline(always)]
+        move || {
+            let mut out = [0; LANES];
+            for i in 0..LANES {
+                let v = f32::from_bits(new[i]);
+                let held = if v < 0.0 { 0 } else { new[i] };
+                let held = if v > 1.0 { 1f32.to_bits() } else { held };
+                out[i] = if v.is_nan() & dx10 { 0 } else { held };
+            }
+            out
+        },
+    );
+    regs.v.blend(row, lanes, &out);
+}
+
+/// Where a result goes in the destination: `v << shift & field`, beside what is kept of the old value and the sign above.
+struct Merge {
+    shift: u32,
+    field: u32,
+    keep: u32,
+    above: u32,
+    sign: u32,
+}
+
+impl Merge {
+    fn of(sdwa: &Sdwa) -> Merge {
+        let (shift, width) = match sdwa.dst_sel {
+            Sel::Byte(b) => (8 * u32::from(b), 8),
+            Sel::Word(w) => (16 * u32::from(w), 16),
+            Sel::Dword => (0, 32),
+        };
+        let field = u32::MAX >> (32 - width) << shift;
+        let above = !(field | ((1 << shift) - 1));
+        Merge {
+            shift,
+            field,
+            keep: if sdwa.unused == Unused::Preserve { !field } else { 0 },
+            above: if sdwa.unused == Unused::Sext { above } else { 0 },
+            sign: 1 << (width - 1),
+        }
+    }
+
+    fn rows(&self, new: &Row, old: &Row) -> Row {
+        let Merge { shift, field, keep, above, sign } = *self;
+        vector(
+            #[inline(always)]
+            move || {
+                let mut out = [0; LANES];
+                for i in 0..LANES {
+                    let negative = if new[i] & sign != 0 { above } else { 0 };
+                    out[i] = new[i] << (shift & 31) & field | old[i] & keep | negative;
+                }
+                out
+            },
+        )
     }
 }
 

@@ -191,7 +191,7 @@ fn select(v: u32, sel: Sel, sext: bool) -> u32 {
 
 /// The result put where the destination selection says.
 #[inline(always)]
-pub(super) fn merge(v: u32, old: u32, sdwa: &Sdwa) -> u32 {
+fn merge(v: u32, old: u32, sdwa: &Sdwa) -> u32 {
     let (shift, width) = match sdwa.dst_sel {
         Sel::Byte(b) => (8 * u32::from(b), 8),
         Sel::Word(w) => (16 * u32::from(w), 16),
