@@ -52,6 +52,20 @@ pub struct WaveStart {
     pub inherited: Option<u32>,
 }
 
+/// What became of an instruction that was executed as it was [bound](Isa::bind).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quick {
+    /// It was not: nothing happened, [`Isa::exec`] has to do it.
+    No,
+    Next,
+    Jump(Pc),
+    /// A branch on the execution mask, for mechanisms that only follow it; [`Isa::exec`] tells others more.
+    MaskBranch {
+        jump: bool,
+        target: Pc,
+    },
+}
+
 /// Counters of outstanding memory operations that code waits for explicitly (GCN `s_waitcnt`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
@@ -109,6 +123,8 @@ impl Needed {
 pub trait Isa: Send + Sync + 'static {
     /// A decoded instruction: plain data, decoded once.
     type Inst: Clone + Send + Sync + std::fmt::Debug;
+    /// An instruction bound to its operands when the program is loaded; `()` for ISAs that have no quick way.
+    type Bound: Clone + Send + Sync + std::fmt::Debug;
     /// Vector registers, predicates and per-wave architectural state: rows of lanes.
     type Regs: Send;
 
@@ -143,6 +159,13 @@ pub trait Isa: Send + Sync + 'static {
         regs: &mut Self::Regs,
         bus: &mut B,
     ) -> Result<Flow, Trap>;
+    /// Binds an instruction; must not depend on what is only known when a wave starts.
+    fn bind(&self, inst: &Self::Inst, next: Pc) -> Self::Bound;
+    /// Does what [`Isa::exec`] does, bit for bit, or nothing at all. Never touches memory. `mask` and `whole` are those of [`At`].
+    #[inline(always)]
+    fn quick(&self, _bound: &Self::Bound, _mask: Mask, _whole: bool, _regs: &mut Self::Regs) -> Quick {
+        Quick::No
+    }
     /// Explicit wait counters; most ISAs have none.
     fn waits(&self, _inst: &Self::Inst) -> Waits {
         Waits::default()

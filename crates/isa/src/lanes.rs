@@ -27,6 +27,12 @@ impl<T: Copy + Default> Rows<T> {
         self.lanes
     }
 
+    /// The file has at least so many rows.
+    #[inline(always)]
+    pub fn has(&self, rows: usize) -> bool {
+        rows * self.stride <= self.data.len()
+    }
+
     pub fn clear(&mut self) {
         self.data.fill(T::default());
     }

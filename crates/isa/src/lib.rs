@@ -17,7 +17,7 @@ pub use basics::{MAX_LANES, Mask, NO_PC, Pc, first_lanes};
 pub use bus::{Bus, MemFault};
 pub use diag::{AsmError, SourceFile};
 pub use flow::{EnterWhy, Facts, Flow, FlowKind, LaneEffect, MaskOp, Trap};
-pub use isa::{At, COUNTERS, Isa, NEEDED_WORDS, Needed, Waits, WaveStart};
+pub use isa::{At, COUNTERS, Isa, NEEDED_WORDS, Needed, Quick, Waits, WaveStart};
 
 /// The list. `isas!([then] more)` gives it to the macro `then`, behind `(more)`: for each instruction set its name in machines
 /// and its type.

@@ -16,3 +16,11 @@ pub struct Op<T> {
     pub(crate) split: u32,
     pub(crate) end: u32,
 }
+
+/// An instruction as it is executed: [bound](wb_isa::Isa::bind), beside what comes next.
+#[derive(Clone, Debug)]
+pub struct Step<B> {
+    pub next: Pc,
+    /// `None` where there is no instruction.
+    pub bound: Option<B>,
+}

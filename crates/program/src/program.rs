@@ -4,8 +4,8 @@ use crate::ahead::{self, Ahead};
 use crate::cfg::Cfg;
 use crate::flow::FlowMap;
 use crate::liveness;
-use crate::op::Op;
-use crate::regions::{self, Step};
+use crate::op::{Op, Step};
+use crate::regions;
 use crate::too_complex::TooComplex;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,6 +25,8 @@ pub struct Program<I: Isa> {
     pub isa: I,
     pub name: String,
     pub ops: Vec<Op<I::Inst>>,
+    /// The same, as they are executed.
+    pub steps: Vec<Step<I::Bound>>,
     pool: Vec<u16>,
     pub entry: Pc,
     pub segments: Vec<Segment>,
@@ -87,7 +89,7 @@ fn add_locks<I: Isa>(isa: &I, registers: &[u16], pool: &mut Vec<u16>) {
 impl<I: Isa> Program<I> {
     pub fn new(parts: Decoded<I>) -> Result<Self, TooComplex> {
         let n = parts.insts.len();
-        let mut ops = Vec::with_capacity(n);
+        let (mut ops, mut steps) = (Vec::with_capacity(n), Vec::with_capacity(n));
         let mut pool = Vec::new();
         let mut flow = FlowMap {
             kind: vec![FlowKind::Exit { conditional: false }; n],
@@ -114,6 +116,8 @@ impl<I: Isa> Program<I> {
                 flow.kind[pc] = facts.flow;
                 flow.spills |= facts.lanes == LaneEffect::Spill;
             }
+            let bound = op.inst.as_ref().map(|inst| parts.isa.bind(inst, next));
+            steps.push(Step { next, bound });
             ops.push(op);
         }
         let valid: Vec<bool> = ops.iter().map(|o| o.inst.is_some()).collect();
@@ -124,7 +128,7 @@ impl<I: Isa> Program<I> {
             let facts = parts.isa.facts(ops[pc as usize].inst.as_ref()?, pc, flow.next[pc as usize]);
             let Facts { lanes, mask_flow, reads, writes, cross_lane, class, .. } = facts;
             let local = parts.isa.classes()[usize::from(class)] == "lds";
-            Some(Step { lanes, mask_flow, reads, writes, cross_lane, local })
+            Some(regions::Step { lanes, mask_flow, reads, writes, cross_lane, local })
         });
         for r in &flow.regions {
             flow.rpc[r.branch as usize] = r.reconverge;
@@ -133,6 +137,7 @@ impl<I: Isa> Program<I> {
             isa: parts.isa,
             name: parts.name,
             ops,
+            steps,
             pool,
             entry: parts.entry,
             segments: parts.segments,

@@ -7,7 +7,7 @@ use crate::origins::Origins;
 use crate::wave::{Base, Interrupted, Path, PathChange, PathState, Wave};
 use wb_hw::Machine;
 use wb_isa::lanes::bits;
-use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Needed, Pc, Trap, WaveStart, first_lanes};
+use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Needed, Pc, Quick, Trap, WaveStart, first_lanes};
 use wb_program::Program;
 use wb_trace::{Kind, MaskCause};
 
@@ -122,6 +122,18 @@ impl<I: Isa> Exec<'_, I> {
             let at = Path { pc: path.from, ..*path };
             return Err(self.fault(wave.id, &at, Trap::BadTarget { addr: self.program.linked(pc) }));
         };
+        let bound = self.program.steps[pc as usize].bound.as_ref();
+        let quick = |regs: &mut I::Regs, mask| match bound {
+            Some(bound) => self.program.isa.quick(bound, mask, whole, regs) == Quick::Next,
+            None => false,
+        };
+        // Most instructions: nobody but the wave's registers is concerned.
+        let plain = whole && op.next != path.watch && !self.check;
+        if plain && quick(regs, path.mask) {
+            wave.issued += 1;
+            (path.from, path.pc) = (pc, op.next);
+            return Ok(Effect::Continue);
+        }
         let at = At {
             pc,
             next: op.next,
@@ -139,11 +151,15 @@ impl<I: Isa> Exec<'_, I> {
         let follows = self.base && split;
         let mask_before = if follows { self.program.isa.base_mask(&base.registers) } else { 0 };
         let on_masks = follows && self.program.isa.base_step(inst, regs, &mut base.registers);
-        let flow = match self.program.isa.exec(inst, &at, regs, bus) {
-            Ok(flow) => flow,
-            Err(trap) => {
-                let path = *path;
-                return Err(self.fault(wave.id, &path, trap));
+        let flow = if !plain && !follows && quick(regs, path.mask) {
+            Flow::Next
+        } else {
+            match self.program.isa.exec(inst, &at, regs, bus) {
+                Ok(flow) => flow,
+                Err(trap) => {
+                    let path = *path;
+                    return Err(self.fault(wave.id, &path, trap));
+                }
             }
         };
         if !whole && !written.is_empty() {
@@ -192,7 +208,7 @@ impl<I: Isa> Exec<'_, I> {
 
     /// Anything but "go on to the next instruction". Not inlined: what is in [`Exec::step`] is in every instruction's way.
     #[inline(never)]
-    fn change<X: Clone>(
+    pub(crate) fn change<X: Clone>(
         &self,
         wave: &mut Wave<I, X>,
         k: usize,
@@ -535,47 +551,8 @@ impl<I: Isa> Exec<'_, I> {
         Ok(())
     }
 
-    /// Masks of a wave's paths are disjoint; paths, set-aside and exited lanes make up the launched ones.
-    fn check<X>(&self, wave: &Wave<I, X>) -> Result<(), Box<SimError>> {
-        let mut wrong = None;
-        let mut all = 0;
-        let mut restored = 0;
-        for k in bits(wave.ids) {
-            let mask = wave.paths[k as usize].path.mask;
-            if mask == 0 {
-                wrong = Some("a path without lanes");
-            } else if wave.interrupted == Interrupted::No && mask & !wave.live != 0 {
-                wrong = Some("a path with lanes that are not live");
-            } else if all & mask != 0 {
-                wrong = Some("two paths share a lane");
-            }
-            all |= mask;
-            restored |= mask;
-        }
-        if wave.ids != 0 && wave.interrupted == Interrupted::No {
-            wave.divergence.set_aside(&mut |mask| {
-                if all & mask & wave.live != 0 {
-                    wrong = Some("two paths share a lane");
-                }
-                all |= mask;
-            });
-            wave.divergence.restores(&mut |mask| restored |= mask);
-            if (all | restored) & wave.live != wave.live {
-                wrong = Some("a live lane belongs to no path");
-            }
-        }
-        if wave.ids & !first_lanes(self.contexts + 1) != 0 {
-            wrong = Some("more paths than the machine has contexts");
-        }
-        let Some(what) = wrong else { return Ok(()) };
-        let message = format!("mask invariant broken: {what} ({:x?})", wave.divergence);
-        let error = SimError::new(ErrorKind::Invariant, message);
-        let path = &wave.paths[wave.holder].path;
-        Err(Box::new(error.at(self.program, wave.id, path.pc, path.mask, self.lanes)))
-    }
-
     #[cold]
-    fn fault(&self, wave: u32, path: &Path, trap: Trap) -> Box<SimError> {
+    pub(crate) fn fault(&self, wave: u32, path: &Path, trap: Trap) -> Box<SimError> {
         let error = SimError::new(ErrorKind::Trap, trap.to_string()).hint(trap.hint());
         Box::new(error.at(self.program, wave, path.pc, path.mask, self.lanes))
     }

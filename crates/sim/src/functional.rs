@@ -9,6 +9,7 @@ use crate::launch::{Launch, Launcher, Outcome, Part, RunOptions, Sofar, WaveRegi
 use crate::memory::{DeviceMemory, Lines, MemBus};
 use crate::residency::{GroupPlace, Residency};
 use crate::sink::Sink;
+use crate::stretch::Stretch;
 use crate::wave::{PathChange, Wave};
 use std::collections::VecDeque;
 use wb_hw::Machine;
@@ -191,14 +192,26 @@ impl<I: Isa> Functional<'_, '_, I> {
         lines: &mut Lines,
     ) -> Result<(), Box<SimError>> {
         let Some(mut r) = self.slots[slot as usize].take() else { return Ok(()) };
-        for _ in 0..TURN {
+        let mut left = TURN;
+        while left > 0 {
             if r.wave.runnable() >> r.path & 1 == 0 {
                 match bits(r.wave.runnable()).next() {
                     Some(k) => r.path = k as usize,
                     None => break,
                 }
             }
-            match self.step(slot, &mut r, machine, notes, lines)? {
+            let stretch = self.stretch(&mut r, machine, notes, lines, left)?;
+            let effect = match stretch {
+                Some(Stretch { count, effect, .. }) => {
+                    left -= count;
+                    effect
+                }
+                None => {
+                    left -= 1;
+                    self.step(slot, &mut r, machine, notes, lines)?
+                }
+            };
+            match effect {
                 Effect::End => {
                     self.end(slot, r);
                     return Ok(());
@@ -237,6 +250,34 @@ impl<I: Isa> Functional<'_, '_, I> {
         }
         self.slots[slot as usize] = Some(r);
         Ok(())
+    }
+
+    /// As many instructions as nobody watches, at most `most`; none if the next one has to be looked at.
+    fn stretch(
+        &mut self,
+        r: &mut Resident<I>,
+        machine: &Machine,
+        notes: &mut Notes,
+        lines: &mut Lines,
+        most: u64,
+    ) -> Result<Option<Stretch>, Box<SimError>> {
+        if self.sink.on() || self.exec.check || r.wave.paths.len() != 1 {
+            return Ok(None);
+        }
+        let most = most.min(machine.limits.cycles.saturating_sub(self.outcome.wave_instructions));
+        let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
+        let mut bus = MemBus {
+            memory: &mut self.outcome.memory,
+            console: &mut self.outcome.printed,
+            lines,
+            note: false,
+            wrote: false,
+        };
+        let stretch = self.exec.stretch(&mut r.wave, moment, &mut bus, notes, most)?;
+        r.wave.changes.clear();
+        self.outcome.wave_instructions += stretch.count;
+        self.outcome.lane_instructions += stretch.lanes;
+        Ok((stretch.count > 0).then_some(stretch))
     }
 
     /// One instruction of the path whose turn it is.

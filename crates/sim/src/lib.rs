@@ -9,6 +9,7 @@ mod error;
 mod exec;
 mod frontend;
 mod functional;
+mod invariants;
 mod launch;
 mod memory;
 mod origins;
@@ -19,6 +20,7 @@ mod sample;
 pub mod sched;
 mod schedule;
 mod sink;
+mod stretch;
 mod timed;
 mod wave;
 

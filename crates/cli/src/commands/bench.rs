@@ -11,6 +11,9 @@ pub struct BenchArgs {
     /// Run only benches whose name contains this
     #[arg(default_value = "")]
     filter: String,
+    /// Measure GCN3 operations one by one instead: nanoseconds, and how many v_add_f32 that is
+    #[arg(long, conflicts_with = "json")]
+    operations: bool,
     /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
@@ -23,7 +26,22 @@ impl Printed for Vec<bench::Measurement> {
     const NAME: &'static str = "bench";
 }
 
+/// One line per operation, then those that are too slow.
+fn operations(args: &BenchArgs) -> CommandResult {
+    print_line("operation                     ns    ratio");
+    let line = |o: &bench::Operation| format!("{:<24} {:>7.1} {:>8.2}", o.name, o.nanoseconds, o.ratio);
+    let mut all = bench::operations(&args.filter, args.seconds / 50.0, |o| print_line(&line(o)))?;
+    all.retain(|o| o.ratio > bench::LIMIT);
+    all.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+    print_line(&format!("\nslower than {} {}: {}", bench::LIMIT, bench::UNIT, all.len()));
+    all.iter().for_each(|o| print_line(&line(o)));
+    Ok(ExitCode::SUCCESS)
+}
+
 pub fn main(args: BenchArgs) -> CommandResult {
+    if args.operations {
+        return operations(&args);
+    }
     if !bench::names().any(|n| n.contains(&args.filter)) {
         let names: Vec<_> = bench::names().collect();
         return Err(miette!(help = names.join(", "), "no bench is named like `{}`", args.filter));

@@ -10,7 +10,9 @@ use super::state::Regs;
 use super::symbols::Waitcnt;
 use super::table::{CLASSES, Class, Ctl};
 use super::{disassemble, disassemble_to, masks};
-use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Mask, Needed, Pc, Trap, Waits, WaveStart, first_lanes};
+use crate::{
+    At, Bus, Facts, Flow, FlowKind, Isa, Mask, Needed, Pc, Quick, Trap, Waits, WaveStart, first_lanes,
+};
 
 pub use super::exec::active;
 pub use super::state::{FIRST_SCALAR, MODE, SCC};
@@ -205,6 +207,7 @@ fn access_bytes(inst: &Inst) -> u32 {
 
 impl Isa for Gcn3 {
     type Inst = Inst;
+    type Bound = exec::Bound;
     type Regs = Regs;
 
     fn name(&self) -> &'static str {
@@ -425,6 +428,15 @@ impl Isa for Gcn3 {
     #[inline]
     fn exec<B: Bus>(&self, inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {
         exec::exec(inst, at, regs, bus, self.code_base)
+    }
+
+    fn bind(&self, inst: &Inst, next: Pc) -> exec::Bound {
+        exec::Bound::new(inst, next)
+    }
+
+    #[inline(always)]
+    fn quick(&self, bound: &exec::Bound, mask: Mask, whole: bool, regs: &mut Regs) -> Quick {
+        bound.run(regs, if whole { Mask::MAX } else { mask })
     }
 
     fn show(&self, inst: &Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String {

@@ -29,6 +29,6 @@ pub use generation::{GENERATIONS, GFX8, Generation, Target};
 pub use inst::{Dpp, DppCtrl, Inst, NO_SDST, Sdwa, Sel, Unused, Use, flag, omod};
 pub use op::Op;
 pub use operand::{InlineFloat, Operand, Ty, sreg};
-pub use repeat::Repeated;
+pub use repeat::{Repeated, sample};
 pub use symbols::{Waitcnt, hwreg_fields};
 pub use table::{CLASSES, Class, Compare, Ctl, Entry, TABLE};

@@ -1,15 +1,18 @@
 //! One ALU instruction, executed again and again on one full wave without a machine around it: what it costs the host.
-//! The loop is here because `exec` is compiled where it is called: a caller that is not optimised would measure itself.
+//! Bound as in a loaded program. The loop is here because `exec` is compiled where it is called: a caller that is not optimised
+//! would measure itself.
 
+use super::exec::Bound;
 use super::isa::Gcn3;
 use super::state::Regs;
-use super::{Inst, assemble_line, decode};
-use crate::{At, Bus, Isa, Mask, MemFault, Trap};
+use super::{Format, Inst, Op, Operand, Ty, assemble_line, decode, sreg};
+use crate::{At, Bus, Isa, Mask, MemFault, Quick, Trap};
 
 /// An instruction, and a wave of 64 lanes to execute it on. Sources are in v0 to v5, s4 to s7 and vcc.
 pub struct Repeated {
     isa: Gcn3,
     inst: Inst,
+    bound: Bound,
     regs: Regs,
 }
 
@@ -48,7 +51,8 @@ impl Repeated {
                 regs.v.set(row as usize, lane, bits);
             }
         }
-        Ok(Repeated { isa, inst, regs })
+        let bound = isa.bind(&inst, 1);
+        Ok(Repeated { isa, inst, bound, regs })
     }
 
     /// Executes it `rounds` times.
@@ -66,10 +70,47 @@ impl Repeated {
             whole: true,
         };
         for _ in 0..rounds {
-            self.isa.exec(std::hint::black_box(&self.inst), &at, &mut self.regs, &mut NoMemory)?;
+            let bound = std::hint::black_box(&self.bound);
+            if self.isa.quick(bound, at.mask, at.whole, &mut self.regs) == Quick::No {
+                self.isa.exec(std::hint::black_box(&self.inst), &at, &mut self.regs, &mut NoMemory)?;
+            }
         }
         Ok(())
     }
+}
+
+/// An instruction of a vector operation that computes lane by lane: sources in v0, v4 and v8 (a mask in vcc), the result in v12.
+/// None for other operations, and for comparisons that write EXEC.
+pub fn sample(op: Op) -> Option<Inst> {
+    let entry = op.entry();
+    let vector = matches!(entry.format, Format::Vop1 | Format::Vop2 | Format::Vop3 | Format::Vopc);
+    let compare = entry.compare();
+    if !vector || compare.is_some_and(|c| c.exec) || Bound::new(&lanes(op), 1).is_general() {
+        return None;
+    }
+    Some(lanes(op))
+}
+
+fn lanes(op: Op) -> Inst {
+    let entry = op.entry();
+    let mut inst = Inst::new(op, entry.format);
+    for (i, first) in [0, 4, 8].into_iter().enumerate() {
+        inst.src[i] = match entry.src[i] {
+            Ty::None => Operand::None,
+            Ty::Mask => Operand::VCC,
+            _ => Operand::Vgpr(first),
+        };
+    }
+    match op {
+        Op::VMadmkF32 | Op::VMadmkF16 => inst.src[1] = Operand::Literal(0x4020_0000),
+        Op::VMadakF32 | Op::VMadakF16 => inst.src[2] = Operand::Literal(0x4020_0000),
+        _ => {}
+    }
+    inst.dst = if entry.compare().is_some() { Operand::VCC } else { Operand::Vgpr(12) };
+    if entry.carry {
+        inst.sdst = sreg::VCC;
+    }
+    inst
 }
 
 #[cfg(test)]

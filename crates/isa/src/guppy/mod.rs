@@ -43,6 +43,7 @@ impl Guppy {
 
 impl Isa for Guppy {
     type Inst = Inst;
+    type Bound = ();
     type Regs = Regs;
 
     fn name(&self) -> &'static str {
@@ -105,6 +106,8 @@ impl Isa for Guppy {
             _ => 0,
         }
     }
+
+    fn bind(&self, _inst: &Self::Inst, _next: Pc) {}
 
     #[inline]
     fn exec<B: Bus>(&self, inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {

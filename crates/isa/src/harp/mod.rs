@@ -92,6 +92,7 @@ fn divide(addr: u64, by: u32) -> (u64, u64) {
 
 impl Isa for Harp {
     type Inst = Inst;
+    type Bound = ();
     type Regs = Regs;
 
     fn name(&self) -> &'static str {
@@ -159,6 +160,8 @@ impl Isa for Harp {
         let flow = self.flow_kind(inst, next);
         Facts { class: inst.entry().class as u8, flow, reads, writes, ..Facts::default() }
     }
+
+    fn bind(&self, _inst: &Self::Inst, _next: Pc) {}
 
     #[inline]
     fn exec<B: Bus>(&self, inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {

@@ -56,6 +56,7 @@ impl Vortex {
 
 impl Isa for Vortex {
     type Inst = Inst;
+    type Bound = ();
     type Regs = Regs;
 
     fn name(&self) -> &'static str {
@@ -117,6 +118,8 @@ impl Isa for Vortex {
         let flow = self.flow_kind(inst, pc);
         Facts { class: inst.entry().class as u8, flow, reads, writes, cross_lane, ..Facts::default() }
     }
+
+    fn bind(&self, _inst: &Self::Inst, _next: Pc) {}
 
     #[inline]
     fn exec<B: Bus>(&self, inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {

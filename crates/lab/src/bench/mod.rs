@@ -2,10 +2,13 @@
 //! no observer, timed and untimed.
 
 mod kernels;
+mod operations;
 mod ops;
 mod programs;
 mod vortex;
 mod work;
+
+pub use operations::{LIMIT, Operation, UNIT, operations};
 
 use miette::Report;
 use serde::Serialize;

@@ -16,6 +16,10 @@ impl Divergence for ExecMask {
         }
     }
 
+    fn follows_masks(&self) -> bool {
+        true
+    }
+
     fn depth(&self) -> usize {
         0
     }

@@ -137,6 +137,11 @@ pub trait Divergence: Send + Debug {
         false
     }
 
+    /// A branch on the execution mask means nothing to it: the path goes where the branch goes.
+    fn follows_masks(&self) -> bool {
+        false
+    }
+
     /// Paths that issue in the same cycle in one partition must have disjoint lanes, whatever their waves.
     fn disjoint(&self) -> bool {
         false

@@ -162,6 +162,10 @@ impl Divergence for Pws {
         }
     }
 
+    fn follows_masks(&self) -> bool {
+        true
+    }
+
     fn depth(&self) -> usize {
         self.contexts.iter().map(|c| c.children.len()).max().unwrap_or(0)
     }

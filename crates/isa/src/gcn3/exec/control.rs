@@ -47,55 +47,70 @@ pub(super) fn pc_move(
     }
 }
 
-pub(super) fn sopp(inst: &Inst, at: &At, regs: &mut Regs, path: Mask) -> Result<Flow, Trap> {
-    let imm = inst.imm as u32 & 0xffff;
-    let taken = match inst.op {
+/// Whether a branch on SCC or VCC jumps; none for anything else.
+#[inline(always)]
+pub(super) fn taken(op: Op, regs: &Regs) -> Option<bool> {
+    Some(match op {
         Op::SBranch => true,
         Op::SCbranchScc0 => !regs.scc,
         Op::SCbranchScc1 => regs.scc,
         Op::SCbranchVccz => regs.vcc() == 0,
         Op::SCbranchVccnz => regs.vcc() != 0,
+        _ => return None,
+    })
+}
+
+/// Instructions that change nothing a program can see, whatever their field says.
+pub(super) fn is_quiet(op: Op) -> bool {
+    matches!(
+        op,
+        // No debugger is attached.
+        Op::SCbranchCdbgsys
+            | Op::SCbranchCdbguser
+            | Op::SCbranchCdbgsysOrUser
+            | Op::SCbranchCdbgsysAndUser
+            | Op::SNop
+            | Op::SWaitcnt
+            | Op::SSleep
+            | Op::SSetprio
+            | Op::SIcacheInv
+            | Op::SIncperflevel
+            | Op::SDecperflevel
+            | Op::STtracedata
+    )
+}
+
+pub(super) fn sopp(inst: &Inst, at: &At, regs: &mut Regs, path: Mask) -> Result<Flow, Trap> {
+    if let Some(taken) = taken(inst.op, regs) {
+        return Ok(if taken { Flow::Jump(target(inst, at.next)) } else { Flow::Next });
+    }
+    if is_quiet(inst.op) {
+        return Ok(Flow::Next);
+    }
+    let imm = inst.imm as u32 & 0xffff;
+    match inst.op {
         Op::SCbranchExecz | Op::SCbranchExecnz => {
             let active = regs.exec() & path;
             let jump = (active == 0) == (inst.op == Op::SCbranchExecz);
             let marked = regs.mode & mode::SPLIT != 0;
             return Ok(Flow::MaskBranch { active, jump, target: target(inst, at.next), marked });
         }
-        // No debugger is attached.
-        Op::SCbranchCdbgsys
-        | Op::SCbranchCdbguser
-        | Op::SCbranchCdbgsysOrUser
-        | Op::SCbranchCdbgsysAndUser => false,
         Op::SEndpgm | Op::SEndpgmSaved => return Ok(Flow::Exit { lanes: at.mask }),
         // Paths of a split wave wait for each other even where the wave is alone in its group.
         Op::SBarrier if regs.waves_in_group > 1 || !at.whole => {
             return Ok(Flow::Barrier { id: regs.group.into(), count: regs.waves_in_group.into() });
         }
-        Op::SBarrier
-        | Op::SNop
-        | Op::SWaitcnt
-        | Op::SSleep
-        | Op::SSetprio
-        | Op::SIcacheInv
-        | Op::SIncperflevel
-        | Op::SDecperflevel
-        | Op::STtracedata => false,
-        Op::SSetkill | Op::SSethalt if imm & 1 == 0 => false,
-        Op::SSetGprIdxOff => {
-            set_mode(regs, mode::GPR_IDX, false);
-            false
-        }
-        Op::SSetGprIdxMode => {
-            set_m0(regs, 0xf000, (imm & 15) << 12);
-            false
-        }
+        Op::SBarrier => {}
+        Op::SSetkill | Op::SSethalt if imm & 1 == 0 => {}
+        Op::SSetGprIdxOff => set_mode(regs, mode::GPR_IDX, false),
+        Op::SSetGprIdxMode => set_m0(regs, 0xf000, (imm & 15) << 12),
         Op::STrap => {
             let text = format!("s_trap {imm}: the kernel stopped itself (llvm.trap, abort or an assertion)");
             return Err(Trap::Other(text));
         }
         _ => return Err(unsupported(inst)),
-    };
-    Ok(if taken { Flow::Jump(target(inst, at.next)) } else { Flow::Next })
+    }
+    Ok(Flow::Next)
 }
 
 /// PWS 4.1: the two operands are the lanes that stay, low half first. `split_end` is ours: no merge belongs to it.

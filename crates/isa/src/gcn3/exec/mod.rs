@@ -3,6 +3,7 @@
 
 mod access;
 mod atomic;
+mod bound;
 mod buffer;
 mod common;
 mod control;
@@ -20,6 +21,7 @@ mod tests;
 mod vector;
 
 pub(super) use access::SCRATCH_WORD3;
+pub use bound::Bound;
 pub use common::active;
 pub(super) use control::target;
 
@@ -28,6 +30,7 @@ use super::op::Op;
 use super::state::{Regs, mode};
 use crate::{At, Bus, Flow, Mask, Trap};
 use common::unsupported;
+use operand::Decoded;
 
 /// The lanes EXEC may have on this path. In a wave that was never split EXEC is as the program
 /// wrote it, also for lanes that were not launched (whole-wave spills of functions rely on them).
@@ -46,21 +49,24 @@ pub(super) fn exec<B: Bus>(
 ) -> Result<Flow, Trap> {
     let path = path_mask(at);
     match inst.format {
-        Format::Sop2 => scalar::sop2(inst, regs, path)?,
-        Format::Sop1 => match inst.op {
-            Op::SGetpcB64 | Op::SSetpcB64 | Op::SSwappcB64 => {
-                return control::pc_move(inst, at, regs, path, code_base);
-            }
-            _ => scalar1::sop1(inst, regs, path)?,
-        },
+        Format::Sop1 if matches!(inst.op, Op::SGetpcB64 | Op::SSetpcB64 | Op::SSwappcB64) => {
+            return control::pc_move(inst, at, regs, path, code_base);
+        }
+        Format::Sop1 | Format::Sop2 => scalar_alu(inst, regs, path)?,
         Format::Sopc => match inst.op {
             Op::Split | Op::SplitEnd => return Ok(control::split(inst, regs, path)),
             Op::Merge => return Ok(Flow::Merge),
-            _ => scalar::sopc(inst, regs, path)?,
+            op => match scalar::sopc(op) {
+                Some(run) => run(&Decoded { inst, path }, regs),
+                None => scalar::change_mode(inst, regs, path)?,
+            },
         },
         Format::Sopk => match inst.op {
             Op::SGetregB32 | Op::SSetregB32 | Op::SSetregImm32B32 => control::hardware(inst, at, regs, path)?,
-            _ => scalar::sopk(inst, regs, path)?,
+            op => match scalar::sopk(op) {
+                Some(run) => run(&Decoded { inst, path }, regs),
+                None => return Err(unsupported(inst)),
+            },
         },
         // MSG_INTERRUPT rings the host's bell; nobody else gets messages.
         Format::Sopp if inst.op == Op::SSendmsg && inst.imm & 15 == 1 => {
@@ -82,6 +88,17 @@ pub(super) fn exec<B: Bus>(
     Ok(Flow::Next)
 }
 
+/// SOP1 and SOP2 without pc moves.
+fn scalar_alu(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
+    let two = inst.format == Format::Sop2;
+    match if two { scalar::sop2(inst.op) } else { scalar1::sop1(inst.op) } {
+        Some(run) => run(&Decoded { inst, path }, regs),
+        None if two => return Err(unsupported(inst)),
+        None => scalar1::relative_moves(inst, regs, path)?,
+    }
+    Ok(())
+}
+
 /// A scalar instruction that computes a lane mask, on `base` instead of the path's scalars: EXEC there is the program's, with the lanes
 /// of other paths (THESIS 4.3.3, `e_b`). False if it is none.
 pub(super) fn on_base(inst: &Inst, regs: &mut Regs, base: &mut [u32]) -> bool {
@@ -90,11 +107,8 @@ pub(super) fn on_base(inst: &Inst, regs: &mut Regs, base: &mut [u32]) -> bool {
     }
     let scc = regs.scc;
     regs.s.swap_with_slice(base);
-    let done = match inst.format {
-        Format::Sop2 => scalar::sop2(inst, regs, Mask::MAX).is_ok(),
-        Format::Sop1 => scalar1::sop1(inst, regs, Mask::MAX).is_ok(),
-        _ => false,
-    };
+    let scalar = matches!(inst.format, Format::Sop1 | Format::Sop2);
+    let done = scalar && scalar_alu(inst, regs, Mask::MAX).is_ok();
     regs.s.swap_with_slice(base);
     regs.scc = scc;
     done

@@ -1,8 +1,10 @@
 //! Scalar operands. EXEC is read and written through the mask of the path: a split path never sees the
 //! lanes of the other side and never switches them on.
 
+use super::super::inst::Inst;
 use super::super::operand::{Operand, sreg};
 use super::super::state::Regs;
+use super::scalar::Operands;
 use crate::{Mask, Trap};
 
 const EXEC_HI: u8 = sreg::EXEC + 1;
@@ -49,7 +51,7 @@ pub(super) fn get64(regs: &Regs, operand: Operand, path: Mask) -> u64 {
 
 /// The same for signed operations: a literal is extended with its sign.
 #[inline(always)]
-pub(super) fn get_i64(regs: &Regs, operand: Operand, path: Mask) -> i64 {
+fn get_i64(regs: &Regs, operand: Operand, path: Mask) -> i64 {
     match operand {
         Operand::Literal(v) => (v as i32).into(),
         other => get64(regs, other, path) as i64,
@@ -75,6 +77,64 @@ pub(super) fn put64(regs: &mut Regs, operand: Operand, value: u64, path: Mask) -
     let value = if n == sreg::EXEC { value & path } else { value };
     regs.set_pair(n, value);
     value
+}
+
+/// An instruction's operands as decoded, seen by a path.
+pub(super) struct Decoded<'a> {
+    pub inst: &'a Inst,
+    pub path: Mask,
+}
+
+impl Operands for Decoded<'_> {
+    #[inline(always)]
+    fn get32(&self, regs: &Regs, i: usize) -> u32 {
+        get32(regs, self.inst.src[i], self.path)
+    }
+
+    #[inline(always)]
+    fn get64(&self, regs: &Regs, i: usize) -> u64 {
+        get64(regs, self.inst.src[i], self.path)
+    }
+
+    #[inline(always)]
+    fn get_i64(&self, regs: &Regs, i: usize) -> i64 {
+        get_i64(regs, self.inst.src[i], self.path)
+    }
+
+    #[inline(always)]
+    fn old32(&self, regs: &Regs) -> u32 {
+        get32(regs, self.inst.dst, self.path)
+    }
+
+    #[inline(always)]
+    fn old64(&self, regs: &Regs) -> u64 {
+        get64(regs, self.inst.dst, self.path)
+    }
+
+    #[inline(always)]
+    fn put32(&self, regs: &mut Regs, value: u32) -> u32 {
+        put32(regs, self.inst.dst, value, self.path)
+    }
+
+    #[inline(always)]
+    fn put64(&self, regs: &mut Regs, value: u64) -> u64 {
+        put64(regs, self.inst.dst, value, self.path)
+    }
+
+    #[inline(always)]
+    fn exec(&self, regs: &Regs) -> u64 {
+        regs.exec() & self.path
+    }
+
+    #[inline(always)]
+    fn put_exec(&self, regs: &mut Regs, value: u64) -> u64 {
+        put64(regs, Operand::EXEC, value, self.path)
+    }
+
+    #[inline(always)]
+    fn immediate(&self) -> i32 {
+        self.inst.imm
+    }
 }
 
 /// The first of `count` scalar registers an operand names.

@@ -3,38 +3,50 @@
 
 use super::super::inst::Inst;
 use super::super::op::Op;
-use super::super::operand::{Operand, sreg};
+use super::super::operand::sreg;
 use super::super::state::Regs;
 use super::common::unsupported;
-use super::operand::{get_i64, get32, get64, put32, put64};
-use super::scalar::{relative, set_m0};
+use super::operand::{get32, get64, put32, put64};
+use super::scalar::{Operands, Run, relative, set_m0};
 use crate::{Mask, Trap};
 
 #[inline(always)]
-fn map32(inst: &Inst, regs: &mut Regs, path: Mask, f: impl Fn(u32) -> u32) -> u32 {
-    let value = f(get32(regs, inst.src[0], path));
-    put32(regs, inst.dst, value, path)
+fn map32<O: Operands>(o: &O, regs: &mut Regs, f: impl Fn(u32) -> u32) -> u32 {
+    let value = f(o.get32(regs, 0));
+    o.put32(regs, value)
 }
 
 #[inline(always)]
-fn map64(inst: &Inst, regs: &mut Regs, path: Mask, f: impl Fn(u64) -> u64) -> u64 {
-    let value = f(get64(regs, inst.src[0], path));
-    put64(regs, inst.dst, value, path)
+fn map64<O: Operands>(o: &O, regs: &mut Regs, f: impl Fn(u64) -> u64) -> u64 {
+    let value = f(o.get64(regs, 0));
+    o.put64(regs, value)
 }
 
 /// 64 bits in, 32 bits out.
 #[inline(always)]
-fn narrow(inst: &Inst, regs: &mut Regs, path: Mask, f: impl Fn(u64) -> u32) -> u32 {
-    let value = f(get64(regs, inst.src[0], path));
-    put32(regs, inst.dst, value, path)
+fn narrow<O: Operands>(o: &O, regs: &mut Regs, f: impl Fn(u64) -> u32) -> u32 {
+    let value = f(o.get64(regs, 0));
+    o.put32(regs, value)
 }
 
 /// `dst = EXEC; EXEC = f(source, EXEC)`, SCC: some lane is on.
 #[inline(always)]
-fn save_exec(inst: &Inst, regs: &mut Regs, path: Mask, f: impl Fn(u64, u64) -> u64) {
-    let (source, exec) = (get64(regs, inst.src[0], path), regs.exec() & path);
-    put64(regs, inst.dst, exec, path);
-    regs.scc = put64(regs, Operand::EXEC, f(source, exec), path) != 0;
+fn save_exec<O: Operands>(o: &O, regs: &mut Regs, f: impl Fn(u64, u64) -> u64) {
+    let (source, exec) = (o.get64(regs, 0), o.exec(regs));
+    o.put64(regs, exec);
+    regs.scc = o.put_exec(regs, f(source, exec)) != 0;
+}
+
+#[inline(always)]
+fn bitset32<O: Operands>(o: &O, regs: &mut Regs, f: impl Fn(u32, u32) -> u32) {
+    let value = f(o.old32(regs), 1 << (o.get32(regs, 0) & 31));
+    o.put32(regs, value);
+}
+
+#[inline(always)]
+fn bitset64<O: Operands>(o: &O, regs: &mut Regs, f: impl Fn(u64, u64) -> u64) {
+    let value = f(o.old64(regs), 1 << (o.get32(regs, 0) & 63));
+    o.put64(regs, value);
 }
 
 /// −1 where there is no such bit.
@@ -59,58 +71,64 @@ fn gather_quads(value: u64) -> u64 {
     (0..16).fold(0, |mask, i| mask | (quads(value) >> (4 * i) & 1) << i)
 }
 
-pub(super) fn sop1(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
+/// SOP1 without pc moves, relative moves and M0; none if it is not one of these.
+pub(super) fn sop1<O: Operands>(op: Op) -> Option<Run<O>> {
+    let run: Run<O> = match op {
+        Op::SMovB32 => |o, regs| _ = map32(o, regs, |a| a),
+        Op::SMovB64 => |o, regs| _ = map64(o, regs, |a| a),
+        Op::SCmovB32 => |o, regs| {
+            if regs.scc {
+                map32(o, regs, |a| a);
+            }
+        },
+        Op::SCmovB64 => |o, regs| {
+            if regs.scc {
+                map64(o, regs, |a| a);
+            }
+        },
+        Op::SNotB32 => |o, regs| regs.scc = map32(o, regs, |a| !a) != 0,
+        Op::SNotB64 => |o, regs| regs.scc = map64(o, regs, |a| !a) != 0,
+        Op::SWqmB32 => |o, regs| regs.scc = map32(o, regs, |a| (quads(a.into()) * 15) as u32) != 0,
+        Op::SWqmB64 => |o, regs| regs.scc = map64(o, regs, |a| quads(a) * 15) != 0,
+        Op::SBrevB32 => |o, regs| _ = map32(o, regs, u32::reverse_bits),
+        Op::SBrevB64 => |o, regs| _ = map64(o, regs, u64::reverse_bits),
+        Op::SBcnt0I32B32 => |o, regs| regs.scc = map32(o, regs, u32::count_zeros) != 0,
+        Op::SBcnt0I32B64 => |o, regs| regs.scc = narrow(o, regs, u64::count_zeros) != 0,
+        Op::SBcnt1I32B32 => |o, regs| regs.scc = map32(o, regs, u32::count_ones) != 0,
+        Op::SBcnt1I32B64 => |o, regs| regs.scc = narrow(o, regs, u64::count_ones) != 0,
+        Op::SFf0I32B32 => |o, regs| _ = map32(o, regs, |a| position(a.trailing_ones(), 32)),
+        Op::SFf0I32B64 => |o, regs| _ = narrow(o, regs, |a| position(a.trailing_ones(), 64)),
+        Op::SFf1I32B32 => |o, regs| _ = map32(o, regs, |a| position(a.trailing_zeros(), 32)),
+        Op::SFf1I32B64 => |o, regs| _ = narrow(o, regs, |a| position(a.trailing_zeros(), 64)),
+        Op::SFlbitI32B32 => |o, regs| _ = map32(o, regs, |a| position(a.leading_zeros(), 32)),
+        Op::SFlbitI32B64 => |o, regs| _ = narrow(o, regs, |a| position(a.leading_zeros(), 64)),
+        Op::SFlbitI32 => |o, regs| _ = map32(o, regs, |a| sign_run((a as i32).into(), 32)),
+        Op::SFlbitI32I64 => |o, regs| _ = o.put32(regs, sign_run(o.get_i64(regs, 0), 64)),
+        Op::SSextI32I8 => |o, regs| _ = map32(o, regs, |a| a as i8 as u32),
+        Op::SSextI32I16 => |o, regs| _ = map32(o, regs, |a| a as i16 as u32),
+        Op::SBitset0B32 => |o, regs| bitset32(o, regs, |old, bit| old & !bit),
+        Op::SBitset1B32 => |o, regs| bitset32(o, regs, |old, bit| old | bit),
+        Op::SBitset0B64 => |o, regs| bitset64(o, regs, |old, bit| old & !bit),
+        Op::SBitset1B64 => |o, regs| bitset64(o, regs, |old, bit| old | bit),
+        Op::SAndSaveexecB64 => |o, regs| save_exec(o, regs, |s, e| s & e),
+        Op::SOrSaveexecB64 => |o, regs| save_exec(o, regs, |s, e| s | e),
+        Op::SXorSaveexecB64 => |o, regs| save_exec(o, regs, |s, e| s ^ e),
+        Op::SAndn2SaveexecB64 => |o, regs| save_exec(o, regs, |s, e| s & !e),
+        Op::SOrn2SaveexecB64 => |o, regs| save_exec(o, regs, |s, e| s | !e),
+        Op::SNandSaveexecB64 => |o, regs| save_exec(o, regs, |s, e| !(s & e)),
+        Op::SNorSaveexecB64 => |o, regs| save_exec(o, regs, |s, e| !(s | e)),
+        Op::SXnorSaveexecB64 => |o, regs| save_exec(o, regs, |s, e| !(s ^ e)),
+        Op::SQuadmaskB32 => |o, regs| regs.scc = map32(o, regs, |a| gather_quads(a.into()) as u32) != 0,
+        Op::SQuadmaskB64 => |o, regs| regs.scc = map64(o, regs, gather_quads) != 0,
+        Op::SAbsI32 => |o, regs| regs.scc = map32(o, regs, |a| (a as i32).wrapping_abs() as u32) != 0,
+        _ => return None,
+    };
+    Some(run)
+}
+
+/// SOP1 instructions that go by M0.
+pub(super) fn relative_moves(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
     match inst.op {
-        Op::SMovB32 => _ = map32(inst, regs, path, |a| a),
-        Op::SMovB64 => _ = map64(inst, regs, path, |a| a),
-        Op::SCmovB32 if regs.scc => _ = map32(inst, regs, path, |a| a),
-        Op::SCmovB64 if regs.scc => _ = map64(inst, regs, path, |a| a),
-        Op::SCmovB32 | Op::SCmovB64 => {}
-        Op::SNotB32 => regs.scc = map32(inst, regs, path, |a| !a) != 0,
-        Op::SNotB64 => regs.scc = map64(inst, regs, path, |a| !a) != 0,
-        Op::SWqmB32 => regs.scc = map32(inst, regs, path, |a| (quads(a.into()) * 15) as u32) != 0,
-        Op::SWqmB64 => regs.scc = map64(inst, regs, path, |a| quads(a) * 15) != 0,
-        Op::SBrevB32 => _ = map32(inst, regs, path, u32::reverse_bits),
-        Op::SBrevB64 => _ = map64(inst, regs, path, u64::reverse_bits),
-        Op::SBcnt0I32B32 => regs.scc = map32(inst, regs, path, u32::count_zeros) != 0,
-        Op::SBcnt0I32B64 => regs.scc = narrow(inst, regs, path, u64::count_zeros) != 0,
-        Op::SBcnt1I32B32 => regs.scc = map32(inst, regs, path, u32::count_ones) != 0,
-        Op::SBcnt1I32B64 => regs.scc = narrow(inst, regs, path, u64::count_ones) != 0,
-        Op::SFf0I32B32 => _ = map32(inst, regs, path, |a| position(a.trailing_ones(), 32)),
-        Op::SFf0I32B64 => _ = narrow(inst, regs, path, |a| position(a.trailing_ones(), 64)),
-        Op::SFf1I32B32 => _ = map32(inst, regs, path, |a| position(a.trailing_zeros(), 32)),
-        Op::SFf1I32B64 => _ = narrow(inst, regs, path, |a| position(a.trailing_zeros(), 64)),
-        Op::SFlbitI32B32 => _ = map32(inst, regs, path, |a| position(a.leading_zeros(), 32)),
-        Op::SFlbitI32B64 => _ = narrow(inst, regs, path, |a| position(a.leading_zeros(), 64)),
-        Op::SFlbitI32 => _ = map32(inst, regs, path, |a| sign_run((a as i32).into(), 32)),
-        Op::SFlbitI32I64 => {
-            let value = get_i64(regs, inst.src[0], path);
-            put32(regs, inst.dst, sign_run(value, 64), path);
-        }
-        Op::SSextI32I8 => _ = map32(inst, regs, path, |a| a as i8 as u32),
-        Op::SSextI32I16 => _ = map32(inst, regs, path, |a| a as i16 as u32),
-        Op::SBitset0B32 | Op::SBitset1B32 => {
-            let bit = 1 << (get32(regs, inst.src[0], path) & 31);
-            let old = get32(regs, inst.dst, path);
-            let new = if inst.op == Op::SBitset1B32 { old | bit } else { old & !bit };
-            put32(regs, inst.dst, new, path);
-        }
-        Op::SBitset0B64 | Op::SBitset1B64 => {
-            let bit = 1 << (get32(regs, inst.src[0], path) & 63);
-            let old = get64(regs, inst.dst, path);
-            let new = if inst.op == Op::SBitset1B64 { old | bit } else { old & !bit };
-            put64(regs, inst.dst, new, path);
-        }
-        Op::SAndSaveexecB64 => save_exec(inst, regs, path, |s, e| s & e),
-        Op::SOrSaveexecB64 => save_exec(inst, regs, path, |s, e| s | e),
-        Op::SXorSaveexecB64 => save_exec(inst, regs, path, |s, e| s ^ e),
-        Op::SAndn2SaveexecB64 => save_exec(inst, regs, path, |s, e| s & !e),
-        Op::SOrn2SaveexecB64 => save_exec(inst, regs, path, |s, e| s | !e),
-        Op::SNandSaveexecB64 => save_exec(inst, regs, path, |s, e| !(s & e)),
-        Op::SNorSaveexecB64 => save_exec(inst, regs, path, |s, e| !(s | e)),
-        Op::SXnorSaveexecB64 => save_exec(inst, regs, path, |s, e| !(s ^ e)),
-        Op::SQuadmaskB32 => regs.scc = map32(inst, regs, path, |a| gather_quads(a.into()) as u32) != 0,
-        Op::SQuadmaskB64 => regs.scc = map64(inst, regs, path, gather_quads) != 0,
         Op::SMovrelsB32 => {
             let value = get32(regs, relative(regs, inst, inst.src[0], 1)?, path);
             put32(regs, inst.dst, value, path);
@@ -127,7 +145,6 @@ pub(super) fn sop1(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap>
             let value = get64(regs, inst.src[0], path);
             put64(regs, relative(regs, inst, inst.dst, 2)?, value, path);
         }
-        Op::SAbsI32 => regs.scc = map32(inst, regs, path, |a| (a as i32).wrapping_abs() as u32) != 0,
         Op::SSetGprIdxIdx => {
             let index = get32(regs, inst.src[0], path) & 0xff;
             set_m0(regs, 0xff, index);

@@ -4,20 +4,28 @@
 use super::super::inst::Inst;
 use super::super::state::Regs;
 use super::operand::vectors;
-use crate::lanes::bits;
+use crate::lanes::{Row, bits};
 use crate::{Mask, Trap};
 
 /// `out[i] = source[from(i)]` for active lanes whose source is active, else zero.
-fn gather(regs: &mut Regs, dst: usize, source: usize, lanes: Mask, from: impl Fn(&Regs, u32) -> u32) {
+#[inline(always)]
+fn gather(regs: &mut Regs, dst: usize, source: usize, lanes: Mask, from: impl Fn(u32) -> u32) {
+    let row = whole(regs, source);
     let mut out = [0; 64];
-    for lane in bits(lanes) {
-        let other = from(regs, lane) & 63;
-        if lanes >> other & 1 == 1 {
-            out[lane as usize] = regs.v.get(source, other);
-        }
+    for lane in 0..64 {
+        let other = from(lane) & 63;
+        let on = u32::from(lanes >> other & 1 == 1);
+        out[lane as usize] = row[other as usize] & on.wrapping_neg();
     }
-    for lane in bits(lanes) {
-        regs.v.set(dst, lane, out[lane as usize]);
+    regs.v.blend(dst, lanes, &out);
+}
+
+/// A row with 64 lanes, zeros behind those it has.
+#[inline(always)]
+fn whole(regs: &Regs, row: usize) -> Row<u32> {
+    match regs.v.whole(row) {
+        Some(row) => *row,
+        None => std::array::from_fn(|lane| regs.v.row(row).get(lane).copied().unwrap_or(0)),
     }
 }
 
@@ -25,7 +33,7 @@ fn gather(regs: &mut Regs, dst: usize, source: usize, lanes: Mask, from: impl Fn
 pub(super) fn swizzle(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
     let (dst, source) = (vectors(regs, inst.dst, 1)?, vectors(regs, inst.src[0], 1)?);
     let code = inst.imm as u32;
-    gather(regs, dst, source, lanes, |_, lane| {
+    gather(regs, dst, source, lanes, |lane| {
         if code >> 15 & 1 == 1 {
             lane & !3 | code >> (2 * (lane & 3)) & 3
         } else {
@@ -40,7 +48,8 @@ pub(super) fn bpermute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), 
     let (dst, address) = (vectors(regs, inst.dst, 1)?, vectors(regs, inst.src[0], 1)?);
     let data = vectors(regs, inst.src[1], 1)?;
     let offset = inst.imm as u32 & 0xffff;
-    gather(regs, dst, data, lanes, |regs, lane| regs.v.get(address, lane).wrapping_add(offset) >> 2);
+    let address = whole(regs, address);
+    gather(regs, dst, data, lanes, |lane| address[lane as usize].wrapping_add(offset) >> 2);
     Ok(())
 }
 
@@ -49,13 +58,12 @@ pub(super) fn permute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), T
     let (dst, address) = (vectors(regs, inst.dst, 1)?, vectors(regs, inst.src[0], 1)?);
     let data = vectors(regs, inst.src[1], 1)?;
     let offset = inst.imm as u32 & 0xffff;
+    let (address, data) = (whole(regs, address), whole(regs, data));
     let mut out = [0; 64];
     for lane in bits(lanes) {
-        let to = regs.v.get(address, lane).wrapping_add(offset) >> 2 & 63;
-        out[to as usize] = regs.v.get(data, lane);
+        let to = address[lane as usize].wrapping_add(offset) >> 2 & 63;
+        out[to as usize] = data[lane as usize];
     }
-    for lane in bits(lanes) {
-        regs.v.set(dst, lane, out[lane as usize]);
-    }
+    regs.v.blend(dst, lanes, &out);
     Ok(())
 }

@@ -30,6 +30,7 @@ fn value(inst: &Inst, regs: &mut Regs, i: usize, lane: u32) -> Result<u32, Trap>
     Ok(match resolve(inst, regs, i, Ty::B32)? {
         Src::Splat(v) => v as u32,
         Src::Row(row) => regs.v.get(row, lane % regs.v.lanes().max(1)),
+        Src::Copy(row) => row[lane as usize % row.len()],
     })
 }
 

@@ -1,7 +1,7 @@
 //! The helpers of division: div_scale keeps numerator, denominator and their remainder in range, div_fmas
 //! takes the scaling back in its one rounding, div_fixup puts in special cases. Also trig_preop.
 
-use super::num::{add_odd, exp2i, half_to_f64, ldexp32, ldexp64, scale64};
+use super::num::{add_odd, exp2i, ldexp32, ldexp64, scale64};
 use super::row_engine::{NAN32, QUIET32};
 use super::wide::{NAN64, QUIET64};
 
@@ -206,18 +206,19 @@ pub(super) fn fixup64(quotient: f64, denominator: f64, numerator: f64) -> f64 {
     }
 }
 
-pub(super) fn fixup16(quotient: u16, denominator: u16, numerator: u16) -> u16 {
+/// The same of halves in the low bits, in choices instead of branches: the first case that applies comes last.
+#[inline(always)]
+pub(super) fn fixup16(quotient: u32, denominator: u32, numerator: u32) -> u32 {
+    const INFINITY: u32 = 0x7c00;
     let sign = (denominator ^ numerator) & 0x8000;
-    let (q, d, n) = (quotient & 0x7fff, half_to_f64(denominator).abs(), half_to_f64(numerator).abs());
-    match () {
-        () if n.is_nan() => numerator | 0x200,
-        () if d.is_nan() => denominator | 0x200,
-        () if n == 0.0 && d == 0.0 || n.is_infinite() && d.is_infinite() => super::num::NAN16,
-        () if d == 0.0 || n.is_infinite() => sign | 0x7c00,
-        () if d.is_infinite() || n == 0.0 => sign,
-        () if q > 0x7c00 => sign | 0x7c00,
-        () => sign | q,
-    }
+    let [q, d, n] = [quotient, denominator, numerator].map(|v| v & 0x7fff);
+    let out = sign | if q > INFINITY { INFINITY } else { q };
+    let out = if (d == INFINITY) | (n == 0) { sign } else { out };
+    let out = if (d == 0) | (n == INFINITY) { sign | INFINITY } else { out };
+    let nothing = (n == 0) & (d == 0) | (n == INFINITY) & (d == INFINITY);
+    let out = if nothing { super::num::NAN16.into() } else { out };
+    let out = if d > INFINITY { denominator | 0x200 } else { out };
+    if n > INFINITY { numerator | 0x200 } else { out }
 }
 
 /// 2/π: 1201 bits below the point, from the top.

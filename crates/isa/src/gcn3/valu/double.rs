@@ -1,7 +1,7 @@
 //! f64 operations and conversions from and to f64.
 
 use super::super::op::Op;
-use super::row_engine::Cx;
+use super::row_engine::{Cx, Run};
 use super::wide::{NAN64, QUIET64, flush64};
 use super::{div, num, transcendental};
 
@@ -20,61 +20,81 @@ fn minimum(a: u64, b: u64, max: bool, ieee: bool) -> u64 {
     if signalling(a, x) { a | QUIET64 } else { r }
 }
 
-/// Runs an operation; false if it is none of these.
-pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
-    let ieee = cx.ieee();
-    match op {
-        Op::VAddF64 => cx.f64(move |[a, b]| a + b),
-        Op::VMulF64 => cx.f64(move |[a, b]| a * b),
-        Op::VFmaF64 => cx.f64(move |[a, b, c]| a.mul_add(b, c)),
-        Op::VMinF64 => cx.map_double(move |a, b| minimum(a, b, false, ieee)),
-        Op::VMaxF64 => cx.map_double(move |a, b| minimum(a, b, true, ieee)),
-        Op::VRndneF64 => cx.f64(move |[a]| num::rndne64(a)),
-        Op::VFloorF64 => cx.f64(move |[a]| num::floor64(a)),
-        Op::VCeilF64 => cx.f64(move |[a]| num::ceil64(a)),
-        Op::VTruncF64 => cx.f64(move |[a]| num::trunc64(a)),
+/// The loop of an operation; none if it is not one of these.
+pub(super) fn find(op: Op) -> Option<Run> {
+    let run: Run = match op {
+        Op::VAddF64 => |cx| cx.f64(|[a, b]| a + b),
+        Op::VMulF64 => |cx| cx.f64(|[a, b]| a * b),
+        Op::VFmaF64 => |cx| cx.f64(|[a, b, c]| a.mul_add(b, c)),
+        Op::VMinF64 => |cx| {
+            let ieee = cx.ieee();
+            cx.map_double(move |a, b| minimum(a, b, false, ieee));
+        },
+        Op::VMaxF64 => |cx| {
+            let ieee = cx.ieee();
+            cx.map_double(move |a, b| minimum(a, b, true, ieee));
+        },
+        Op::VRndneF64 => |cx| cx.f64(|[a]| num::rndne64(a)),
+        Op::VFloorF64 => |cx| cx.f64(|[a]| num::floor64(a)),
+        Op::VCeilF64 => |cx| cx.f64(|[a]| num::ceil64(a)),
+        Op::VTruncF64 => |cx| cx.f64(|[a]| num::trunc64(a)),
         // Never 1: the largest number below it is the limit.
-        Op::VFractF64 => cx.f64(move |[a]| {
-            let (r, limit) = (a - num::floor64(a), f64::from_bits(0x3fef_ffff_ffff_ffff));
-            if r > limit { limit } else { r }
-        }),
-        Op::VLdexpF64 => cx.f64_int(num::ldexp64),
-        Op::VFrexpMantF64 => cx.f64(move |[a]| num::frexp64(a).0),
-        Op::VFrexpExpI32F64 => cx.f64_bits(move |a| num::frexp64(a).1 as u32),
-        Op::VCvtI32F64 => cx.f64_bits(move |a| a as i32 as u32),
-        Op::VCvtU32F64 => cx.f64_bits(move |a| a as u32),
-        Op::VCvtF32F64 => {
+        Op::VFractF64 => |cx| {
+            cx.f64(|[a]| {
+                let (r, limit) = (a - num::floor64(a), f64::from_bits(0x3fef_ffff_ffff_ffff));
+                if r > limit { limit } else { r }
+            });
+        },
+        Op::VLdexpF64 => |cx| {
+            if !cx.ldexp_plain() {
+                cx.f64_int(num::ldexp64);
+            }
+        },
+        Op::VFrexpMantF64 => |cx| cx.f64(|[a]| num::frexp64(a).0),
+        Op::VFrexpExpI32F64 => |cx| cx.f64_bits(|a| num::frexp64(a).1 as u32),
+        Op::VCvtI32F64 => |cx| cx.f64_bits(|a| num::whole_i32(num::trunc64(a))),
+        Op::VCvtU32F64 => |cx| cx.f64_bits(|a| num::whole_u32(num::trunc64(a))),
+        Op::VCvtF32F64 => |cx| {
             let keep = cx.keep_out32();
             cx.f64_bits(move |a| {
                 let out = num::f64_to_f32(a).to_bits();
                 if out & 0x7f80_0000 == 0 { out & keep } else { out }
             });
-        }
-        Op::VCvtF64F32 => {
+        },
+        Op::VCvtF64F32 => |cx| {
             let keep = cx.keep_in32();
             cx.widen(move |a| num::f32_to_f64(if a & 0x7f80_0000 == 0 { a & keep } else { a }));
-        }
-        Op::VCvtF64I32 => cx.widen(move |a| f64::from(a as i32).to_bits()),
-        Op::VCvtF64U32 => cx.widen(move |a| f64::from(a).to_bits()),
-        Op::VRcpF64 => cx.f64(move |[a]| transcendental::rcp64(a)),
-        Op::VRsqF64 => cx.f64(move |[a]| transcendental::rsq64(a)),
-        Op::VSqrtF64 => cx.f64(move |[a]| transcendental::sqrt64(a)),
-        Op::VTrigPreopF64 => cx.f64_int(move |a, segment| div::trig_preop(a, segment as u32)),
-        Op::VDivFixupF64 if cx.all::<3, true>(|[q, d, n]| div::plain_fixup64(q, d, n)) => {
-            cx.f64_with::<3, false>(move |[q, d, n]| {
-                let sign = (d.to_bits() ^ n.to_bits()) & (1 << 63);
-                f64::from_bits(q.to_bits() & !(1 << 63) | sign)
-            });
-        }
-        Op::VDivFixupF64 => cx.f64_with::<3, false>(move |[q, d, n]| div::fixup64(q, d, n)),
-        Op::VDivScaleF64 if cx.all::<3, true>(|[x, d, n]| div::plain_scale64(x, d, n)) => {
-            cx.f64_with::<1, false>(move |[x]| x);
-        }
-        Op::VDivFmasF64 if cx.mask_in & cx.lanes == 0 => cx.f64(move |[a, b, c]| a.mul_add(b, c)),
-        Op::VDivScaleF64 | Op::VDivFmasF64 => divide(op, cx),
-        _ => return false,
-    }
-    true
+        },
+        Op::VCvtF64I32 => |cx| cx.widen(|a| f64::from(a as i32).to_bits()),
+        Op::VCvtF64U32 => |cx| cx.widen(|a| f64::from(a).to_bits()),
+        Op::VRcpF64 => |cx| cx.f64(|[a]| transcendental::rcp64(a)),
+        Op::VRsqF64 => |cx| cx.f64(|[a]| transcendental::rsq64(a)),
+        Op::VSqrtF64 => |cx| cx.f64(|[a]| transcendental::sqrt64(a)),
+        Op::VTrigPreopF64 => |cx| cx.f64_int(|a, segment| div::trig_preop(a, segment as u32)),
+        Op::VDivFixupF64 => |cx| {
+            if cx.all::<3, true>(|[q, d, n]| div::plain_fixup64(q, d, n)) {
+                cx.f64_with::<3, false>(|[q, d, n]| {
+                    let sign = (d.to_bits() ^ n.to_bits()) & (1 << 63);
+                    f64::from_bits(q.to_bits() & !(1 << 63) | sign)
+                });
+            } else {
+                cx.f64_with::<3, false>(|[q, d, n]| div::fixup64(q, d, n));
+            }
+        },
+        Op::VDivScaleF64 => |cx| {
+            if cx.all::<3, true>(|[x, d, n]| div::plain_scale64(x, d, n)) {
+                cx.f64_with::<1, false>(|[x]| x);
+            } else {
+                divide(Op::VDivScaleF64, cx);
+            }
+        },
+        Op::VDivFmasF64 => |cx| match cx.mask_in & cx.lanes {
+            0 => cx.f64(|[a, b, c]| a.mul_add(b, c)),
+            _ => divide(Op::VDivFmasF64, cx),
+        },
+        _ => return None,
+    };
+    Some(run)
 }
 
 /// The two that have to do with a mask.

@@ -2,7 +2,7 @@
 
 use super::super::op::Op;
 use super::num::{self, fma32};
-use super::row_engine::{Cx, QUIET32, flush};
+use super::row_engine::{Cx, QUIET32, Run, flush};
 use super::{div, transcendental};
 
 /// Multiplication where zero times anything is zero.
@@ -26,17 +26,17 @@ fn minimum(a: u32, b: u32, max: bool, ieee: bool) -> u32 {
     if signalling(a, x) { a | QUIET32 } else { r }
 }
 
+/// The greatest of the two that are not the greatest; choices instead of branches.
+#[inline(always)]
 fn median(a: u32, b: u32, c: u32, ieee: bool) -> u32 {
     let f = f32::from_bits;
-    if f(a).is_nan() || f(b).is_nan() || f(c).is_nan() {
-        return minimum(minimum(a, b, false, ieee), c, false, ieee);
-    }
-    let top = minimum(minimum(a, b, true, ieee), c, true, ieee);
-    match top {
-        _ if top == a => minimum(b, c, true, ieee),
-        _ if top == b => minimum(a, c, true, ieee),
-        _ => minimum(a, b, true, ieee),
-    }
+    let nan = f(a).is_nan() | f(b).is_nan() | f(c).is_nan();
+    let least = minimum(minimum(a, b, false, ieee), c, false, ieee);
+    let (bc, ac, ab) = (minimum(b, c, true, ieee), minimum(a, c, true, ieee), minimum(a, b, true, ieee));
+    let top = minimum(ab, c, true, ieee);
+    let r = if top == b { ac } else { ab };
+    let r = if top == a { bc } else { r };
+    if nan { least } else { r }
 }
 
 /// Major axis of a cube map direction: 0 x, 1 y, 2 z.
@@ -82,9 +82,11 @@ fn cube(op: Op, [x, y, z]: [f32; 3]) -> f32 {
     }
 }
 
+#[inline(always)]
 fn normalized(v: f32, low: f32, steps: f32) -> u32 {
-    let v = if v.is_nan() { 0.0 } else { v.clamp(low, 1.0) };
-    num::rndne64(f64::from(v) * f64::from(steps)) as i32 as u32 & 0xffff
+    let held = if v < low { low } else { v };
+    let held = if held > 1.0 { 1.0 } else { held };
+    num::whole_i32(num::rndne64(f64::from(held) * f64::from(steps))) & 0xffff
 }
 
 fn exponent(x: f32) -> u32 {
@@ -105,40 +107,44 @@ fn half(x: f32, to_zero: bool, keep: u32) -> u32 {
     if x.is_nan() { nan } else { num::flush_half(h, keep) }
 }
 
-/// Runs an operation; false if it is none of these.
-pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
-    let ieee = cx.ieee();
-    let keep_half = if cx.flush_out64() { 0x8000 } else { 0xffff };
-    match op {
-        Op::VAddF32 => cx.f32(move |[a, b]| a + b),
-        Op::VSubF32 => cx.f32(move |[a, b]| a - b),
-        Op::VSubrevF32 => cx.f32(move |[a, b]| b - a),
-        Op::VMulF32 => cx.f32(move |[a, b]| a * b),
-        Op::VMulLegacyF32 => cx.f32(move |[a, b]| legacy(a, b)),
-        Op::VMacF32 => cx.mac_f32(),
-        Op::VMadF32 | Op::VMadmkF32 | Op::VMadakF32 => cx.mad_f32(),
-        Op::VMadLegacyF32 => cx.f32_flushing(move |[a, b, c]| {
-            let p = legacy(a, b);
-            (if p.is_subnormal() { 0f32.copysign(p) } else { p }) + c
-        }),
-        Op::VFmaF32 => cx.fma_f32(fma32),
-        Op::VMinF32 => cx.map_float(move |[a, b]| minimum(a, b, false, ieee)),
-        Op::VMaxF32 => cx.map_float(move |[a, b]| minimum(a, b, true, ieee)),
-        Op::VMin3F32 => cx.map_float(move |[a, b, c]| minimum(minimum(a, b, false, ieee), c, false, ieee)),
-        Op::VMax3F32 => cx.map_float(move |[a, b, c]| minimum(minimum(a, b, true, ieee), c, true, ieee)),
-        Op::VMed3F32 => cx.map_float(move |[a, b, c]| median(a, b, c, ieee)),
-        Op::VRndneF32 => cx.f32(move |[a]| num::rndne32(a)),
-        Op::VFloorF32 => cx.f32(move |[a]| num::floor32(a)),
-        Op::VCeilF32 => cx.f32(move |[a]| num::ceil32(a)),
-        Op::VTruncF32 => cx.f32(move |[a]| num::trunc32(a)),
+/// The loop of an operation; none if it is not one of these.
+pub(super) fn find(op: Op) -> Option<Run> {
+    let run: Run = match op {
+        Op::VAddF32 => |cx| cx.f32(|[a, b]| a + b),
+        Op::VSubF32 => |cx| cx.f32(|[a, b]| a - b),
+        Op::VSubrevF32 => |cx| cx.f32(|[a, b]| b - a),
+        Op::VMulF32 => |cx| cx.f32(|[a, b]| a * b),
+        Op::VMulLegacyF32 => |cx| cx.f32(|[a, b]| legacy(a, b)),
+        Op::VMacF32 => |cx| cx.mac_f32(),
+        Op::VMadF32 | Op::VMadmkF32 | Op::VMadakF32 => |cx| cx.mad_f32(),
+        Op::VMadLegacyF32 => |cx| {
+            cx.f32_flushing(|[a, b, c]| {
+                let p = legacy(a, b);
+                (if p.is_subnormal() { 0f32.copysign(p) } else { p }) + c
+            });
+        },
+        Op::VFmaF32 => |cx| cx.fma_f32(fma32),
+        Op::VMinF32 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, false, ieee)),
+        Op::VMaxF32 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, true, ieee)),
+        Op::VMin3F32 => {
+            |cx| cx.map_ieee(|[a, b, c], ieee| minimum(minimum(a, b, false, ieee), c, false, ieee))
+        }
+        Op::VMax3F32 => |cx| cx.map_ieee(|[a, b, c], ieee| minimum(minimum(a, b, true, ieee), c, true, ieee)),
+        Op::VMed3F32 => |cx| cx.map_ieee(|[a, b, c], ieee| median(a, b, c, ieee)),
+        Op::VRndneF32 => |cx| cx.f32(|[a]| num::rndne32(a)),
+        Op::VFloorF32 => |cx| cx.f32(|[a]| num::floor32(a)),
+        Op::VCeilF32 => |cx| cx.f32(|[a]| num::ceil32(a)),
+        Op::VTruncF32 => |cx| cx.f32(|[a]| num::trunc32(a)),
         // Never 1: the largest float below it is the limit.
-        Op::VFractF32 => cx.f32(move |[a]| {
-            let (r, limit) = (a - num::floor32(a), f32::from_bits(0x3f7f_ffff));
-            if r > limit { limit } else { r }
-        }),
-        Op::VFrexpMantF32 => cx.f32(move |[a]| num::frexp64(a.into()).0 as f32),
-        Op::VFrexpExpI32F32 => cx.f32_bits(move |[a]| exponent(a)),
-        Op::VLdexpF32 => {
+        Op::VFractF32 => |cx| {
+            cx.f32(|[a]| {
+                let (r, limit) = (a - num::floor32(a), f32::from_bits(0x3f7f_ffff));
+                if r > limit { limit } else { r }
+            });
+        },
+        Op::VFrexpMantF32 => |cx| cx.f32(|[a]| num::frexp64(a.into()).0 as f32),
+        Op::VFrexpExpI32F32 => |cx| cx.f32_bits(|[a]| exponent(a)),
+        Op::VLdexpF32 => |cx| {
             let (keep, keep_out) = (cx.keep_in32(), cx.keep_out32());
             cx.map_float(move |[a, n]| {
                 let a = flush(a, keep);
@@ -146,57 +152,68 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
                 let out = if f32::from_bits(out).is_nan() { a | QUIET32 } else { out };
                 flush(out, keep_out)
             });
-        }
-        Op::VCubeidF32 | Op::VCubescF32 | Op::VCubetcF32 | Op::VCubemaF32 => {
-            cx.f32(move |v: [f32; 3]| cube(op, v))
-        }
-        Op::VDivFixupF32 => {
+        },
+        Op::VCubeidF32 => |cx| cx.f32(|v| cube(Op::VCubeidF32, v)),
+        Op::VCubescF32 => |cx| cx.f32(|v| cube(Op::VCubescF32, v)),
+        Op::VCubetcF32 => |cx| cx.f32(|v| cube(Op::VCubetcF32, v)),
+        Op::VCubemaF32 => |cx| cx.f32(|v| cube(Op::VCubemaF32, v)),
+        Op::VDivFixupF32 => |cx| {
             let keep = cx.keep_out32();
             if cx.all::<3, false>(|[q, d, n]| div::plain_fixup32(q, d, n)) {
                 cx.f32_bits(move |[q, d, n]| flush(div::signed32(q, d, n), keep));
             } else {
                 cx.f32_bits(move |[q, d, n]| flush(div::fixup32(q, d, n).to_bits(), keep));
             }
-        }
-        Op::VDivScaleF32 if cx.all::<3, false>(|[x, d, n]| div::plain_scale32(x, d, n)) => {
-            cx.map(move |[x]| x)
-        }
-        Op::VDivFmasF32 if cx.mask_in & cx.lanes == 0 => cx.fma_f32(fma32),
-        Op::VDivScaleF32 | Op::VDivFmasF32 => divide(op, cx),
-        Op::VRcpF32 | Op::VRcpIflagF32 => cx.f32_flushing(move |[a]| transcendental::rcp32(a)),
-        Op::VRsqF32 => cx.f32_flushing(move |[a]| transcendental::rsq32(a)),
-        Op::VSqrtF32 => cx.f32_flushing(move |[a]| transcendental::sqrt32(a)),
-        Op::VExpF32 | Op::VExpLegacyF32 => cx.f32_flushing(move |[a]| transcendental::exp2(a.into()) as f32),
-        Op::VLogF32 | Op::VLogLegacyF32 => cx.f32_flushing(move |[a]| transcendental::log2(a.into()) as f32),
-        Op::VSinF32 => cx.f32_flushing(move |[a]| transcendental::sin(a.into()) as f32),
-        Op::VCosF32 => cx.f32_flushing(move |[a]| transcendental::cos(a.into()) as f32),
-        Op::VCvtF32I32 => cx.map(move |[a]| (a as i32 as f32).to_bits()),
-        Op::VCvtF32U32 => cx.map(move |[a]| (a as f32).to_bits()),
-        Op::VCvtF32Ubyte0 => cx.map(move |[a]| ((a & 0xff) as i32 as f32).to_bits()),
-        Op::VCvtF32Ubyte1 => cx.map(move |[a]| ((a >> 8 & 0xff) as i32 as f32).to_bits()),
-        Op::VCvtF32Ubyte2 => cx.map(move |[a]| ((a >> 16 & 0xff) as i32 as f32).to_bits()),
-        Op::VCvtF32Ubyte3 => cx.map(move |[a]| ((a >> 24) as i32 as f32).to_bits()),
+        },
+        Op::VDivScaleF32 => |cx| {
+            if cx.all::<3, false>(|[x, d, n]| div::plain_scale32(x, d, n)) {
+                cx.map(|[x]| x);
+            } else {
+                divide(Op::VDivScaleF32, cx);
+            }
+        },
+        Op::VDivFmasF32 => |cx| match cx.mask_in & cx.lanes {
+            0 => cx.fma_f32(fma32),
+            _ => divide(Op::VDivFmasF32, cx),
+        },
+        Op::VRcpF32 | Op::VRcpIflagF32 => |cx| cx.f32_flushing(|[a]| transcendental::rcp32(a)),
+        Op::VRsqF32 => |cx| cx.f32_flushing(|[a]| transcendental::rsq32(a)),
+        Op::VSqrtF32 => |cx| cx.f32_flushing(|[a]| transcendental::sqrt32(a)),
+        Op::VExpF32 | Op::VExpLegacyF32 => |cx| cx.f32_flushing(|[a]| transcendental::exp2(a.into()) as f32),
+        Op::VLogF32 | Op::VLogLegacyF32 => |cx| cx.f32_flushing(|[a]| transcendental::log2(a.into()) as f32),
+        Op::VSinF32 => |cx| cx.f32_flushing(|[a]| transcendental::sin(a.into()) as f32),
+        Op::VCosF32 => |cx| cx.f32_flushing(|[a]| transcendental::cos(a.into()) as f32),
+        Op::VCvtF32I32 => |cx| cx.map(|[a]| (a as i32 as f32).to_bits()),
+        Op::VCvtF32U32 => |cx| cx.map(|[a]| (a as f32).to_bits()),
+        Op::VCvtF32Ubyte0 => |cx| cx.map(|[a]| ((a & 0xff) as i32 as f32).to_bits()),
+        Op::VCvtF32Ubyte1 => |cx| cx.map(|[a]| ((a >> 8 & 0xff) as i32 as f32).to_bits()),
+        Op::VCvtF32Ubyte2 => |cx| cx.map(|[a]| ((a >> 16 & 0xff) as i32 as f32).to_bits()),
+        Op::VCvtF32Ubyte3 => |cx| cx.map(|[a]| ((a >> 24) as i32 as f32).to_bits()),
         // A signed fraction of sixteenths.
-        Op::VCvtOffF32I4 => cx.map(move |[a]| (((a << 28) as i32 >> 28) as f32 / 16.0).to_bits()),
-        Op::VCvtI32F32 => cx.f32_bits(move |[a]| a as i32 as u32),
-        Op::VCvtU32F32 => cx.f32_bits(move |[a]| a as u32),
-        Op::VCvtRpiI32F32 => cx.f32_bits(move |[a]| num::floor64(f64::from(a) + 0.5) as i32 as u32),
-        Op::VCvtFlrI32F32 => cx.f32_bits(move |[a]| num::floor32(a) as i32 as u32),
-        Op::VCvtF16F32 => cx.f32_bits(move |[a]| half(a, false, keep_half)),
-        Op::VCvtPkrtzF16F32 => {
-            cx.f32_bits(move |[a, b]| half(a, true, keep_half) | half(b, true, keep_half) << 16)
-        }
+        Op::VCvtOffF32I4 => |cx| cx.map(|[a]| (((a << 28) as i32 >> 28) as f32 / 16.0).to_bits()),
+        Op::VCvtI32F32 => |cx| cx.f32_bits(|[a]| num::whole_i32(num::trunc32(a).into())),
+        Op::VCvtU32F32 => |cx| cx.f32_bits(|[a]| num::whole_u32(num::trunc32(a).into())),
+        Op::VCvtRpiI32F32 => |cx| cx.f32_bits(|[a]| num::whole_i32(num::floor64(f64::from(a) + 0.5))),
+        Op::VCvtFlrI32F32 => |cx| cx.f32_bits(|[a]| num::whole_i32(num::floor32(a).into())),
+        Op::VCvtF16F32 => |cx| {
+            let keep = cx.keep_half();
+            cx.f32_bits(move |[a]| half(a, false, keep));
+        },
+        Op::VCvtPkrtzF16F32 => |cx| {
+            let keep = cx.keep_half();
+            cx.f32_bits(move |[a, b]| half(a, true, keep) | half(b, true, keep) << 16);
+        },
         Op::VCvtPknormI16F32 => {
-            cx.f32_bits(move |[a, b]| normalized(a, -1.0, 32767.0) | normalized(b, -1.0, 32767.0) << 16);
+            |cx| cx.f32_bits(|[a, b]| normalized(a, -1.0, 32767.0) | normalized(b, -1.0, 32767.0) << 16)
         }
         Op::VCvtPknormU16F32 => {
-            cx.f32_bits(move |[a, b]| normalized(a, 0.0, 65535.0) | normalized(b, 0.0, 65535.0) << 16);
+            |cx| cx.f32_bits(|[a, b]| normalized(a, 0.0, 65535.0) | normalized(b, 0.0, 65535.0) << 16)
         }
-        Op::VCvtPkU8F32 => cx.map_float(move |[a, at, old]| pack(f32::from_bits(a), at, old)),
-        Op::VCvtPkaccumU8F32 => cx.mac(move |[a, at, old]| pack(f32::from_bits(a), at, old)),
-        _ => return false,
-    }
-    true
+        Op::VCvtPkU8F32 => |cx| cx.map_float(|[a, at, old]| pack(f32::from_bits(a), at, old)),
+        Op::VCvtPkaccumU8F32 => |cx| cx.mac(|[a, at, old]| pack(f32::from_bits(a), at, old)),
+        _ => return None,
+    };
+    Some(run)
 }
 
 /// The two that have to do with a mask.

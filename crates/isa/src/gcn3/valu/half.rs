@@ -1,16 +1,16 @@
 //! 16-bit operations, integer and float. Sources are the low halves, results have a zero high half.
 //! Floats are computed in f32, in loops that vectorise: f32 has more than twice the bits of a half and two more, so that
 //! rounding a sum, product, quotient or root again to half is as good as rounding once; a fused sum is rounded to odd
-//! first. What is rounded more than once on its way is computed in f64, lane by lane.
+//! first. What is rounded more than once on its way is computed in f64, and that rounded to odd.
 
 // Loops by index keep the shape the vectoriser wants.
 #![allow(clippy::needless_range_loop)]
 
 use super::super::op::Op;
-use super::num::{
-    self, NAN16, add_odd32, flush_half, flush16, half_from_f64, half_nearest, half_to_f64, half_value,
-};
-use super::row_engine::{Cx, LANES, NONE, Row, Src, each, fetch, rows};
+use super::num::{self, NAN16, add_odd32, flush_half, half_nearest, half_value};
+#[cfg(test)]
+use super::num::{flush16, half_from_f64, half_to_f64};
+use super::row_engine::{Cx, LANES, NONE, Row, Run, Src, each, fetch, rows};
 use super::vector::vector;
 use super::{div, transcendental};
 
@@ -75,10 +75,10 @@ impl Cx<'_> {
         )
     }
 
-    /// Arithmetic in f64 with the active lanes only, for what does not vectorise.
-    fn f16_heavy<const N: usize>(&mut self, f: impl Fn([f64; N]) -> f64) {
-        let (flush_in, flush_out) = (self.flush_in64(), self.flush_out64());
-        self.map_float_heavy(|src: [u32; N]| half_op(src.map(|v| v as u16), flush_in, flush_out, &f).into());
+    /// Arithmetic in f64, for what f32 has not enough bits.
+    #[inline(always)]
+    fn f16_exact<const N: usize>(&mut self, f: impl Fn([f64; N]) -> f64) {
+        self.f16(move |src| num::f32_odd(f(src.map(f64::from))));
     }
 
     /// Values of f16 sources, flushed; a result that is no float.
@@ -89,11 +89,10 @@ impl Cx<'_> {
     }
 
     /// Bits of f16 sources, flushed.
-    fn f16_bits<const N: usize>(&mut self, f: impl Fn([u16; N]) -> u32) {
-        let flush = self.flush_in64();
-        self.map_float_heavy(
-            |src: [u32; N]| f(src.map(|v| if flush { flush16(v as u16) } else { v as u16 })),
-        );
+    #[inline(always)]
+    fn f16_bits<const N: usize>(&mut self, f: impl Fn([u32; N]) -> u32) {
+        let keep = keep(self.flush_in64());
+        self.map_float(move |src: [u32; N]| f(each(|s| flush_half(src[s], keep))));
     }
 }
 
@@ -110,6 +109,7 @@ fn fix_nan16<const N: usize>(out: &mut Row, src: [&Row; N], and: [u32; 3], xor: 
 }
 
 /// One lane in f64: the result is rounded once.
+#[cfg(test)]
 pub(super) fn half_op<const N: usize>(
     src: [u16; N],
     flush_in: bool,
@@ -142,6 +142,16 @@ fn minimum(a: u32, b: u32, max: bool, ieee: bool) -> u32 {
     if signalling(a) { a | 0x200 } else { r }
 }
 
+/// Mantissa in [0.5, 1) and exponent of a half's value, which is no denormal as f32; others are their own mantissa, with 0.
+#[inline(always)]
+fn frexp(a: f32) -> (f32, u32) {
+    let bits = a.to_bits();
+    let number = (a != 0.0) & (a.abs() < f32::INFINITY);
+    let mantissa = f32::from_bits(bits & 0x807f_ffff | 0x3f00_0000);
+    let exponent = (bits >> 23 & 0xff).wrapping_sub(126);
+    (if number { mantissa } else { a }, if number { exponent } else { 0 })
+}
+
 /// The product rounded on its own, without denormals.
 #[inline(always)]
 fn mad([a, b, c]: [f32; 3]) -> f32 {
@@ -154,86 +164,103 @@ fn sat(v: i64, low: i64, high: i64) -> u32 {
     v.clamp(low, high) as u32 & 0xffff
 }
 
-/// Integers of 16 bits.
-pub(super) fn run_int(op: Op, cx: &mut Cx) -> bool {
-    if cx.clamp {
-        let unsigned = |v: i64| sat(v, 0, 0xffff);
-        let (i, u) = (|v: u32| i64::from(signed(v)), |v: u32| i64::from(low(v)));
-        match op {
-            Op::VAddU16 => cx.map(move |[a, b]| unsigned(u(a) + u(b))),
-            Op::VSubU16 => cx.map(move |[a, b]| unsigned(u(a) - u(b))),
-            Op::VSubrevU16 => cx.map(move |[a, b]| unsigned(u(b) - u(a))),
-            Op::VMadU16 => cx.map(move |[a, b, c]| unsigned(u(a) * u(b) + u(c))),
-            Op::VMadI16 => cx.map(move |[a, b, c]| sat(i(a) * i(b) + i(c), -0x8000, 0x7fff)),
-            _ => return false,
-        }
-        return true;
+/// The loop of an operation on integers of 16 bits; with `clamp` only those that saturate.
+pub(super) fn find_int(op: Op, clamp: bool) -> Option<Run> {
+    if clamp {
+        return saturated(op);
     }
-    match op {
-        Op::VAddU16 => cx.map(move |[a, b]| low(a.wrapping_add(b))),
-        Op::VSubU16 => cx.map(move |[a, b]| low(a.wrapping_sub(b))),
-        Op::VSubrevU16 => cx.map(move |[a, b]| low(b.wrapping_sub(a))),
-        Op::VMulLoU16 => cx.map(move |[a, b]| low(a.wrapping_mul(b))),
-        Op::VLshlrevB16 => cx.map(move |[n, v]| low(v << (n & 15))),
-        Op::VLshrrevB16 => cx.map(move |[n, v]| low(v) >> (n & 15)),
-        Op::VAshrrevI16 => cx.map(move |[n, v]| low((signed(v) >> (n & 15)) as u32)),
-        Op::VMaxU16 => cx.map(move |[a, b]| low(a).max(low(b))),
-        Op::VMinU16 => cx.map(move |[a, b]| low(a).min(low(b))),
-        Op::VMaxI16 => cx.map(move |[a, b]| low(signed(a).max(signed(b)) as u32)),
-        Op::VMinI16 => cx.map(move |[a, b]| low(signed(a).min(signed(b)) as u32)),
-        Op::VMadU16 | Op::VMadI16 => cx.map(move |[a, b, c]| low(a.wrapping_mul(b).wrapping_add(c))),
-        Op::VCvtF16U16 => cx.map(move |[a]| half_nearest(low(a) as i32 as f32)),
-        Op::VCvtF16I16 => cx.map(move |[a]| half_nearest(signed(a) as f32)),
-        _ => return false,
-    }
-    true
+    let run: Run = match op {
+        Op::VAddU16 => |cx| cx.map(|[a, b]| low(a.wrapping_add(b))),
+        Op::VSubU16 => |cx| cx.map(|[a, b]| low(a.wrapping_sub(b))),
+        Op::VSubrevU16 => |cx| cx.map(|[a, b]| low(b.wrapping_sub(a))),
+        Op::VMulLoU16 => |cx| cx.map(|[a, b]| low(a.wrapping_mul(b))),
+        Op::VLshlrevB16 => |cx| cx.map(|[n, v]| low(v << (n & 15))),
+        Op::VLshrrevB16 => |cx| cx.map(|[n, v]| low(v) >> (n & 15)),
+        Op::VAshrrevI16 => |cx| cx.map(|[n, v]| low((signed(v) >> (n & 15)) as u32)),
+        Op::VMaxU16 => |cx| cx.map(|[a, b]| low(a).max(low(b))),
+        Op::VMinU16 => |cx| cx.map(|[a, b]| low(a).min(low(b))),
+        Op::VMaxI16 => |cx| cx.map(|[a, b]| low(signed(a).max(signed(b)) as u32)),
+        Op::VMinI16 => |cx| cx.map(|[a, b]| low(signed(a).min(signed(b)) as u32)),
+        Op::VMadU16 | Op::VMadI16 => |cx| cx.map(|[a, b, c]| low(a.wrapping_mul(b).wrapping_add(c))),
+        Op::VCvtF16U16 => |cx| cx.map(|[a]| half_nearest(low(a) as i32 as f32)),
+        Op::VCvtF16I16 => |cx| cx.map(|[a]| half_nearest(signed(a) as f32)),
+        _ => return None,
+    };
+    Some(run)
 }
 
-/// Floats of 16 bits.
-pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
-    let ieee = cx.ieee();
-    match op {
-        Op::VAddF16 => cx.f16(|[a, b]| a + b),
-        Op::VSubF16 => cx.f16(|[a, b]| a - b),
-        Op::VSubrevF16 => cx.f16(|[a, b]| b - a),
-        Op::VMulF16 => cx.f16(|[a, b]| a * b),
-        Op::VFmaF16 => cx.f16(|[a, b, c]| add_odd32(a * b, c)),
-        Op::VMadF16 | Op::VMadmkF16 | Op::VMadakF16 => cx.f16_flushing(mad),
-        Op::VMacF16 => {
+fn saturated(op: Op) -> Option<Run> {
+    fn unsigned(v: i64) -> u32 {
+        sat(v, 0, 0xffff)
+    }
+    fn i(v: u32) -> i64 {
+        signed(v).into()
+    }
+    fn u(v: u32) -> i64 {
+        low(v).into()
+    }
+    let run: Run = match op {
+        Op::VAddU16 => |cx| cx.map(|[a, b]| unsigned(u(a) + u(b))),
+        Op::VSubU16 => |cx| cx.map(|[a, b]| unsigned(u(a) - u(b))),
+        Op::VSubrevU16 => |cx| cx.map(|[a, b]| unsigned(u(b) - u(a))),
+        Op::VMadU16 => |cx| cx.map(|[a, b, c]| unsigned(u(a) * u(b) + u(c))),
+        Op::VMadI16 => |cx| cx.map(|[a, b, c]| sat(i(a) * i(b) + i(c), -0x8000, 0x7fff)),
+        _ => return None,
+    };
+    Some(run)
+}
+
+/// The loop of an operation on floats of 16 bits; none if it is not one of these.
+pub(super) fn find(op: Op) -> Option<Run> {
+    let run: Run = match op {
+        Op::VAddF16 => |cx| cx.f16(|[a, b]| a + b),
+        Op::VSubF16 => |cx| cx.f16(|[a, b]| a - b),
+        Op::VSubrevF16 => |cx| cx.f16(|[a, b]| b - a),
+        Op::VMulF16 => |cx| cx.f16(|[a, b]| a * b),
+        Op::VFmaF16 => |cx| cx.f16(|[a, b, c]| add_odd32(a * b, c)),
+        Op::VMadF16 | Op::VMadmkF16 | Op::VMadakF16 => |cx| cx.f16_flushing(mad),
+        Op::VMacF16 => |cx| {
             cx.src[2] = Src::Row(cx.dst);
             cx.f16_flushing(mad);
-        }
-        Op::VMinF16 => cx.map_float(move |[a, b]| minimum(a, b, false, ieee)),
-        Op::VMaxF16 => cx.map_float(move |[a, b]| minimum(a, b, true, ieee)),
-        Op::VFloorF16 => cx.f16(|[a]| num::floor32(a)),
-        Op::VCeilF16 => cx.f16(|[a]| num::ceil32(a)),
-        Op::VTruncF16 => cx.f16(|[a]| num::trunc32(a)),
-        Op::VRndneF16 => cx.f16(|[a]| num::rndne32(a)),
+        },
+        Op::VMinF16 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, false, ieee)),
+        Op::VMaxF16 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, true, ieee)),
+        Op::VFloorF16 => |cx| cx.f16(|[a]| num::floor32(a)),
+        Op::VCeilF16 => |cx| cx.f16(|[a]| num::ceil32(a)),
+        Op::VTruncF16 => |cx| cx.f16(|[a]| num::trunc32(a)),
+        Op::VRndneF16 => |cx| cx.f16(|[a]| num::rndne32(a)),
         // Never 1: the largest half below it is the limit.
-        Op::VFractF16 => cx.f16(|[a]| {
-            let r = a - num::floor32(a);
-            if r > 2047.0 / 2048.0 { 2047.0 / 2048.0 } else { r }
-        }),
-        Op::VFrexpMantF16 => cx.f16_heavy(|[a]| num::frexp64(a).0),
-        Op::VFrexpExpI16F16 => cx.f16_bits(|[a]| low(num::frexp64(half_to_f64(a)).1 as u32)),
-        Op::VCvtU16F16 => cx.f16_values(|[a]| u32::from(a as u16)),
-        Op::VCvtI16F16 => cx.f16_values(|[a]| low(a as i16 as u32)),
-        Op::VLdexpF16 => {
-            let (flush_in, flush_out) = (cx.flush_in64(), cx.flush_out64());
-            cx.map_float(move |[a, n]| {
-                let n = signed(n).clamp(-100, 100);
-                half_op([a as u16], flush_in, flush_out, |[a]| a * num::exp2i(n)).into()
+        Op::VFractF16 => |cx| {
+            cx.f16(|[a]| {
+                let r = a - num::floor32(a);
+                if r > 2047.0 / 2048.0 { 2047.0 / 2048.0 } else { r }
             });
+        },
+        Op::VFrexpMantF16 => |cx| cx.f16(|[a]| frexp(a).0),
+        Op::VFrexpExpI16F16 => |cx| cx.f16_values(|[a]| low(frexp(a).1)),
+        Op::VCvtU16F16 => |cx| cx.f16_values(|[a]| num::whole(num::trunc32(a).into(), 0.0, 65535.0)),
+        Op::VCvtI16F16 => {
+            |cx| cx.f16_values(|[a]| low(num::whole(num::trunc32(a).into(), -32768.0, 32767.0)))
         }
-        Op::VDivFixupF16 => cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n).into()),
-        Op::VRcpF16 => cx.f16(|[a]| 1.0 / a),
-        Op::VSqrtF16 => cx.f16(|[a]| a.sqrt()),
-        Op::VRsqF16 => cx.f16_heavy(|[a]| 1.0 / a.sqrt()),
-        Op::VLogF16 => cx.f16_heavy(|[a]| transcendental::log2(a)),
-        Op::VExpF16 => cx.f16_heavy(|[a]| transcendental::exp2(a)),
-        Op::VSinF16 => cx.f16_heavy(|[a]| transcendental::sin(a)),
-        Op::VCosF16 => cx.f16_heavy(|[a]| transcendental::cos(a)),
-        Op::VCvtF32F16 => {
+        Op::VLdexpF16 => |cx| {
+            let (keep_in, keep_out) = (keep(cx.flush_in64()), keep(cx.flush_out64()));
+            cx.map_float(move |[a, n]| {
+                let a = flush_half(a, keep_in);
+                // A half moved so far is still an ordinary f32.
+                let power = f32::from_bits(((127 + signed(n).clamp(-100, 100)) as u32) << 23);
+                let out = flush_half(half_nearest(half_value(a) * power), keep_out);
+                if a & 0x7fff > 0x7c00 { a | 0x200 } else { out }
+            });
+        },
+        Op::VDivFixupF16 => |cx| cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n)),
+        Op::VRcpF16 => |cx| cx.f16(|[a]| 1.0 / a),
+        Op::VSqrtF16 => |cx| cx.f16(|[a]| a.sqrt()),
+        Op::VRsqF16 => |cx| cx.f16_exact(|[a]| 1.0 / a.sqrt()),
+        Op::VLogF16 => |cx| cx.f16_exact(|[a]| transcendental::log2(a)),
+        Op::VExpF16 => |cx| cx.f16_exact(|[a]| transcendental::exp2(a)),
+        Op::VSinF16 => |cx| cx.f16_exact(|[a]| transcendental::sin(a)),
+        Op::VCosF16 => |cx| cx.f16_exact(|[a]| transcendental::cos(a)),
+        Op::VCvtF32F16 => |cx| {
             let (keep_in, keep_out) = (keep(cx.flush_in64()), cx.keep_out32());
             cx.map_float(move |[a]| {
                 let a = flush_half(a, keep_in);
@@ -241,10 +268,10 @@ pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
                 let out = half_value(a | quiet).to_bits();
                 if out & 0x7f80_0000 == 0 { out & keep_out } else { out }
             });
-        }
-        _ => return false,
-    }
-    true
+        },
+        _ => return None,
+    };
+    Some(run)
 }
 
 /// A test of f16 values for a class mask; see [`super::compare`].

@@ -2,7 +2,7 @@
 //! results saturate instead of wrapping.
 
 use super::super::op::Op;
-use super::row_engine::Cx;
+use super::row_engine::{Cx, Run};
 
 #[inline(always)]
 fn sext24(v: u32) -> i32 {
@@ -71,75 +71,80 @@ fn med<T: Ord + Copy>(a: T, b: T, c: T) -> T {
     a.min(b).max(a.max(b).min(c))
 }
 
-/// Runs an operation; false if it is none of these.
-pub(super) fn run(op: Op, cx: &mut Cx) -> bool {
-    match op {
-        Op::VMovB32 => cx.map(move |[a]| a),
-        Op::VNotB32 => cx.map(move |[a]| !a),
-        Op::VBfrevB32 => cx.map(move |[a]| a.reverse_bits()),
-        Op::VFfbhU32 => cx.map(move |[a]| first(a, a.leading_zeros())),
-        Op::VFfblB32 => cx.map(move |[a]| first(a, a.trailing_zeros())),
-        Op::VFfbhI32 => cx.map(move |[a]| {
-            let v = a ^ (a as i32 >> 31) as u32;
-            first(v, v.leading_zeros())
-        }),
-        Op::VCndmaskB32 => cx.map_bit(move |a, b, bit| if bit != 0 { b } else { a }),
-        Op::VAndB32 => cx.map(move |[a, b]| a & b),
-        Op::VOrB32 => cx.map(move |[a, b]| a | b),
-        Op::VXorB32 => cx.map(move |[a, b]| a ^ b),
-        Op::VLshlrevB32 => cx.map(move |[n, v]| v << (n & 31)),
-        Op::VLshrrevB32 => cx.map(move |[n, v]| v >> (n & 31)),
-        Op::VAshrrevI32 => cx.map(move |[n, v]| (v as i32 >> (n & 31)) as u32),
-        Op::VMinI32 => cx.map(move |[a, b]| (a as i32).min(b as i32) as u32),
-        Op::VMaxI32 => cx.map(move |[a, b]| (a as i32).max(b as i32) as u32),
-        Op::VMinU32 => cx.map(move |[a, b]| a.min(b)),
-        Op::VMaxU32 => cx.map(move |[a, b]| a.max(b)),
-        Op::VAddU32 | Op::VSubU32 | Op::VSubrevU32 | Op::VAddcU32 | Op::VSubbU32 | Op::VSubbrevU32 => {
-            add(op, cx)
-        }
-        Op::VMulLoU32 => cx.map(move |[a, b]| a.wrapping_mul(b)),
-        Op::VMulHiU32 => cx.map(move |[a, b]| ((u64::from(a) * u64::from(b)) >> 32) as u32),
-        Op::VMulHiI32 => cx.map(move |[a, b]| ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32),
-        Op::VBfeU32 => cx.map(move |[v, n, w]| v >> (n & 31) & ((1 << (w & 31)) - 1)),
-        Op::VBfeI32 => cx.map(move |[v, n, w]| bfe_i32(v, n, w)),
-        Op::VBfiB32 => cx.map(move |[m, a, b]| m & a | !m & b),
-        Op::VBfmB32 => cx.map(move |[w, n]| ((1 << (w & 31)) - 1) << (n & 31)),
-        Op::VAlignbitB32 => cx.map(move |[a, b, n]| ((u64::from(a) << 32 | u64::from(b)) >> (n & 31)) as u32),
+/// The loop of an operation; none if it is not one of these.
+pub(super) fn find(op: Op) -> Option<Run> {
+    let run: Run = match op {
+        Op::VMovB32 => |cx| cx.map(|[a]| a),
+        Op::VNotB32 => |cx| cx.map(|[a]| !a),
+        Op::VBfrevB32 => |cx| cx.map(|[a]| a.reverse_bits()),
+        Op::VFfbhU32 => |cx| cx.map(|[a]| first(a, a.leading_zeros())),
+        Op::VFfblB32 => |cx| cx.map(|[a]| first(a, a.trailing_zeros())),
+        Op::VFfbhI32 => |cx| {
+            cx.map(|[a]| {
+                let v = a ^ (a as i32 >> 31) as u32;
+                first(v, v.leading_zeros())
+            })
+        },
+        Op::VCndmaskB32 => |cx| cx.map_bit(|a, b, bit| if bit != 0 { b } else { a }),
+        Op::VAndB32 => |cx| cx.map(|[a, b]| a & b),
+        Op::VOrB32 => |cx| cx.map(|[a, b]| a | b),
+        Op::VXorB32 => |cx| cx.map(|[a, b]| a ^ b),
+        Op::VLshlrevB32 => |cx| cx.map(|[n, v]| v << (n & 31)),
+        Op::VLshrrevB32 => |cx| cx.map(|[n, v]| v >> (n & 31)),
+        Op::VAshrrevI32 => |cx| cx.map(|[n, v]| (v as i32 >> (n & 31)) as u32),
+        Op::VMinI32 => |cx| cx.map(|[a, b]| (a as i32).min(b as i32) as u32),
+        Op::VMaxI32 => |cx| cx.map(|[a, b]| (a as i32).max(b as i32) as u32),
+        Op::VMinU32 => |cx| cx.map(|[a, b]| a.min(b)),
+        Op::VMaxU32 => |cx| cx.map(|[a, b]| a.max(b)),
+        Op::VMulLoU32 => |cx| cx.map(|[a, b]| a.wrapping_mul(b)),
+        Op::VMulHiU32 => |cx| cx.map(|[a, b]| ((u64::from(a) * u64::from(b)) >> 32) as u32),
+        Op::VMulHiI32 => |cx| cx.map(|[a, b]| ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32),
+        Op::VBfeU32 => |cx| cx.map(|[v, n, w]| v >> (n & 31) & ((1 << (w & 31)) - 1)),
+        Op::VBfeI32 => |cx| cx.map(|[v, n, w]| bfe_i32(v, n, w)),
+        Op::VBfiB32 => |cx| cx.map(|[m, a, b]| m & a | !m & b),
+        Op::VBfmB32 => |cx| cx.map(|[w, n]| ((1 << (w & 31)) - 1) << (n & 31)),
+        Op::VAlignbitB32 => |cx| cx.map(|[a, b, n]| ((u64::from(a) << 32 | u64::from(b)) >> (n & 31)) as u32),
         Op::VAlignbyteB32 => {
-            cx.map(move |[a, b, n]| ((u64::from(a) << 32 | u64::from(b)) >> (8 * (n & 3))) as u32);
+            |cx| cx.map(|[a, b, n]| ((u64::from(a) << 32 | u64::from(b)) >> (8 * (n & 3))) as u32)
         }
-        Op::VPermB32 => cx.map(move |[a, b, s]| perm(a, b, s)),
-        Op::VLerpU8 => cx.map(move |[a, b, c]| lerp(a, b, c)),
+        Op::VPermB32 => |cx| cx.map(|[a, b, s]| perm(a, b, s)),
+        Op::VLerpU8 => |cx| cx.map(|[a, b, c]| lerp(a, b, c)),
         Op::VMin3I32 => {
-            cx.map(move |v: [u32; 3]| v.map(|x| x as i32).into_iter().fold(i32::MAX, i32::min) as u32)
+            |cx| cx.map(|v: [u32; 3]| v.map(|x| x as i32).into_iter().fold(i32::MAX, i32::min) as u32)
         }
         Op::VMax3I32 => {
-            cx.map(move |v: [u32; 3]| v.map(|x| x as i32).into_iter().fold(i32::MIN, i32::max) as u32)
+            |cx| cx.map(|v: [u32; 3]| v.map(|x| x as i32).into_iter().fold(i32::MIN, i32::max) as u32)
         }
-        Op::VMin3U32 => cx.map(move |[a, b, c]| a.min(b).min(c)),
-        Op::VMax3U32 => cx.map(move |[a, b, c]| a.max(b).max(c)),
-        Op::VMed3I32 => cx.map(move |[a, b, c]| med(a as i32, b as i32, c as i32) as u32),
-        Op::VMed3U32 => cx.map(move |[a, b, c]| med(a, b, c)),
-        Op::VBcntU32B32 => cx.map(move |[a, b]| a.count_ones().wrapping_add(b)),
-        Op::VMbcntLoU32B32 => cx.map_lane(move |lane, a, b| {
-            let below = (1u64 << lane.min(32)).wrapping_sub(1) as u32;
-            (a & below).count_ones().wrapping_add(b)
-        }),
-        Op::VMbcntHiU32B32 => cx.map_lane(move |lane, a, b| {
-            let below = (1u32 << lane.saturating_sub(32)) - 1;
-            (a & below).count_ones().wrapping_add(b)
-        }),
-        Op::VLshlrevB64 => cx.map_shift(move |n, v| v << (n & 63)),
-        Op::VLshrrevB64 => cx.map_shift(move |n, v| v >> (n & 63)),
-        Op::VAshrrevI64 => cx.map_shift(move |n, v| (v as i64 >> (n & 63)) as u64),
-        Op::VCvtPkU16U32 => cx.map(move |[a, b]| a.min(0xffff) | b.min(0xffff) << 16),
-        Op::VCvtPkI16I32 => cx.map(move |[a, b]| {
-            let sat = |v: u32| (v as i32).clamp(-0x8000, 0x7fff) as u32 & 0xffff;
-            sat(a) | sat(b) << 16
-        }),
-        _ => return multiply(op, cx) || sums(op, cx),
-    }
-    true
+        Op::VMin3U32 => |cx| cx.map(|[a, b, c]| a.min(b).min(c)),
+        Op::VMax3U32 => |cx| cx.map(|[a, b, c]| a.max(b).max(c)),
+        Op::VMed3I32 => |cx| cx.map(|[a, b, c]| med(a as i32, b as i32, c as i32) as u32),
+        Op::VMed3U32 => |cx| cx.map(|[a, b, c]| med(a, b, c)),
+        Op::VBcntU32B32 => |cx| cx.map(|[a, b]| a.count_ones().wrapping_add(b)),
+        Op::VMbcntLoU32B32 => |cx| {
+            cx.map_lane(|lane, a, b| {
+                let below = (1u64 << lane.min(32)).wrapping_sub(1) as u32;
+                (a & below).count_ones().wrapping_add(b)
+            })
+        },
+        Op::VMbcntHiU32B32 => |cx| {
+            cx.map_lane(|lane, a, b| {
+                let below = (1u32 << lane.saturating_sub(32)) - 1;
+                (a & below).count_ones().wrapping_add(b)
+            })
+        },
+        Op::VLshlrevB64 => |cx| cx.map_shift(|n, v| v << (n & 63)),
+        Op::VLshrrevB64 => |cx| cx.map_shift(|n, v| v >> (n & 63)),
+        Op::VAshrrevI64 => |cx| cx.map_shift(|n, v| (v as i64 >> (n & 63)) as u64),
+        Op::VCvtPkU16U32 => |cx| cx.map(|[a, b]| a.min(0xffff) | b.min(0xffff) << 16),
+        Op::VCvtPkI16I32 => |cx| {
+            cx.map(|[a, b]| {
+                let sat = |v: u32| (v as i32).clamp(-0x8000, 0x7fff) as u32 & 0xffff;
+                sat(a) | sat(b) << 16
+            })
+        },
+        _ => return adding(op).or_else(|| multiplying(op)).or_else(|| sums(op)),
+    };
+    Some(run)
 }
 
 /// `a + b + carry` and the carry out.
@@ -156,106 +161,158 @@ fn difference(a: u32, b: u32, borrow: u32) -> (u32, bool) {
     (s, ((!a & b | (!a | b) & s) as i32) < 0)
 }
 
-fn add(op: Op, cx: &mut Cx) {
-    if cx.clamp {
-        return saturated(op, cx);
+/// Addition and subtraction with carry; they saturate with clamp.
+fn adding(op: Op) -> Option<Run> {
+    fn high((v, over): (u32, bool)) -> (u32, bool) {
+        (if over { u32::MAX } else { v }, over)
     }
-    match op {
-        Op::VAddU32 => cx.map_add(move |a, b| sum(a, b, 0)),
-        Op::VSubU32 => cx.map_add(move |a, b| difference(a, b, 0)),
-        Op::VSubrevU32 => cx.map_add(move |a, b| difference(b, a, 0)),
-        Op::VAddcU32 => cx.map_carry(sum),
-        Op::VSubbU32 => cx.map_carry(difference),
-        _ => cx.map_carry(move |a, b, c| difference(b, a, c)),
+    fn low((v, under): (u32, bool)) -> (u32, bool) {
+        (if under { 0 } else { v }, under)
     }
+    let run: Run = match op {
+        Op::VAddU32 => |cx| match cx.clamp {
+            false => cx.map_add(|a, b| sum(a, b, 0)),
+            true => cx.map_add(|a, b| high(sum(a, b, 0))),
+        },
+        Op::VSubU32 => |cx| match cx.clamp {
+            false => cx.map_add(|a, b| difference(a, b, 0)),
+            true => cx.map_add(|a, b| low(difference(a, b, 0))),
+        },
+        Op::VSubrevU32 => |cx| match cx.clamp {
+            false => cx.map_add(|a, b| difference(b, a, 0)),
+            true => cx.map_add(|a, b| low(difference(b, a, 0))),
+        },
+        Op::VAddcU32 => |cx| match cx.clamp {
+            false => cx.map_carry(sum),
+            true => cx.map_carry(|a, b, c| high(sum(a, b, c))),
+        },
+        Op::VSubbU32 => |cx| match cx.clamp {
+            false => cx.map_carry(difference),
+            true => cx.map_carry(|a, b, c| low(difference(a, b, c))),
+        },
+        Op::VSubbrevU32 => |cx| match cx.clamp {
+            false => cx.map_carry(|a, b, c| difference(b, a, c)),
+            true => cx.map_carry(|a, b, c| low(difference(b, a, c))),
+        },
+        _ => return None,
+    };
+    Some(run)
 }
 
-fn saturated(op: Op, cx: &mut Cx) {
-    let high = |(v, over): (u32, bool)| (if over { u32::MAX } else { v }, over);
-    let low = |(v, under): (u32, bool)| (if under { 0 } else { v }, under);
-    match op {
-        Op::VAddU32 => cx.map_add(move |a, b| high(sum(a, b, 0))),
-        Op::VSubU32 => cx.map_add(move |a, b| low(difference(a, b, 0))),
-        Op::VSubrevU32 => cx.map_add(move |a, b| low(difference(b, a, 0))),
-        Op::VAddcU32 => cx.map_carry(move |a, b, c| high(sum(a, b, c))),
-        Op::VSubbU32 => cx.map_carry(move |a, b, c| low(difference(a, b, c))),
-        _ => cx.map_carry(move |a, b, c| low(difference(b, a, c))),
-    }
+#[inline(always)]
+fn mul_i24(a: u32, b: u32) -> i64 {
+    i64::from(sext24(a)) * i64::from(sext24(b))
+}
+
+#[inline(always)]
+fn mul_u24(a: u32, b: u32) -> u64 {
+    u64::from(low24(a)) * u64::from(low24(b))
 }
 
 /// 24-bit and 64-bit multiplication.
-fn multiply(op: Op, cx: &mut Cx) -> bool {
-    let mul_i24 = |a, b| i64::from(sext24(a)) * i64::from(sext24(b));
-    let mul_u24 = |a, b| u64::from(low24(a)) * u64::from(low24(b));
-    let i128_of =
-        |a: u32, b: u32, c: u64| i128::from(i64::from(a as i32) * i64::from(b as i32)) + i128::from(c as i64);
-    match op {
-        Op::VMulI32I24 if cx.clamp => cx.map(move |[a, b]| sat_i32(mul_i24(a, b))),
-        Op::VMulI32I24 => cx.map(move |[a, b]| sext24(a).wrapping_mul(sext24(b)) as u32),
-        Op::VMulHiI32I24 => cx.map(move |[a, b]| (mul_i24(a, b) >> 32) as u32),
-        Op::VMulU32U24 if cx.clamp => cx.map(move |[a, b]| sat_u32(mul_u24(a, b))),
-        Op::VMulU32U24 => cx.map(move |[a, b]| low24(a).wrapping_mul(low24(b))),
-        Op::VMulHiU32U24 => cx.map(move |[a, b]| (mul_u24(a, b) >> 32) as u32),
-        Op::VMadI32I24 if cx.clamp => cx.map(move |[a, b, c]| sat_i32(mul_i24(a, b) + i64::from(c as i32))),
-        Op::VMadI32I24 => cx.map(move |[a, b, c]| (sext24(a).wrapping_mul(sext24(b)) as u32).wrapping_add(c)),
-        Op::VMadU32U24 if cx.clamp => cx.map(move |[a, b, c]| sat_u32(mul_u24(a, b) + u64::from(c))),
-        Op::VMadU32U24 => cx.map(move |[a, b, c]| low24(a).wrapping_mul(low24(b)).wrapping_add(c)),
-        Op::VMadU64U32 => {
+fn multiplying(op: Op) -> Option<Run> {
+    let run: Run = match op {
+        Op::VMulI32I24 => |cx| match cx.clamp {
+            false => cx.map(|[a, b]| sext24(a).wrapping_mul(sext24(b)) as u32),
+            true => cx.map(|[a, b]| sat_i32(mul_i24(a, b))),
+        },
+        Op::VMulHiI32I24 => |cx| cx.map(|[a, b]| (mul_i24(a, b) >> 32) as u32),
+        Op::VMulU32U24 => |cx| match cx.clamp {
+            false => cx.map(|[a, b]| low24(a).wrapping_mul(low24(b))),
+            true => cx.map(|[a, b]| sat_u32(mul_u24(a, b))),
+        },
+        Op::VMulHiU32U24 => |cx| cx.map(|[a, b]| (mul_u24(a, b) >> 32) as u32),
+        Op::VMadI32I24 => |cx| match cx.clamp {
+            false => cx.map(|[a, b, c]| (sext24(a).wrapping_mul(sext24(b)) as u32).wrapping_add(c)),
+            true => cx.map(|[a, b, c]| sat_i32(mul_i24(a, b) + i64::from(c as i32))),
+        },
+        Op::VMadU32U24 => |cx| match cx.clamp {
+            false => cx.map(|[a, b, c]| low24(a).wrapping_mul(low24(b)).wrapping_add(c)),
+            true => cx.map(|[a, b, c]| sat_u32(mul_u24(a, b) + u64::from(c))),
+        },
+        Op::VMadU64U32 => |cx| {
             let clamp = cx.clamp;
             cx.map_mad64(move |a, b, c| {
                 let (sum, carry) = (u64::from(a) * u64::from(b)).overflowing_add(c);
                 (if clamp & carry { u64::MAX } else { sum }, carry)
             });
-        }
-        Op::VMadI64I32 => {
-            // The mask gets bit 64 of the exact sum, its sign.
-            let clamp = cx.clamp;
-            cx.map_mad64(move |a, b, c| {
-                let sum = i128_of(a, b, c);
-                let kept = if clamp { sum.clamp(i64::MIN.into(), i64::MAX.into()) } else { sum };
-                (kept as u64, sum < 0)
-            });
-        }
-        _ => return false,
-    }
-    true
+        },
+        // The mask gets bit 64 of the exact sum, its sign: that of both if they agree, else there is no overflow.
+        Op::VMadI64I32 => |cx| match cx.clamp {
+            false => cx.map_mad64(|a, b, c| {
+                let (product, c) = (i64::from(a as i32) * i64::from(b as i32), c as i64);
+                let sum = product.wrapping_add(c);
+                (sum as u64, (product & c | (product ^ c) & sum) < 0)
+            }),
+            true => cx.map_mad64(|a, b, c| {
+                let product = i64::from(a as i32) * i64::from(b as i32);
+                let sum = i128::from(product) + i128::from(c as i64);
+                (sum.clamp(i64::MIN.into(), i64::MAX.into()) as u64, sum < 0)
+            }),
+        },
+        _ => return None,
+    };
+    Some(run)
+}
+
+/// A sum of two, saturated with clamp.
+#[inline(always)]
+fn total(clamp: bool, a: u32, b: u32) -> u32 {
+    let sum = u64::from(a) + u64::from(b);
+    if clamp { sat_u32(sum) } else { sum as u32 }
+}
+
+/// Four windows of the 64-bit source against one reference.
+fn window(v: u64, i: u32) -> u32 {
+    (v >> (8 * i)) as u32
+}
+
+fn quad_sad(cx: &mut Cx, masked: bool) {
+    let clamp = cx.clamp;
+    let half = |v: u32| if clamp { v.min(0xffff) } else { v & 0xffff };
+    cx.slow(2, |_, [a, b, c]| {
+        let sum = |i| half(sad(window(a, i), b as u32, masked) + ((c >> (16 * i)) as u32 & 0xffff));
+        ([sum(0) | sum(1) << 16, sum(2) | sum(3) << 16, 0, 0], false)
+    });
 }
 
 /// Sums of absolute differences.
-fn sums(op: Op, cx: &mut Cx) -> bool {
-    let clamp = cx.clamp;
-    let total = |v: u64| if clamp { sat_u32(v) } else { v as u32 };
-    let half = |v: u32| if clamp { v.min(0xffff) } else { v & 0xffff };
-    let add = |a: u32, b: u32| u64::from(a) + u64::from(b);
-    // Four windows of the 64-bit source against one reference.
-    let window = |v: u64, i: u32| (v >> (8 * i)) as u32;
-    match op {
-        Op::VSadU8 => cx.map(move |[a, b, c]| total(add(sad(a, b, false), c))),
-        Op::VMsadU8 => cx.map(move |[a, b, c]| total(add(sad(a, b, true), c))),
-        Op::VSadHiU8 => cx.map(move |[a, b, c]| total(add(sad(a, b, false) << 16, c))),
-        Op::VSadU16 => cx.map(move |[a, b, c]| {
-            let d = (a & 0xffff).abs_diff(b & 0xffff) + (a >> 16).abs_diff(b >> 16);
-            total(add(d, c))
-        }),
-        Op::VSadU32 => cx.map(move |[a, b, c]| total(add(a.abs_diff(b), c))),
-        Op::VQsadPkU16U8 | Op::VMqsadPkU16U8 => {
-            let masked = op == Op::VMqsadPkU16U8;
-            cx.slow(2, |_, [a, b, c]| {
-                let sum = |i| half(sad(window(a, i), b as u32, masked) + ((c >> (16 * i)) as u32 & 0xffff));
-                ([sum(0) | sum(1) << 16, sum(2) | sum(3) << 16, 0, 0], false)
+fn sums(op: Op) -> Option<Run> {
+    let run: Run = match op {
+        Op::VSadU8 => |cx| {
+            let clamp = cx.clamp;
+            cx.map(move |[a, b, c]| total(clamp, sad(a, b, false), c));
+        },
+        Op::VMsadU8 => |cx| {
+            let clamp = cx.clamp;
+            cx.map(move |[a, b, c]| total(clamp, sad(a, b, true), c));
+        },
+        Op::VSadHiU8 => |cx| {
+            let clamp = cx.clamp;
+            cx.map(move |[a, b, c]| total(clamp, sad(a, b, false) << 16, c));
+        },
+        Op::VSadU16 => |cx| {
+            let clamp = cx.clamp;
+            cx.map(move |[a, b, c]| {
+                let d = (a & 0xffff).abs_diff(b & 0xffff) + (a >> 16).abs_diff(b >> 16);
+                total(clamp, d, c)
             });
-        }
-        Op::VMqsadU32U8 => {
+        },
+        Op::VSadU32 => |cx| {
+            let clamp = cx.clamp;
+            cx.map(move |[a, b, c]| total(clamp, a.abs_diff(b), c));
+        },
+        Op::VQsadPkU16U8 => |cx| quad_sad(cx, false),
+        Op::VMqsadPkU16U8 => |cx| quad_sad(cx, true),
+        Op::VMqsadU32U8 => |cx| {
             // The accumulator has four dwords: take it along by register.
-            let add = cx.quad(2);
+            let (clamp, add) = (cx.clamp, cx.quad(2));
             cx.slow(4, |lane, [a, b, _]| {
-                let sum = |i| {
-                    total(u64::from(sad(window(a, i), b as u32, true)) + u64::from(add[lane][i as usize]))
-                };
+                let sum = |i| total(clamp, sad(window(a, i), b as u32, true), add[lane][i as usize]);
                 ([sum(0), sum(1), sum(2), sum(3)], false)
             });
-        }
-        _ => return false,
-    }
-    true
+        },
+        _ => return None,
+    };
+    Some(run)
 }

@@ -1,6 +1,8 @@
 //! Vector ALU: what VOP1, VOP2, VOP3 and VOPC compute in each lane. Plain instructions run on the registers
-//! in place; output modifiers, SDWA and DPP go through [`prepare`], on a copy of their operands.
+//! in place; output modifiers, SDWA and DPP go through [`prepare`], on a copy of their operands. A loaded program has them
+//! [bound](Vector) to their operands; [`execute`] is the definition, and does what is not bound.
 
+mod bound;
 mod compare;
 mod cross;
 mod div;
@@ -8,15 +10,20 @@ mod double;
 mod float;
 mod half;
 mod int;
+mod moved;
 mod num;
 mod operation;
 mod prepare;
 mod row_engine;
+mod source;
 #[cfg(test)]
 mod tests;
 mod transcendental;
 mod vector;
 mod wide;
+
+pub(super) use bound::Vector;
+pub(super) use moved::Moved;
 
 use super::inst::{Format, Inst, NO_SDST};
 use super::op::Op;
@@ -73,7 +80,8 @@ pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
     let dst = if compare.is_some() { 0 } else { vector_row(inst, regs, inst.dst, entry.dst)? };
     let file = regs.v.chunks_mut().as_flattened_mut().as_chunks_mut().0;
     let mask_out = 0;
-    let mut cx = Cx { file, dst, src, and, xor, clamp: false, lanes, mask_in, mask_out, mode };
+    let modified = inst.abs | inst.neg != 0;
+    let mut cx = Cx { file, dst, src, modified, and, xor, clamp: false, lanes, mask_in, mask_out, mode };
     if let Some(compare) = compare {
         let found = compare::run(compare, entry.src[0], &mut cx);
         write_condition(inst, regs, found, compare.exec);

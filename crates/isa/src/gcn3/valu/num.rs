@@ -105,7 +105,8 @@ pub(super) fn half_toward_zero(x: f32) -> u32 {
     let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
     // Whole units of 2^-24; larger numbers do not matter here, but must not be too large for an integer.
     let small = if magnitude < 113 << 23 { magnitude } else { 0 };
-    let denormal = (f32::from_bits(small) * 16_777_216.0) as i32 as u32;
+    let units = trunc32(f32::from_bits(small) * 16_777_216.0);
+    let denormal = (units + 8_388_608.0).to_bits() & 0x7f_ffff;
     let normal = magnitude.wrapping_sub(112 << 23) >> 13;
     let normal = if normal > 0x7bff { 0x7bff } else { normal };
     let normal = if magnitude >= 0x7f80_0000 { 0x7c00 } else { normal };
@@ -128,6 +129,17 @@ pub(super) fn add_odd32(p: f32, c: f32) -> f32 {
     let bits = s.to_bits();
     let inexact = (error > 0.0) | (error < 0.0);
     let step = if (error.to_bits() ^ bits) >> 31 == 0 { 1 } else { u32::MAX };
+    f32::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(step) } else { bits })
+}
+
+/// An f64 rounded to odd in f32: rounding the result again to at most 22 bits is as good as rounding once.
+#[inline(always)]
+pub(super) fn f32_odd(x: f64) -> f32 {
+    let near = x as f32;
+    let (bits, back) = (near.to_bits(), f64::from(near));
+    // The nearest is even: the odd neighbour lies on the other side of the number.
+    let step = if back.abs() < x.abs() { 1 } else { u32::MAX };
+    let inexact = (back < x) | (back > x);
     f32::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(step) } else { bits })
 }
 
@@ -215,6 +227,29 @@ pub(super) fn ceil64(x: f64) -> f64 {
 #[inline(always)]
 pub(super) fn trunc64(x: f64) -> f64 {
     floor64(x.abs()).copysign(x)
+}
+
+/// Added to a whole number below 2^51 in size, it leaves the number in the low bits, in two's complement.
+pub(super) const WHOLE: f64 = 6_755_399_441_055_744.0;
+
+/// A whole number as an integer, held within `low` and `high`, which fit into 33 bits; 0 for a NaN. In place of a cast, because loops
+/// with that do not vectorise.
+#[inline(always)]
+pub(super) fn whole(x: f64, low: f64, high: f64) -> u32 {
+    let held = if x < low { low } else { x };
+    let held = if held > high { high } else { held };
+    let bits = (held + WHOLE).to_bits() as u32;
+    if x.is_nan() { 0 } else { bits }
+}
+
+#[inline(always)]
+pub(super) fn whole_i32(x: f64) -> u32 {
+    whole(x, -2_147_483_648.0, 2_147_483_647.0)
+}
+
+#[inline(always)]
+pub(super) fn whole_u32(x: f64) -> u32 {
+    whole(x, 0.0, 4_294_967_295.0)
 }
 
 /// Mantissa in [0.5, 1) and exponent; zero, infinity and NaN are their own mantissa with exponent 0.

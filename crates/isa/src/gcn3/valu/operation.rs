@@ -4,25 +4,31 @@ use super::super::inst::{Inst, NO_SDST};
 use super::super::op::Op;
 use super::super::operand::{Operand, Ty, sreg};
 use super::super::state::Regs;
-use super::row_engine::{Cx, Src};
+use super::row_engine::{Cx, Run, Src};
 use super::{double, float, half, int};
 use crate::{Mask, Trap};
+
+/// The loop of an operation that is no comparison; none if it does not exist, or not with clamp.
+pub(super) fn find(inst: &Inst, clamp: bool) -> Option<Run> {
+    let entry = inst.entry();
+    let op = inst.op;
+    match (entry.src[0], entry.dst) {
+        (Ty::F32, Ty::F64) => double::find(op),
+        (Ty::F32, _) => float::find(op),
+        (Ty::F64, _) | (_, Ty::F64) => double::find(op),
+        (Ty::F16, _) => half::find(op),
+        (_, Ty::F32) => float::find(op),
+        (_, Ty::F16 | Ty::I16 | Ty::U16 | Ty::B16) => half::find_int(op, clamp).or_else(|| int::find(op)),
+        _ => int::find(op),
+    }
+}
 
 /// Runs an operation that is no comparison.
 #[inline(always)]
 pub(super) fn run(inst: &Inst, cx: &mut Cx) -> Result<(), Trap> {
-    let entry = inst.entry();
-    let op = inst.op;
-    let done = match (entry.src[0], entry.dst) {
-        (Ty::F32, Ty::F64) => double::run(op, cx),
-        (Ty::F32, _) => float::run(op, cx),
-        (Ty::F64, _) | (_, Ty::F64) => double::run(op, cx),
-        (Ty::F16, _) => half::run(op, cx),
-        (_, Ty::F32) => float::run(op, cx),
-        (_, Ty::F16 | Ty::I16 | Ty::U16 | Ty::B16) => half::run_int(op, cx) || int::run(op, cx),
-        _ => int::run(op, cx),
-    };
-    if done { Ok(()) } else { Err(unsupported(inst)) }
+    let run = find(inst, cx.clamp).ok_or_else(|| unsupported(inst))?;
+    run(cx);
+    Ok(())
 }
 
 #[cold]
@@ -74,7 +80,7 @@ pub(super) fn bad_operand(inst: &Inst, operand: Operand) -> Trap {
 
 /// Source `i` as a row or the value all lanes read, abs and neg applied to the latter by the engine.
 #[inline(always)]
-pub(super) fn resolve(inst: &Inst, regs: &mut Regs, i: usize, ty: Ty) -> Result<Src, Trap> {
+pub(super) fn resolve(inst: &Inst, regs: &mut Regs, i: usize, ty: Ty) -> Result<Src<'static>, Trap> {
     Ok(match inst.src[i] {
         Operand::Vgpr(_) => Src::Row(vector_row(inst, regs, inst.src[i], ty)?),
         Operand::Sgpr(n) if ty.dwords() == 1 => Src::Splat(regs.s[usize::from(n & 127)].into()),
@@ -86,14 +92,18 @@ pub(super) fn resolve(inst: &Inst, regs: &mut Regs, i: usize, ty: Ty) -> Result<
     })
 }
 
-/// The condition mask of a comparison; v_cmpx also makes it EXEC.
-pub(super) fn write_condition(inst: &Inst, regs: &mut Regs, found: Mask, exec: bool) {
-    let pair = match inst.dst {
+/// Where the condition mask of a comparison goes.
+pub(super) fn condition_pair(inst: &Inst) -> u8 {
+    match inst.dst {
         Operand::Sgpr(pair) => pair,
         _ if inst.sdst != NO_SDST => inst.sdst,
         _ => sreg::VCC,
-    };
-    regs.set_pair(pair, found);
+    }
+}
+
+/// The condition mask of a comparison; v_cmpx also makes it EXEC.
+pub(super) fn write_condition(inst: &Inst, regs: &mut Regs, found: Mask, exec: bool) {
+    regs.set_pair(condition_pair(inst), found);
     if exec {
         regs.set_pair(sreg::EXEC, found);
     }

@@ -84,6 +84,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
         file: &mut small.0,
         dst: DST,
         src: SOURCE.map(Src::Row),
+        modified: false,
         and: [!0; 3],
         xor: [0; 3],
         clamp: inst.clamp() && !entry.dst.is_float(),
@@ -131,13 +132,14 @@ fn copy(small: &mut Small, regs: &Regs, source: Src, row: usize, ty: Ty) {
                 let from = regs.v.row(from + d);
                 out[..from.len()].copy_from_slice(from);
             }
+            Src::Copy(row) => *out = *row,
             Src::Splat(v) => *out = [if d < 2 { (v >> (32 * d)) as u32 } else { 0 }; LANES],
         }
     }
 }
 
 /// The lane `lane` reads, none outside the row or wave.
-fn source_lane(ctrl: DppCtrl, lane: usize) -> Option<usize> {
+pub(super) fn source_lane(ctrl: DppCtrl, lane: usize) -> Option<usize> {
     let (row, at) = (lane & !15, lane & 15);
     let within = |at: Option<usize>| at.filter(|&at| at < 16).map(|at| row + at);
     match ctrl {

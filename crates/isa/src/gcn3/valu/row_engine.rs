@@ -6,28 +6,21 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::super::state::mode;
+use super::source::rows_after_splat;
+pub(super) use super::source::{LANES, NONE, Row, Src, each, fetch, pack, row, rows, unpack, wide};
 use super::vector::{fused, vector};
 use crate::Mask;
 use crate::lanes::{CHUNK, bits};
 use std::array::from_fn;
-
-pub(super) const LANES: usize = 64;
-/// A register: the engine knows only full waves; narrower ones run on a copy.
-pub(super) type Row = [u32; LANES];
-
-/// A source: its (low) row, or one value for all lanes.
-#[derive(Clone, Copy)]
-pub(super) enum Src {
-    Row(usize),
-    Splat(u64),
-}
 
 /// One instruction at work.
 pub(super) struct Cx<'a> {
     pub file: &'a mut [Row],
     /// First row of the destination.
     pub dst: usize,
-    pub src: [Src; 3],
+    pub src: [Src<'a>; 3],
+    /// abs or neg stand somewhere; otherwise `and` and `xor` change nothing.
+    pub modified: bool,
     /// What abs and neg do to the dword with the sign of a source: `x & and ^ xor`.
     pub and: [u32; 3],
     pub xor: [u32; 3],
@@ -38,6 +31,9 @@ pub(super) struct Cx<'a> {
     pub mask_out: Mask,
     pub mode: u32,
 }
+
+/// The loop of one operation.
+pub(super) type Run = fn(&mut Cx);
 
 pub(super) const NAN32: u32 = 0xffc0_0000;
 pub(super) const QUIET32: u32 = 1 << 22;
@@ -55,11 +51,6 @@ pub(super) fn flush(v: u32, keep: u32) -> u32 {
 }
 
 #[inline(always)]
-pub(super) fn wide(low: u32, high: u32) -> u64 {
-    u64::from(low) | u64::from(high) << 32
-}
-
-#[inline(always)]
 fn any_nan(x: &Row) -> bool {
     let mut any = 0;
     for i in 0..LANES / 2 {
@@ -68,84 +59,6 @@ fn any_nan(x: &Row) -> bool {
     }
     any != 0
 }
-
-/// A mask from 0 and 1 per lane.
-#[inline(always)]
-pub(super) fn pack(flags: &[u8; LANES]) -> Mask {
-    let mut mask = 0;
-    for (c, bytes) in flags.as_chunks::<CHUNK>().0.iter().enumerate() {
-        // The product gathers the lowest bits of the bytes in its highest byte.
-        let bits = u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        mask |= bits << (c * CHUNK);
-    }
-    mask
-}
-
-/// The mask as 0 and 1 per lane.
-#[inline(always)]
-fn unpack(mask: Mask) -> Row {
-    let mut out = [0; LANES];
-    for c in 0..LANES / CHUNK {
-        let byte = (mask >> (c * CHUNK)) as u32 & 0xff;
-        for i in 0..CHUNK {
-            out[c * CHUNK + i] = if byte & (1 << i) != 0 { 1 } else { 0 };
-        }
-    }
-    out
-}
-
-/// A source as a row; a splat is spread out in `buffer`. `high` takes the upper dword.
-#[inline(always)]
-pub(super) fn fetch<'x>(file: &'x [Row], src: Src, high: bool, buffer: &'x mut Option<Row>) -> &'x Row {
-    match src {
-        Src::Row(row) => &file[row + usize::from(high)],
-        Src::Splat(v) => buffer.insert([(v >> if high { 32 } else { 0 }) as u32; LANES]),
-    }
-}
-
-/// Stands for sources an operation does not have.
-pub(super) static NONE: Row = [0; LANES];
-
-/// The first `N` sources as rows.
-macro_rules! rows {
-    ($cx:expr, $n:ident, $name:ident) => {
-        let (mut buffer0, mut buffer1, mut buffer2) = (None, None, None);
-        let file: &[Row] = $cx.file;
-        let mut $name: [&Row; $n] = [&NONE; $n];
-        $name[0] = fetch(file, $cx.src[0], false, &mut buffer0);
-        if $n > 1 {
-            $name[1] = fetch(file, $cx.src[1], false, &mut buffer1);
-        }
-        if $n > 2 {
-            $name[2] = fetch(file, $cx.src[2], false, &mut buffer2);
-        }
-    };
-}
-
-/// A lane of every source.
-#[inline(always)]
-pub(super) fn each<const N: usize, T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; N] {
-    let mut out = [T::default(); N];
-    for s in 0..N {
-        out[s] = f(s);
-    }
-    out
-}
-
-/// One source as a row, or both halves of a 64-bit one.
-macro_rules! row {
-    ($cx:expr, $s:expr, $low:ident) => {
-        let mut buffer = None;
-        let $low = fetch($cx.file, $cx.src[$s], false, &mut buffer);
-    };
-    ($cx:expr, $s:expr, $low:ident, $high:ident) => {
-        let (mut low_buffer, mut high_buffer) = (None, None);
-        let $low = fetch($cx.file, $cx.src[$s], false, &mut low_buffer);
-        let $high = fetch($cx.file, $cx.src[$s], true, &mut high_buffer);
-    };
-}
-
-pub(super) use {row, rows};
 
 impl Cx<'_> {
     #[inline(always)]
@@ -167,6 +80,12 @@ impl Cx<'_> {
     #[inline(always)]
     pub fn flush_out64(&self) -> bool {
         self.mode & (1 << 7) == 0
+    }
+
+    /// What remains of a half that is a denormal.
+    #[inline(always)]
+    pub fn keep_half(&self) -> u32 {
+        if self.flush_out64() { 0x8000 } else { 0xffff }
     }
 
     #[inline(always)]
@@ -191,10 +110,17 @@ impl Cx<'_> {
         vector(
             #[inline(always)]
             move || {
-                rows!(self, N, src);
                 let mut out = [0; LANES];
-                for i in 0..LANES {
-                    out[i] = f(each(|s| src[s][i]));
+                if let Src::Splat(first) = self.src[0] {
+                    rows_after_splat!(self, N, src);
+                    for i in 0..LANES {
+                        out[i] = f(each(|s| if s == 0 { first as u32 } else { src[s][i] }));
+                    }
+                } else {
+                    rows!(self, N, src);
+                    for i in 0..LANES {
+                        out[i] = f(each(|s| src[s][i]));
+                    }
                 }
                 self.put(0, &out);
             },
@@ -294,6 +220,13 @@ impl Cx<'_> {
         )
     }
 
+    /// The same for what depends on IEEE mode.
+    #[inline(always)]
+    pub fn map_ieee<const N: usize>(&mut self, f: impl Fn([u32; N], bool) -> u32) {
+        let ieee = self.ieee();
+        self.map_float(move |v| f(v, ieee));
+    }
+
     /// The same with the active lanes only, for what does not vectorise.
     #[inline(never)]
     pub fn map_float_heavy<const N: usize>(&mut self, f: impl Fn([u32; N]) -> u32) {
@@ -349,15 +282,36 @@ impl Cx<'_> {
         vector(
             #[inline(always)]
             move || {
-                let (and, xor) = (self.and, self.xor);
-                rows!(self, N, src);
                 let mut out = [0; LANES];
-                for i in 0..LANES {
-                    let v = f(each(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep_in))));
-                    out[i] = flush(v.to_bits(), keep_out);
+                match self.src[0] {
+                    Src::Splat(first) if !self.modified => {
+                        let first = f32::from_bits(flush(first as u32, keep_in));
+                        rows_after_splat!(self, N, src);
+                        for i in 0..LANES {
+                            let value = |s: usize| f32::from_bits(flush(src[s][i], keep_in));
+                            let v = f(each(|s| if s == 0 { first } else { value(s) }));
+                            out[i] = flush(v.to_bits(), keep_out);
+                        }
+                    }
+                    _ if !self.modified => {
+                        rows!(self, N, src);
+                        for i in 0..LANES {
+                            let v = f(each(|s| f32::from_bits(flush(src[s][i], keep_in))));
+                            out[i] = flush(v.to_bits(), keep_out);
+                        }
+                    }
+                    _ => {
+                        let (and, xor) = (self.and, self.xor);
+                        rows!(self, N, src);
+                        for i in 0..LANES {
+                            let v = f(each(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep_in))));
+                            out[i] = flush(v.to_bits(), keep_out);
+                        }
+                    }
                 }
                 if any_nan(&out) {
-                    fix_nan32(&mut out, src, and, xor);
+                    rows!(self, N, src);
+                    fix_nan32(&mut out, src, self.and, self.xor);
                 }
                 self.put(0, &out);
             },
@@ -429,12 +383,22 @@ impl Cx<'_> {
         self.map_float_heavy(f);
     }
 
+    /// The lanes where a relation of f32 sources holds.
+    #[inline(always)]
+    pub fn test_f32(&mut self, f: impl Fn(f32, f32) -> bool) -> Mask {
+        let keep = self.keep_in32();
+        self.test(keep, move |a, b| f(f32::from_bits(a), f32::from_bits(b)))
+    }
+
     /// The lanes where a test of 32-bit sources holds; float modifiers apply, denormals become `keep` of them.
     #[inline(never)]
     pub fn test(&mut self, keep: u32, f: impl Fn(u32, u32) -> bool) -> Mask {
         vector(
             #[inline(always)]
             move || {
+                if !self.modified {
+                    return self.pairs(|a, b| f(flush(a, keep), flush(b, keep)));
+                }
                 let (and, xor) = (self.and, self.xor);
                 row!(self, 0, a);
                 row!(self, 1, b);
@@ -453,16 +417,42 @@ impl Cx<'_> {
     pub fn test_bits(&mut self, f: impl Fn(u32, u32) -> bool) -> Mask {
         vector(
             #[inline(always)]
-            move || {
-                row!(self, 0, a);
-                row!(self, 1, b);
-                let mut found = [0; LANES];
+            move || self.pairs(f),
+        )
+    }
+
+    /// The lanes where a test of the first two sources as they stand holds.
+    #[inline(always)]
+    fn pairs(&self, f: impl Fn(u32, u32) -> bool) -> Mask {
+        let mut found = [0; LANES];
+        match (self.src[0], self.src[1]) {
+            (Src::Row(a), Src::Row(b)) => {
+                let (a, b) = (&self.file[a], &self.file[b]);
                 for i in 0..LANES {
                     found[i] = f(a[i], b[i]).into();
                 }
-                pack(&found) & self.lanes
-            },
-        )
+            }
+            (Src::Splat(a), Src::Row(b)) => {
+                let (a, b) = (a as u32, &self.file[b]);
+                for i in 0..LANES {
+                    found[i] = f(a, b[i]).into();
+                }
+            }
+            (Src::Row(a), Src::Splat(b)) => {
+                let (a, b) = (&self.file[a], b as u32);
+                for i in 0..LANES {
+                    found[i] = f(a[i], b).into();
+                }
+            }
+            _ => {
+                row!(self, 0, a);
+                row!(self, 1, b);
+                for i in 0..LANES {
+                    found[i] = f(a[i], b[i]).into();
+                }
+            }
+        }
+        pack(&found) & self.lanes
     }
 
     /// Whether a test of the first dwords of the sources (`HIGH`: the second ones) holds in all active lanes.
@@ -489,6 +479,8 @@ impl Cx<'_> {
     /// The four dwords of a source in every lane.
     pub fn quad(&self, s: usize) -> [[u32; 4]; LANES] {
         let dword = |lane: usize, d: usize| match self.src[s] {
+            Src::Copy(row) if d == 0 => row[lane],
+            Src::Copy(_) => 0,
             Src::Row(row) => self.file[row + d][lane],
             Src::Splat(v) if d == 0 => v as u32,
             Src::Splat(_) => 0,
@@ -503,6 +495,7 @@ impl Cx<'_> {
         for lane in bits(self.lanes) {
             let i = lane as usize;
             let src = self.src.map(|s| match s {
+                Src::Copy(row) => row[i].into(),
                 Src::Row(row) => wide(self.file[row][i], self.file.get(row + 1).map_or(0, |high| high[i])),
                 Src::Splat(v) => v,
             });

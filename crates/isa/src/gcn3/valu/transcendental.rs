@@ -1,7 +1,7 @@
 //! Reciprocals, roots, exponential, logarithm, sine and cosine: the machine's definition of them
 //! (docs/gcn3-transcendentals.md). Only + − × ÷ and sqrt of f64, so every host gives the same bits.
 
-use super::num::rndne64;
+use super::num::{WHOLE, rndne64};
 use std::f64::consts::{LN_2, SQRT_2, TAU};
 
 /// Sum of `c[k] * x^k`.
@@ -45,9 +45,6 @@ const ATANH: [f64; 13] = {
     }
     out
 };
-
-/// Added to a whole number below 2^51 in size, it leaves the number in the low bits, in two's complement.
-const WHOLE: f64 = 6_755_399_441_055_744.0;
 
 /// 2^x for |x| below 1000, beyond that 0 or infinity. Choices instead of branches, here and below: loops over
 /// lanes vectorise.

@@ -1,5 +1,5 @@
-//! Row loops compiled twice: for every x86-64 (or other host), and for AVX2 with FMA, chosen when the program
-//! runs. Both give the same bits: the compiler never fuses or reorders float operations by itself.
+//! Row loops compiled three times: for every x86-64 (or other host), for AVX2 with FMA, and for AVX-512, chosen when the program
+//! runs. All give the same bits: the compiler never fuses or reorders float operations by itself.
 
 use pulp::Arch;
 use std::sync::LazyLock;
@@ -10,16 +10,26 @@ static HOST: LazyLock<Arch> = LazyLock::new(Arch::new);
 #[inline(always)]
 fn host() -> Arch {
     #[cfg(test)]
-    if PLAIN.get() {
-        return Arch::Scalar;
+    if let Some(arch) = INSTEAD.get() {
+        return arch;
     }
     *HOST
 }
 
 #[cfg(test)]
 thread_local! {
-    /// Run the loops for any host.
-    pub(super) static PLAIN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// Run the loops for another host.
+    pub(super) static INSTEAD: std::cell::Cell<Option<Arch>> = const { std::cell::Cell::new(None) };
+}
+
+/// The other hosts whose loops can run here.
+#[cfg(test)]
+pub(super) fn others() -> Vec<Arch> {
+    #[cfg(target_arch = "x86_64")]
+    let avx2 = pulp::x86::V3::try_new().map(Arch::V3);
+    #[cfg(not(target_arch = "x86_64"))]
+    let avx2 = None;
+    [Some(Arch::Scalar), avx2].into_iter().flatten().collect()
 }
 
 /// Runs `f`, whose loops are compiled for the host's vector instructions. What it calls must be inlined to

@@ -138,6 +138,38 @@ impl Cx<'_> {
         )
     }
 
+    /// ldexp where sources and results are ordinary numbers: the exponent moves. False, and nothing done, if they are not.
+    #[inline(never)]
+    pub fn ldexp_plain(&mut self) -> bool {
+        vector(
+            #[inline(always)]
+            move || {
+                let (and, xor) = (self.and[0], self.xor[0]);
+                row!(self, 0, low, high);
+                row!(self, 1, b);
+                let mut out = [0; LANES];
+                let mut odd = [0; LANES];
+                for i in 0..LANES {
+                    let v = high[i] & and ^ xor;
+                    let (exponent, n) = ((v >> 20 & 0x7ff) as i32, b[i] as i32);
+                    let near = (n > -4096) & (n < 4096);
+                    let n = if near { n } else { 0 };
+                    let to = exponent + n;
+                    let plain = near & (exponent > 0) & (exponent < 0x7ff) & (to > 0) & (to < 0x7ff);
+                    odd[i] = (!plain).into();
+                    out[i] = v.wrapping_add((n as u32) << 20);
+                }
+                if pack(&odd) & self.lanes != 0 {
+                    return false;
+                }
+                let low = *low;
+                self.put(0, &low);
+                self.put(1, &out);
+                true
+            },
+        )
+    }
+
     /// An f64 source, a result of 32 bits.
     #[inline(never)]
     pub fn f64_bits(&mut self, f: impl Fn(f64) -> u32) {
@@ -199,6 +231,13 @@ impl Cx<'_> {
         )
     }
 
+    /// The lanes where a relation of f64 sources holds.
+    #[inline(always)]
+    pub fn test_f64(&mut self, f: impl Fn(f64, f64) -> bool) -> Mask {
+        let f = move |a, b| f(f64::from_bits(a), f64::from_bits(b));
+        if self.flush_in64() { self.test_wide::<true>(f) } else { self.test_wide::<false>(f) }
+    }
+
     /// A test of 64-bit sources, with modifiers and flushed if `FLUSH`.
     #[inline(never)]
     pub fn test_wide<const FLUSH: bool>(&mut self, f: impl Fn(u64, u64) -> bool) -> Mask {
@@ -222,14 +261,19 @@ impl Cx<'_> {
 
     /// A test of an f64 as it stands against a 32-bit source.
     pub fn test_class64(&mut self, f: impl Fn(u64, u32) -> bool) -> Mask {
-        let (and, xor) = (self.and[0], self.xor[0]);
-        row!(self, 0, a, high);
-        row!(self, 1, b);
-        let mut found = [0; LANES];
-        for i in 0..LANES {
-            found[i] = f(wide(a[i], high[i] & and ^ xor), b[i]).into();
-        }
-        pack(&found) & self.lanes
+        vector(
+            #[inline(always)]
+            move || {
+                let (and, xor) = (self.and[0], self.xor[0]);
+                row!(self, 0, a, high);
+                row!(self, 1, b);
+                let mut found = [0; LANES];
+                for i in 0..LANES {
+                    found[i] = f(wide(a[i], high[i] & and ^ xor), b[i]).into();
+                }
+                pack(&found) & self.lanes
+            },
+        )
     }
 }
 

@@ -1,5 +1,6 @@
 //! Semantics against references written another way: bit loops, wide arithmetic, a plain byte array.
 
+mod bound;
 mod buffers;
 mod compiled;
 mod coverage;

@@ -27,8 +27,8 @@ fn kinds() -> Vec<u16> {
 
 /// Runs `inst` on the inputs, 64 at a time, and compares each lane.
 fn compare(inst: &Inst, mode: u32, inputs: &[[u16; 3]], wanted: impl Fn([u16; 3]) -> u16) {
-    for plain in [false, true] {
-        vector::PLAIN.set(plain);
+    for arch in vector::others().into_iter().map(Some).chain([None]) {
+        vector::INSTEAD.set(arch);
         for some in inputs.chunks(64) {
             let mut r = regs(mode);
             for (lane, input) in some.iter().enumerate() {
@@ -44,14 +44,13 @@ fn compare(inst: &Inst, mode: u32, inputs: &[[u16; 3]], wanted: impl Fn([u16; 3]
                 assert_eq!(
                     got,
                     u64::from(wanted),
-                    "{} of {input:x?}, mode {mode:#x}, plain {plain}, abs {:b}, neg {:b}",
+                    "{} of {input:x?}, mode {mode:#x}, {arch:?}, abs {:b}, neg {:b}",
                     inst.op.name(),
                     inst.abs,
                     inst.neg
                 );
             }
         }
-        vector::PLAIN.set(false);
     }
 }
 

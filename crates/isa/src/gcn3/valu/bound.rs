@@ -1,0 +1,207 @@
+//! A plain vector instruction bound to its operands when the program is loaded: the loop of its operation, rows, scalar
+//! registers and constants of its sources. What is unusual (clamp, omod, operands that trap, other roundings, index mode) is not
+//! bound or is left to [`super::execute`], which stays the definition of them all.
+
+use super::super::inst::{Format, Inst, NO_SDST};
+use super::super::op::Op;
+use super::super::operand::{Operand, Ty, sreg};
+use super::super::state::{Regs, mode};
+use super::compare::{self, Test};
+use super::cross;
+use super::operation::{condition_pair, find, modifiers_in_place, sign_bit};
+use super::row_engine::{Cx, Row, Run, Src};
+use crate::Mask;
+
+/// Under these bits of MODE an instruction may do something else than it says, or trap.
+const UNUSUAL: u32 = mode::GPR_IDX | mode::VSKIP | 15;
+
+/// Where a source comes from.
+#[derive(Clone, Copy)]
+enum Source {
+    /// Row of the (first) vector register.
+    Row(u8),
+    /// One scalar register, or two.
+    Scalar(u8),
+    Pair(u8),
+    Constant(u64),
+}
+
+#[derive(Clone, Copy)]
+enum Loop {
+    /// Writes the destination's rows; its carries go to a scalar pair, if it has one.
+    Rows { run: Run, carry: u8 },
+    /// Writes a mask, to EXEC too for v_cmpx.
+    Compare { test: Test, pair: u8, exec: bool },
+}
+
+/// A vector instruction that only needs registers.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Vector {
+    run: Loop,
+    /// Rows the wave must have.
+    rows: u16,
+    dst: u8,
+    /// abs and neg stand somewhere: see [`Cx::and`].
+    modified: bool,
+    /// Scalar pair read as a mask, or [`NO_SDST`].
+    mask: u8,
+    src: [Source; 3],
+    and: [u32; 3],
+    xor: [u32; 3],
+}
+
+impl std::fmt::Debug for Vector {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Vector").field("rows", &self.rows).field("dst", &self.dst).finish_non_exhaustive()
+    }
+}
+
+/// A source as it can be bound; none where [`super::operation::resolve`] decides when the instruction runs.
+fn source(operand: Operand, ty: Ty) -> Option<Source> {
+    Some(match operand {
+        Operand::Vgpr(row) => Source::Row(row),
+        Operand::Sgpr(n) if ty.dwords() == 1 => Source::Scalar(n & 127),
+        Operand::Sgpr(n) => Source::Pair(n & 127),
+        Operand::InlineInt(_) | Operand::InlineFloat(_) | Operand::Literal(_) => {
+            Source::Constant(operand.constant(ty)?)
+        }
+        Operand::None | Operand::VccZ | Operand::ExecZ | Operand::Scc | Operand::LdsDirect => return None,
+    })
+}
+
+impl Vector {
+    /// Binds an instruction of the vector ALU; none if it is not plain.
+    pub fn bind(inst: &Inst) -> Option<Vector> {
+        let plain = matches!(inst.format, Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3);
+        if plain { Vector::operands(inst) } else { None }
+    }
+
+    /// The same, whatever its encoding does to sources and destination.
+    pub(super) fn operands(inst: &Inst) -> Option<Vector> {
+        if inst.omod != 0 || inst.clamp() || cross::is_one(inst.op) {
+            return None;
+        }
+        let entry = inst.entry();
+        let modified = inst.abs | inst.neg != 0;
+        if modified && !modifiers_in_place(inst) {
+            return None;
+        }
+        let (mut and, mut xor) = ([!0; 3], [0; 3]);
+        let mut src = [Source::Constant(0); 3];
+        let mut mask = NO_SDST;
+        let mut rows = 0;
+        for (i, &ty) in entry.src.iter().enumerate().take_while(|(_, ty)| **ty != Ty::None) {
+            let sign = sign_bit(ty);
+            and[i] = if inst.abs >> i & 1 == 1 { !sign } else { !0 };
+            xor[i] = if inst.neg >> i & 1 == 1 { sign } else { 0 };
+            match source(inst.src[i], ty)? {
+                Source::Pair(pair) if ty == Ty::Mask => mask = pair,
+                _ if ty == Ty::Mask => return None,
+                Source::Row(row) => {
+                    rows = rows.max(u16::from(row) + u16::from(ty.dwords()));
+                    src[i] = Source::Row(row);
+                }
+                other => src[i] = other,
+            }
+        }
+        if matches!(inst.op, Op::VDivFmasF32 | Op::VDivFmasF64) {
+            mask = sreg::VCC;
+        }
+        let (run, dst) = if let Some(what) = entry.compare() {
+            let test = compare::find(what, entry.src[0]);
+            if test.swap {
+                src.swap(0, 1);
+                and.swap(0, 1);
+                xor.swap(0, 1);
+            }
+            (Loop::Compare { test, pair: condition_pair(inst), exec: what.exec }, 0)
+        } else {
+            let Operand::Vgpr(dst) = inst.dst else { return None };
+            rows = rows.max(u16::from(dst) + u16::from(entry.dst.dwords()));
+            (Loop::Rows { run: find(inst, false)?, carry: inst.sdst }, dst)
+        };
+        Some(Vector { run, rows, dst, modified, mask, src, and, xor })
+    }
+
+    /// The lanes it executes in; none if something is unusual.
+    #[inline(always)]
+    pub(super) fn lanes(&self, regs: &Regs, path: Mask) -> Option<Mask> {
+        let lanes = regs.exec();
+        let usual = regs.mode & UNUSUAL == 0 && lanes & !path == 0 && regs.v.lanes() == 64;
+        (usual && regs.v.has(self.rows.into())).then_some(lanes)
+    }
+
+    /// Executes it; false if something is unusual: then nothing happened.
+    #[inline]
+    pub fn run(&self, regs: &mut Regs, path: Mask) -> bool {
+        match self.lanes(regs, path) {
+            Some(lanes) => {
+                self.run_on(regs, lanes, [None; 2]);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Row of source `i`.
+    pub(super) fn row(&self, i: usize) -> Option<usize> {
+        match self.src[i] {
+            Source::Row(row) => Some(row.into()),
+            Source::Scalar(_) | Source::Pair(_) | Source::Constant(_) => None,
+        }
+    }
+
+    /// The first two sources stand exchanged.
+    pub(super) fn is_swapped(&self) -> bool {
+        match self.run {
+            Loop::Rows { .. } => false,
+            Loop::Compare { test, .. } => test.swap,
+        }
+    }
+
+    /// First row of the destination; none of a comparison.
+    pub(super) fn destination(&self) -> Option<usize> {
+        match self.run {
+            Loop::Rows { .. } => Some(self.dst.into()),
+            Loop::Compare { .. } => None,
+        }
+    }
+
+    /// Executes it in `lanes`, with other rows for the first two sources if there are some.
+    #[inline(always)]
+    pub(super) fn run_on(&self, regs: &mut Regs, lanes: Mask, instead: [Option<&Row>; 2]) {
+        let mut src = self.src.map(|source| match source {
+            Source::Row(row) => Src::Row(row.into()),
+            Source::Scalar(n) => Src::Splat(regs.s[usize::from(n & 127)].into()),
+            Source::Pair(n) => Src::Splat(regs.pair(n)),
+            Source::Constant(v) => Src::Splat(v),
+        });
+        for (src, instead) in src.iter_mut().zip(instead) {
+            if let Some(row) = instead {
+                *src = Src::Copy(row);
+            }
+        }
+        let mask_in = if self.mask == NO_SDST { 0 } else { regs.pair(self.mask) };
+        let file = regs.v.chunks_mut().as_flattened_mut().as_chunks_mut().0;
+        let (and, xor, mode) = (self.and, self.xor, regs.mode);
+        let (modified, dst) = (self.modified, self.dst.into());
+        let (clamp, mask_out) = (false, 0);
+        let mut cx = Cx { file, dst, src, modified, and, xor, clamp, lanes, mask_in, mask_out, mode };
+        match self.run {
+            Loop::Rows { run, carry } => {
+                run(&mut cx);
+                if carry != NO_SDST {
+                    let carries = cx.mask_out;
+                    regs.set_pair(carry, carries);
+                }
+            }
+            Loop::Compare { test, pair, exec } => {
+                let found = test.run(&mut cx);
+                regs.set_pair(pair, found);
+                if exec {
+                    regs.set_pair(sreg::EXEC, found);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! `bench --operations`: what each vector operation, access and exchange of lanes costs in an untimed run, alone in a loop of a
+//! kernel. An operation is slow if it takes more than [`LIMIT`] times as long as v_add_f32.
+
+use super::work::{Run, Work, timed_run};
+use miette::Report;
+use wb_hw::InstructionSet;
+use wb_isa::gcn3::{Op, disassemble, sample};
+use wb_jobs::{Job, JobSpec};
+use wb_sim::RunOptions;
+
+/// What everything is compared with.
+pub const UNIT: &str = "v_add_f32";
+/// Nothing that compilers emit should take longer than this many of them.
+pub const LIMIT: f64 = 4.0;
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    pub name: String,
+    pub nanoseconds: f64,
+    /// Of the time of [`UNIT`].
+    pub ratio: f64,
+}
+
+/// Forms of vector instructions, and what is no vector ALU: names and instructions. v0, v4 and v8 hold numbers, v20 and v21
+/// offsets in local memory, 4 and 16 bytes apart, v[22:23] and v[28:29] such addresses, v24 lanes times four, s4 and s5 numbers.
+const OTHERS: &[(&str, &str)] = &[
+    ("v_add_f32 scalar", "v_add_f32 v12, s4, v4"),
+    ("v_add_f32 constant", "v_add_f32 v12, 1.0, v4"),
+    ("v_add_f32 modified", "v_add_f32 v12, -v0, |v4|"),
+    ("v_add_f32 omod", "v_add_f32 v12, v0, v4 mul:2"),
+    ("v_add_f32 clamp", "v_add_f32 v12, v0, v4 clamp"),
+    ("v_add_u32 scalar", "v_add_u32 v12, vcc, s4, v4"),
+    ("v_lshlrev_b32 constant", "v_lshlrev_b32 v12, 2, v4"),
+    ("v_cmp_gt_i32 scalar", "v_cmp_gt_i32 vcc, s4, v4"),
+    (
+        "sdwa byte",
+        "v_and_b32_sdwa v12, v0, v4 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_1 src1_sel:DWORD",
+    ),
+    (
+        "sdwa preserve",
+        "v_add_u16_sdwa v12, v0, v4 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_1",
+    ),
+    ("dpp row_shr", "v_add_f32_dpp v12, v0, v4 row_shr:1 row_mask:0xf bank_mask:0xf"),
+    ("dpp quad_perm", "v_mov_b32_dpp v12, v0 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf"),
+    ("dpp row_bcast", "v_add_u32_dpp v12, vcc, v0, v4 row_bcast:15 row_mask:0xa bank_mask:0xf"),
+    ("v_readlane_b32", "v_readlane_b32 s6, v0, 5"),
+    ("v_readfirstlane_b32", "v_readfirstlane_b32 s6, v0"),
+    ("v_writelane_b32", "v_writelane_b32 v12, s4, 5"),
+    ("ds_read_b32", "ds_read_b32 v12, v20"),
+    ("ds_read_b64", "ds_read_b64 v[12:13], v21"),
+    ("ds_read_b128", "ds_read_b128 v[12:15], v21"),
+    ("ds_read2_b32", "ds_read2_b32 v[12:13], v20 offset1:1"),
+    ("ds_read2_b64", "ds_read2_b64 v[12:15], v21 offset1:1"),
+    ("ds_read_u8", "ds_read_u8 v12, v20"),
+    ("ds_read_i16", "ds_read_i16 v12, v20"),
+    ("ds_write_b32", "ds_write_b32 v20, v0"),
+    ("ds_write_b64", "ds_write_b64 v21, v[0:1]"),
+    ("ds_write_b128", "ds_write_b128 v21, v[0:3]"),
+    ("ds_write2_b32", "ds_write2_b32 v20, v0, v4 offset1:1"),
+    ("ds_write_b8", "ds_write_b8 v20, v0"),
+    ("ds_write_b16", "ds_write_b16 v20, v0"),
+    ("ds_add_u32", "ds_add_u32 v20, v0"),
+    ("ds_add_rtn_u32", "ds_add_rtn_u32 v12, v20, v0"),
+    ("ds_add_u64", "ds_add_u64 v21, v[0:1]"),
+    ("ds_max_i32", "ds_max_i32 v20, v0"),
+    ("ds_cmpst_rtn_b32", "ds_cmpst_rtn_b32 v12, v20, v0, v4"),
+    ("ds_bpermute_b32", "ds_bpermute_b32 v12, v24, v0"),
+    ("ds_permute_b32", "ds_permute_b32 v12, v24, v0"),
+    ("ds_swizzle_b32", "ds_swizzle_b32 v12, v0 offset:swizzle(BROADCAST,4,2)"),
+    ("flat_load_dword", "flat_load_dword v12, v[22:23]"),
+    ("flat_load_dwordx2", "flat_load_dwordx2 v[12:13], v[28:29]"),
+    ("flat_load_dwordx4", "flat_load_dwordx4 v[12:15], v[28:29]"),
+    ("flat_load_ubyte", "flat_load_ubyte v12, v[22:23]"),
+    ("flat_load_sshort", "flat_load_sshort v12, v[22:23]"),
+    ("flat_store_dword", "flat_store_dword v[22:23], v0"),
+    ("flat_store_dwordx2", "flat_store_dwordx2 v[28:29], v[0:1]"),
+    ("flat_store_dwordx4", "flat_store_dwordx4 v[28:29], v[0:3]"),
+    ("flat_store_byte", "flat_store_byte v[22:23], v0"),
+    ("flat_store_short", "flat_store_short v[22:23], v0"),
+    ("flat_atomic_add", "flat_atomic_add v[22:23], v0"),
+    ("flat_atomic_add glc", "flat_atomic_add v12, v[22:23], v0 glc"),
+    ("flat_atomic_add_x2", "flat_atomic_add_x2 v[28:29], v[0:1]"),
+    ("flat_atomic_cmpswap", "flat_atomic_cmpswap v12, v[22:23], v[0:1] glc"),
+    ("s_load_dword", "s_load_dword s6, s[0:1], 0x0"),
+    ("s_load_dwordx4", "s_load_dwordx4 s[8:11], s[14:15], 0x0"),
+    ("s_add_u32", "s_add_u32 s6, s4, s5"),
+    ("s_and_b64", "s_and_b64 s[6:7], s[4:5], exec"),
+    ("s_nop", "s_nop 0"),
+];
+
+/// Numbers in the sources; a float, and above it the upper half of a double.
+const PRELUDE: &str = "
+  s_mov_b32 m0, -1
+  s_load_dwordx2 s[14:15], s[0:1], 0x0
+  v_lshlrev_b32 v24, 2, v0
+  v_lshlrev_b32 v20, 2, v0
+  v_lshlrev_b32 v21, 4, v0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v23, s15
+  v_add_u32 v22, vcc, s14, v20
+  v_addc_u32 v23, vcc, 0, v23, vcc
+  v_mov_b32 v29, s15
+  v_add_u32 v28, vcc, s14, v21
+  v_addc_u32 v29, vcc, 0, v29, vcc
+  v_cvt_f32_u32 v0, v0
+  v_mul_f32 v0, 0x3ebd70a4, v0
+  v_add_f32 v4, 1.0, v0
+  v_add_f32 v8, 2.0, v0
+  v_add_f32 v0, 0.5, v0
+  v_cvt_f64_f32 v[26:27], v0
+  v_mov_b32 v1, v27
+  v_mov_b32 v5, v27
+  v_mov_b32 v9, v27
+  s_mov_b32 s4, 0x40200000
+  s_mov_b32 s5, 3
+  s_mov_b64 vcc, 0
+";
+
+/// Copies in the loop, and how often it goes round.
+const COPIES: usize = 60;
+const ROUNDS: u32 = 400;
+
+/// Names and instructions of everything that is measured: the operation that is the unit first.
+fn all() -> Vec<(String, String)> {
+    let vector = Op::all().filter_map(|op| Some((op.name().to_owned(), disassemble(&sample(op)?))));
+    let others = OTHERS.iter().map(|&(name, text)| (name.to_owned(), text.to_owned()));
+    let (unit, rest): (Vec<_>, Vec<_>) = vector.chain(others).partition(|(name, _)| name == UNIT);
+    unit.into_iter().chain(rest).collect()
+}
+
+fn prepare(text: &str) -> Result<Job, Report> {
+    let body = format!("  {text}\n").repeat(COPIES);
+    let source = format!(
+        ".kernel k\n.lds 4096\n.arg buf x\n{PRELUDE}  s_movk_i32 s20, {ROUNDS}\nAGAIN:\n{body}  s_sub_u32 s20, s20, 1\n  \
+         s_cmp_lg_u32 s20, 0\n  s_cbranch_scc1 AGAIN\n  s_endpgm\n"
+    );
+    let spec = JobSpec {
+        isa: Some(InstructionSet::Gcn3),
+        machine: super::kernels::MACHINE.into(),
+        sets: vec!["limits.memory=1M".into()],
+        grid3: [64, 1, 1],
+        group3: [64, 1, 1],
+        args: vec!["buf:u32:1024:const=1".to_owned().into()],
+        ..JobSpec::default()
+    };
+    Ok(Job::from_source("operation.s", &source, &spec)?)
+}
+
+fn run(job: &Job) -> Result<Run, Report> {
+    timed_run(|| Ok(Work::of(&job.run(RunOptions { timed: false, ..RunOptions::default() }, None)?)))
+}
+
+/// Measures the operations whose names contain `filter`, each for about `seconds`.
+pub fn operations(
+    filter: &str,
+    seconds: f64,
+    mut done: impl FnMut(&Operation),
+) -> Result<Vec<Operation>, Report> {
+    let mut found = Vec::new();
+    let mut unit = 0.0;
+    for (name, text) in all().into_iter().filter(|(name, _)| name == UNIT || name.contains(filter)) {
+        let job = prepare(&text)?;
+        let best = super::best_of(seconds, || run(&job))?;
+        let nanoseconds = best.seconds * 1e9 / best.work.wave_instructions as f64;
+        if name == UNIT {
+            unit = nanoseconds;
+        }
+        let operation = Operation { name, nanoseconds, ratio: nanoseconds / unit };
+        done(&operation);
+        found.push(operation);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Everything on the list can be assembled and runs without a trap.
+    #[test]
+    fn every_operation_runs() {
+        let all = all();
+        assert!(all.len() > 300 && all[0].0 == UNIT, "{}", all.len());
+        for (name, text) in all {
+            let job = prepare(&text).unwrap_or_else(|e| panic!("{name}: {text}: {e:?}"));
+            run(&job).unwrap_or_else(|e| panic!("{name}: {text}: {e:?}"));
+        }
+    }
+}

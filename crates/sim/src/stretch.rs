@@ -1,0 +1,107 @@
+//! Many instructions of one wave in a row, for runs that nobody watches: the same as [`Exec::step`] again and again, with
+//! everything that does not change in between looked at once.
+
+use crate::divergence::Notes;
+use crate::error::SimError;
+use crate::exec::{Effect, Exec, Moment};
+use crate::wave::{PathState, Wave};
+use wb_isa::{At, Bus, Flow, Isa, Quick, Trap};
+
+/// What a stretch did.
+pub struct Stretch {
+    /// Instructions executed, and how many lanes were active in them together.
+    pub count: u64,
+    pub lanes: u64,
+    /// What the core must do after the last one.
+    pub effect: Effect,
+}
+
+/// Why a stretch ends.
+enum End {
+    /// It is long enough, or [`Exec::step`] must look at the next instruction.
+    Here,
+    /// The instruction did something else than go on.
+    Flow(At, Flow),
+    Trap(Box<Trap>),
+}
+
+impl<I: Isa> Exec<'_, I> {
+    /// Executes instructions of a wave that has never been split as long as they go on or jump, at most `most`. The last one may do
+    /// anything. None at all if the next one needs [`Exec::step`].
+    pub fn stretch<X: Clone, B: Bus>(
+        &self,
+        wave: &mut Wave<I, X>,
+        moment: Moment,
+        bus: &mut B,
+        notes: &mut Notes,
+        most: u64,
+    ) -> Result<Stretch, Box<SimError>> {
+        let (program, isa) = (self.program, &self.program.isa);
+        // A jump changes nothing about what the mechanism watches for, unless it was about to change that anyway.
+        let steady = wave.divergence.watch(0) == wave.paths[0].path.watch;
+        let follows = steady && wave.divergence.follows_masks();
+        let (live, depth) = (wave.live, wave.depth as u32);
+        let PathState { path, regs, .. } = &mut wave.paths[0];
+        let (mask, watch) = (path.mask, path.watch);
+        let (mut pc, mut from) = (path.pc, path.from);
+        let (mut count, mut lanes) = (0, 0);
+        // Active lanes seldom change.
+        let mut active = isa.active(regs, mask);
+        let mut width = u64::from(active.count_ones());
+        let end = loop {
+            let Some(step) = program.steps.get(pc as usize).filter(|_| count < most) else { break End::Here };
+            let (Some(bound), true) = (&step.bound, step.next != watch) else { break End::Here };
+            let now = isa.active(regs, mask);
+            if now != active {
+                (active, width) = (now, u64::from(now.count_ones()));
+            }
+            let to = match isa.quick(bound, mask, true, regs) {
+                Quick::Next => step.next,
+                Quick::Jump(target) if steady && target != watch => target,
+                Quick::MaskBranch { jump: true, target } if follows && target != watch => target,
+                Quick::MaskBranch { jump: false, .. } if follows => step.next,
+                Quick::Jump(_) | Quick::MaskBranch { .. } => break End::Here,
+                Quick::No => {
+                    let Some(inst) = &program.ops[pc as usize].inst else { break End::Here };
+                    let at = At {
+                        pc,
+                        next: step.next,
+                        mask,
+                        live,
+                        clock: moment.clock + count,
+                        core: moment.core,
+                        depth,
+                        waves: moment.waves,
+                        whole: true,
+                        may_diverge: self.may_diverge,
+                    };
+                    match isa.exec(inst, &at, regs, bus) {
+                        Ok(Flow::Next) => step.next,
+                        Ok(flow) => break End::Flow(at, flow),
+                        Err(trap) => break End::Trap(Box::new(trap)),
+                    }
+                }
+            };
+            count += 1;
+            lanes += width;
+            (from, pc) = (pc, to);
+        };
+        (path.pc, path.from) = (pc, from);
+        wave.issued += count;
+        let effect = match end {
+            End::Here => Effect::Continue,
+            End::Flow(at, flow) => {
+                wave.paths[0].path.from = pc;
+                wave.issued += 1;
+                count += 1;
+                lanes += width;
+                self.change(wave, 0, at, flow, notes)?
+            }
+            End::Trap(trap) => {
+                let path = wave.paths[0].path;
+                return Err(self.fault(wave.id, &path, *trap));
+            }
+        };
+        Ok(Stretch { count, lanes, effect })
+    }
+}
