@@ -60,6 +60,12 @@ impl Lines {
         if banks == 0 {
             return 1;
         }
+        // Neighbours are in different banks.
+        let first = self.list.first().copied().unwrap_or(0);
+        let apart = self.list.iter().zip(first..).fold(0, |apart, (dword, next)| apart | dword ^ next);
+        if apart == 0 && banks as usize <= MAX_BANKS {
+            return (self.list.len() as u64).div_ceil(banks).max(1);
+        }
         let mut passes = 0;
         for together in self.list.chunks(banks as usize) {
             // The first dword in each bank settles most questions; only further ones are looked for.

@@ -262,7 +262,16 @@ impl DeviceMemory {
                 u64::from_le_bytes(word)
             }),
         };
-        let got = got.or_else(|| self.copies.as_ref()?.word(a, bytes));
+        match got {
+            Some(word) => Ok(word),
+            None => self.load_copied_word(addr, a, bytes),
+        }
+    }
+
+    /// A word that is in no bytes: perhaps this thread has copies.
+    #[cold]
+    fn load_copied_word(&self, addr: u64, at: usize, bytes: u32) -> Result<u64, MemFault> {
+        let got = self.copies.as_ref().and_then(|copies| copies.word(at, bytes));
         got.ok_or_else(|| self.fault("load", addr, bytes))
     }
 

@@ -91,13 +91,13 @@ impl DeviceMemory {
             match shape {
                 Shape::Run => {
                     let at = first.wrapping_sub(self.origin) as usize;
-                    let there = self.bytes.get(at..).and_then(<[u8]>::first_chunk::<{ 4 * CHUNK }>);
-                    match there.copied().or_else(|| self.copies.as_ref()?.load(at)) {
+                    match self.bytes.get(at..at.wrapping_add(4 * CHUNK)) {
                         Some(bytes) => {
                             for (out, b) in out.iter_mut().zip(bytes.as_chunks::<4>().0) {
                                 *out = u32::from_le_bytes(*b);
                             }
                         }
+                        None if self.copies.is_some() => self.load_copied(at, base, offset, out)?,
                         None => {
                             for (out, &offset) in out.iter_mut().zip(offset) {
                                 *out = self.load_word(base.wrapping_add(offset.into()), 4)? as u32;
@@ -137,19 +137,13 @@ impl DeviceMemory {
                 && shape(offset) == Shape::Run
                 && self.guard.allows(first, 4 * CHUNK as u32)
             {
-                let mut run = [0; 4 * CHUNK];
-                for (b, v) in run.as_chunks_mut::<4>().0.iter_mut().zip(data) {
-                    *b = v.to_le_bytes();
-                }
-                let there = self.bytes.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<{ 4 * CHUNK }>);
-                let stored = match there {
-                    Some(bytes) => {
-                        *bytes = run;
-                        true
+                if let Some(bytes) = self.bytes.get_mut(at..at.wrapping_add(4 * CHUNK)) {
+                    for (b, v) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(data) {
+                        *b = v.to_le_bytes();
                     }
-                    None => self.copies.as_mut().is_some_and(|copies| copies.store(at, &run).is_some()),
-                };
-                if stored {
+                    continue;
+                }
+                if self.store_copied(at, data) {
                     continue;
                 }
             }
@@ -158,6 +152,29 @@ impl DeviceMemory {
             }
         }
         Ok(())
+    }
+
+    /// Eight dwords in a row of memory that this thread has copies of.
+    #[inline(never)]
+    fn load_copied(&self, at: usize, base: u64, offset: &Chunk, out: &mut Chunk) -> Result<(), MemFault> {
+        let run = self.copies.as_ref().and_then(|copies| copies.load::<{ 4 * CHUNK }>(at));
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = match &run {
+                Some(bytes) => u32::from_le_bytes(bytes.as_chunks::<4>().0[i]),
+                None => self.load_word(base.wrapping_add(offset[i].into()), 4)? as u32,
+            };
+        }
+        Ok(())
+    }
+
+    /// The same for a store; false if there are no copies, or not so many bytes.
+    #[inline(never)]
+    fn store_copied(&mut self, at: usize, data: &Chunk) -> bool {
+        let mut run = [0; 4 * CHUNK];
+        for (b, v) in run.as_chunks_mut::<4>().0.iter_mut().zip(data) {
+            *b = v.to_le_bytes();
+        }
+        self.copies.as_mut().is_some_and(|copies| copies.store(at, &run).is_some())
     }
 
     /// Loads where memory has windows: all lanes in one of them need one look, others one each.
