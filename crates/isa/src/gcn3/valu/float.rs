@@ -26,17 +26,17 @@ fn minimum(a: u32, b: u32, max: bool, ieee: bool) -> u32 {
     if signalling(a, x) { a | QUIET32 } else { r }
 }
 
-/// The greatest of the two that are not the greatest; choices instead of branches.
-#[inline(always)]
 fn median(a: u32, b: u32, c: u32, ieee: bool) -> u32 {
     let f = f32::from_bits;
-    let nan = f(a).is_nan() | f(b).is_nan() | f(c).is_nan();
-    let least = minimum(minimum(a, b, false, ieee), c, false, ieee);
-    let (bc, ac, ab) = (minimum(b, c, true, ieee), minimum(a, c, true, ieee), minimum(a, b, true, ieee));
-    let top = minimum(ab, c, true, ieee);
-    let r = if top == b { ac } else { ab };
-    let r = if top == a { bc } else { r };
-    if nan { least } else { r }
+    if f(a).is_nan() || f(b).is_nan() || f(c).is_nan() {
+        return minimum(minimum(a, b, false, ieee), c, false, ieee);
+    }
+    let top = minimum(minimum(a, b, true, ieee), c, true, ieee);
+    match top {
+        _ if top == a => minimum(b, c, true, ieee),
+        _ if top == b => minimum(a, c, true, ieee),
+        _ => minimum(a, b, true, ieee),
+    }
 }
 
 /// Major axis of a cube map direction: 0 x, 1 y, 2 z.

@@ -120,11 +120,11 @@ impl Moved {
         let place = dst.zip(self.vector.destination());
         let old = place.and_then(|(_, row)| regs.v.whole(row).copied());
         self.vector.run_on(regs, lanes, parts.each_ref().map(Option::as_ref));
-        if let (Some((sdwa, row)), Some(old)) = (place, old) {
-            if let Some(new) = regs.v.whole(row) {
-                let out = Merge::of(sdwa).rows(new, &old);
-                regs.v.blend(row, lanes, &out);
-            }
+        if let (Some((sdwa, row)), Some(old)) = (place, old)
+            && let Some(new) = regs.v.whole(row)
+        {
+            let out = Merge::of(sdwa).rows(new, &old);
+            regs.v.blend(row, lanes, &out);
         }
     }
 }

@@ -105,8 +105,7 @@ pub(super) fn half_toward_zero(x: f32) -> u32 {
     let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
     // Whole units of 2^-24; larger numbers do not matter here, but must not be too large for an integer.
     let small = if magnitude < 113 << 23 { magnitude } else { 0 };
-    let units = trunc32(f32::from_bits(small) * 16_777_216.0);
-    let denormal = (units + 8_388_608.0).to_bits() & 0x7f_ffff;
+    let denormal = (f32::from_bits(small) * 16_777_216.0) as i32 as u32;
     let normal = magnitude.wrapping_sub(112 << 23) >> 13;
     let normal = if normal > 0x7bff { 0x7bff } else { normal };
     let normal = if magnitude >= 0x7f80_0000 { 0x7c00 } else { normal };
