@@ -85,6 +85,26 @@ impl Guard {
         self.is_open(addr) && ((addr ^ last) < GRANULE || self.is_open(last))
     }
 
+    /// Whether all of so many bytes may be touched; also if nothing is guarded.
+    pub fn allows_all(&self, addr: u64, bytes: u64) -> bool {
+        if self.open.is_empty() {
+            return true;
+        }
+        let last = addr.saturating_add(bytes.max(1) - 1) / GRANULE;
+        let mut granule = addr / GRANULE;
+        while granule <= last {
+            let (word, bit) = self.place(granule * GRANULE);
+            // Up to the end of the word at once.
+            let count = (64 - bit).min(last - granule + 1);
+            let mask = (u64::MAX >> (64 - count)) << bit;
+            if self.open.get(word).is_none_or(|open| open & mask != mask) {
+                return false;
+            }
+            granule += count;
+        }
+        true
+    }
+
     /// Bytes from the end of what lies before an address, and to the start of what lies behind it.
     pub fn neighbours(&self, addr: u64) -> (Option<u64>, Option<u64>) {
         let at = (addr / GRANULE).saturating_sub(self.first);

@@ -2,6 +2,7 @@
 //! lanes that do are one copy. Everything else goes dword by dword and faults where that faults.
 
 use super::device::DeviceMemory;
+use std::ops::Range;
 use wb_isa::lanes::{CHUNK, Row, bits};
 use wb_isa::{Mask, MemFault};
 
@@ -53,7 +54,36 @@ pub(super) fn runs(base: u64, offset: &Row<u32>, lanes: Mask, mut f: impl FnMut(
     }
 }
 
+/// Bytes among which the dwords of all active lanes lie.
+struct Extent {
+    /// The least offset.
+    low: u32,
+    bytes: Range<usize>,
+}
+
+/// Lanes further apart than this go one by one.
+const WIDEST: u64 = 1 << 16;
+
 impl DeviceMemory {
+    /// The extent of the active lanes, if every byte of it exists, may be touched and is not below `floor`.
+    #[inline(never)]
+    fn extent(&self, base: u64, offset: &Row<u32>, lanes: Mask, floor: u64) -> Option<Extent> {
+        let (mut low, mut high) = (u32::MAX, 0);
+        for (i, &at) in offset.iter().enumerate() {
+            let off = (lanes >> i & 1).wrapping_sub(1) as u32;
+            low = low.min(at | off);
+            high = high.max(at & !off);
+        }
+        let size = u64::from(high.checked_sub(low)?) + 4;
+        let first = base.checked_add(low.into())?;
+        if size > WIDEST || first < floor || !self.guard.allows_all(first, size) {
+            return None;
+        }
+        let at = usize::try_from(first.checked_sub(self.origin)?).ok()?;
+        let bytes = at..at.checked_add(size as usize)?;
+        (bytes.end <= self.bytes.len()).then_some(Extent { low, bytes })
+    }
+
     /// Where accesses that fault do so first, going lane by lane.
     #[cold]
     pub(super) fn first_fault<const K: usize>(
@@ -77,9 +107,14 @@ impl DeviceMemory {
         if !self.windows.is_empty() {
             return self.load_windows(base, offset, lanes, out);
         }
+        let all = offset;
+        let mut extent: Option<Option<Extent>> = None;
         let chunks = offset.as_chunks::<CHUNK>().0.iter().zip(out.as_chunks_mut::<CHUNK>().0);
         for (c, (offset, out)) in chunks.enumerate() {
             let active = (lanes >> (c * CHUNK)) as u8;
+            if active == 0 {
+                continue;
+            }
             let first = base.wrapping_add(offset[0].into());
             let shape =
                 if active == u8::MAX && first >= self.floor { shape(offset) } else { Shape::Scattered };
@@ -106,9 +141,20 @@ impl DeviceMemory {
                     }
                 }
                 Shape::Same => *out = [self.load_word(first, 4)? as u32; CHUNK],
-                _ => {
-                    for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
-                        out[i] = self.load_word(base.wrapping_add(offset[i].into()), 4)? as u32;
+                Shape::Scattered => {
+                    match extent.get_or_insert_with(|| self.extent(base, all, lanes, self.floor)) {
+                        Some(Extent { low, bytes }) => {
+                            let bytes = &self.bytes[bytes.clone()];
+                            for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
+                                let at = offset[i].wrapping_sub(*low) as usize;
+                                out[i] = bytes[at..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
+                            }
+                        }
+                        None => {
+                            for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
+                                out[i] = self.load_word(base.wrapping_add(offset[i].into()), 4)? as u32;
+                            }
+                        }
                     }
                 }
             }
@@ -127,9 +173,14 @@ impl DeviceMemory {
         if !self.windows.is_empty() {
             return self.store_windows(base, offset, lanes, data);
         }
+        let all = offset;
+        let mut extent: Option<Option<Extent>> = None;
         let chunks = offset.as_chunks::<CHUNK>().0.iter().zip(data.as_chunks::<CHUNK>().0);
         for (c, (offset, data)) in chunks.enumerate() {
             let active = (lanes >> (c * CHUNK)) as u8;
+            if active == 0 {
+                continue;
+            }
             let first = base.wrapping_add(offset[0].into());
             let at = first.wrapping_sub(self.origin) as usize;
             if active == u8::MAX
@@ -147,8 +198,22 @@ impl DeviceMemory {
                     continue;
                 }
             }
-            for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
-                self.store_word(base.wrapping_add(offset[i].into()), 4, data[i].into())?;
+            let floor = self.text_end.max(self.floor);
+            match extent.get_or_insert_with(|| self.extent(base, all, lanes, floor)) {
+                Some(Extent { low, bytes }) => {
+                    let bytes = &mut self.bytes[bytes.clone()];
+                    for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
+                        let at = offset[i].wrapping_sub(*low) as usize;
+                        if let Some(b) = bytes[at..].first_chunk_mut() {
+                            *b = data[i].to_le_bytes();
+                        }
+                    }
+                }
+                None => {
+                    for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
+                        self.store_word(base.wrapping_add(offset[i].into()), 4, data[i].into())?;
+                    }
+                }
             }
         }
         Ok(())
