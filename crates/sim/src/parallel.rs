@@ -79,7 +79,7 @@ pub(crate) fn run<'o, I: Isa>(
     let forks = match &observer {
         Some(_) if exec.contexts > 0 => None,
         Some(observer) => (0..threads).map(|_| observer.fork().map(Some)).collect(),
-        None => Some((0..threads).map(|_| None).collect::<Vec<Option<Box<dyn Fork>>>>()),
+        None => Some((0..threads).map(|_| None).collect::<Vec<Counted>>()),
     };
     let Some(forks) = forks else { return Ran::Alone(memory, observer) };
     let base = Arc::new(memory.take_bytes());
@@ -154,8 +154,10 @@ fn share<I: Isa>(
     (!code.any(|inst| exec.program.isa.shares(inst))).then_some((groups, threads))
 }
 
+/// Who counted for a thread.
+type Counted = Option<Box<dyn Fork>>;
 /// Of one thread.
-type Share = (Outcome, Written, Option<Box<dyn Fork>>);
+type Share = (Outcome, Written, Counted);
 
 /// Waits for the threads and tells the caller how far they are. All results in the order of the threads, none if one of them
 /// failed; and whether the caller wants to stop.
@@ -193,7 +195,7 @@ fn join(
     memory: &mut DeviceMemory,
     machine: &Machine,
     groups: &Groups,
-) -> Option<(Outcome, Vec<Option<Box<dyn Fork>>>)> {
+) -> Option<(Outcome, Vec<Counted>)> {
     let mut sum = Outcome::new(DeviceMemory::new(0));
     let (mut written_by, mut forks) = (Vec::new(), Vec::new());
     for (outcome, written, fork) in all {

@@ -7,6 +7,7 @@ use crate::exec::Exec;
 use crate::launch::{Launch, Outcome, RunOptions};
 use crate::memory::{DeviceMemory, Hierarchy};
 use crate::parallel::{self, Ran};
+use crate::sample::Sampled;
 use crate::sink::Sink;
 use crate::{functional, sample, timed};
 use std::collections::{BTreeMap, BTreeSet};
@@ -163,8 +164,8 @@ fn start<I: Runs>(program: &Program<I>, request: Request) -> Result<Outcome, Box
     if options.timed {
         if observer.is_none() && options.watch.is_none() {
             memory = match sample::run(&exec, machine, launch, memory, &mut options) {
-                Ok(done) => return done,
-                Err(memory) => memory,
+                Sampled::Done(done) => return done.map(|outcome| *outcome),
+                Sampled::Not(memory) => memory,
             };
         }
         return timed::run(&exec, machine, launch, None, memory, options, Sink::new(observer));

@@ -72,16 +72,23 @@ fn plan(machine: &Machine, launch: Launch, sample: Sample) -> Option<Plan> {
     (groups.count / batches > batch).then_some(Plan { groups, batches, batch, resident })
 }
 
-/// Runs a launch by sample; memory comes back if it is too small for that.
+/// What became of a launch.
+pub(crate) enum Sampled {
+    Done(Result<Box<Outcome>, Box<SimError>>),
+    /// It is too small for a sample, or none was asked for.
+    Not(DeviceMemory),
+}
+
+/// Runs a launch by sample.
 pub(crate) fn run<I: Isa>(
     exec: &Exec<I>,
     machine: &Machine,
     launch: Launch,
     memory: DeviceMemory,
     options: &mut RunOptions,
-) -> Result<Result<Outcome, Box<SimError>>, DeviceMemory> {
+) -> Sampled {
     let Some((sample, plan)) = options.sample.and_then(|s| Some((s, plan(machine, launch, s)?))) else {
-        return Err(memory);
+        return Sampled::Not(memory);
     };
     let mut run =
         Run { exec, machine, launch, options, total: Outcome::new(memory), first_wave: 0, group: 0 };
@@ -98,7 +105,7 @@ pub(crate) fn run<I: Isa>(
             match run.stretch(until, timed, &waves) {
                 Ok(Some(times)) => seen.push(times),
                 Ok(None) => {}
-                Err(error) => return Ok(Err(error)),
+                Err(error) => return Sampled::Done(Err(error)),
             }
         }
     }
@@ -115,7 +122,7 @@ pub(crate) fn run<I: Isa>(
         timed: f64::from(plan.batches) * f64::from(plan.batch) / f64::from(plan.groups.count),
         seed: sample.seed,
     });
-    Ok(Ok(outcome))
+    Sampled::Done(Ok(Box::new(outcome)))
 }
 
 /// A number for each seed and stratum (splitmix64).

@@ -128,6 +128,6 @@ fn a_run_can_be_stopped() {
     machine.limits.cycles = 1 << 60;
     let mut stop = |_| std::ops::ControlFlow::Break(());
     let options = RunOptions { progress: Some(&mut stop), ..untimed(2) };
-    let error = job.run_on(&machine, options, None).err().expect("stopped");
+    let error = job.run_on(&machine, options, None).expect_err("stopped");
     assert!(format!("{error}").contains("stopped after"), "{error}");
 }
