@@ -1,8 +1,8 @@
 //! What to run: waves in launch order, and the options and results of a run.
 
 use crate::console::Console;
+use crate::estimate::{Estimate, Sample, Times};
 use crate::memory::DeviceMemory;
-use crate::sample::{Estimate, Sample, Times};
 use crate::sched::MakePolicy;
 use crate::schedule::{Decision, Schedule};
 use std::ops::{ControlFlow, Range};

@@ -6,6 +6,7 @@ mod console;
 pub mod divergence;
 mod divide;
 mod error;
+mod estimate;
 mod exec;
 mod frontend;
 mod functional;
@@ -25,10 +26,10 @@ mod timed;
 mod wave;
 
 pub use error::{ErrorKind, SimError};
+pub use estimate::{Estimate, Sample};
 pub use launch::{Groups, Launch, Outcome, RunOptions, Sofar, WaveRegisters, threads};
 pub use memory::{DeviceMemory, HostCalls, Touchable, affordable};
 pub use run::{Runnable, trace_info};
-pub use sample::{Estimate, Sample};
 pub use schedule::{Cause, Causes, Decision, Schedule};
 
 /// Wave-instructions between two progress reports.

@@ -7,6 +7,7 @@
 //! has once, are counted once.
 
 use crate::error::SimError;
+use crate::estimate::{Estimate, Sample, Times};
 use crate::exec::Exec;
 use crate::launch::{Groups, Launch, Outcome, Part, RunOptions, Sofar};
 use crate::memory::DeviceMemory;
@@ -16,35 +17,6 @@ use crate::{functional, timed};
 use std::ops::ControlFlow;
 use wb_hw::Machine;
 use wb_isa::Isa;
-
-/// What to sample.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
-    /// Part of the groups that is timed.
-    pub fraction: f64,
-    pub seed: u64,
-}
-
-/// Cycles of a launch, estimated.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Estimate {
-    pub cycles: f64,
-    /// Half of the interval in which the cycles lie with 95 % confidence, if batches are as different as those that were timed.
-    pub plus_minus: f64,
-    /// Batches that were timed, and groups in each of them.
-    pub batches: u32,
-    pub groups: u32,
-    /// Of all groups, those that were timed.
-    pub timed: f64,
-    pub seed: u64,
-}
-
-/// When waves ended, and when the last one started.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Times {
-    pub ends: Vec<u64>,
-    pub last_start: u64,
-}
 
 /// Fewer batches say nothing about how they differ.
 const FEWEST: u32 = 5;

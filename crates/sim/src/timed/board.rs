@@ -3,7 +3,7 @@
 
 use wb_isa::{COUNTERS, Mask};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Pending {
     register: u16,
     lanes: Mask,
@@ -55,15 +55,21 @@ impl Board {
         self.all = 0;
     }
 
-    /// Takes over what is outstanding for a path that merged into this one.
-    pub fn absorb(&mut self, other: &Board) {
-        self.pending.extend(&other.pending);
+    /// Takes over what is outstanding for a path that merged into this one in cycle `now`.
+    pub fn absorb(&mut self, other: &Board, now: u64) {
+        // What was outstanding before the split is in both lists; without this they would double with every merge.
+        self.pending.retain(|p| p.ready > now);
+        for theirs in other.pending.iter().filter(|p| p.ready > now) {
+            if !self.pending.contains(theirs) {
+                self.pending.push(*theirs);
+            }
+        }
         for i in 0..self.registers.len().min(other.registers.len()) {
             let (mine, theirs) = (self.registers[i], other.registers[i]);
-            if theirs.ready == 0 || mine == theirs && !mine.several {
+            if theirs.ready <= now || mine == theirs {
                 continue;
             }
-            if mine.ready == 0 {
+            if mine.ready <= now {
                 self.registers[i] = theirs;
                 continue;
             }
@@ -86,8 +92,9 @@ impl Board {
     /// The only outstanding write of a register goes to the list.
     fn list(&mut self, register: usize, only: Register) {
         let Register { ready, lanes, memory, several } = only;
-        if !several {
-            self.pending.push(Pending { register: register as u16, lanes, ready, memory });
+        let only = Pending { register: register as u16, lanes, ready, memory };
+        if !several && !self.pending.contains(&only) {
+            self.pending.push(only);
         }
     }
 
@@ -185,6 +192,23 @@ mod tests {
         assert_eq!(b.counters_at_most([3, 0]), 0);
         b.raise(0, 25, 50);
         assert_eq!(b.counters_at_most([1, 0]), 40);
+    }
+
+    /// Splits and merges again and again while something is outstanding.
+    #[test]
+    fn what_both_paths_wait_for_is_there_once() {
+        let mut b = Board::new(4);
+        b.write(1, 0b0011, 0, 1000, true);
+        b.write(1, 0b1100, 1, 900, true);
+        for round in 2..200 {
+            let mut other = b.clone();
+            other.write(2, 0b0011, round, round + 20, false);
+            b.write(2, 0b1100, round, round + 10, false);
+            b.absorb(&other, round + 1);
+            assert!(b.pending.len() < 50, "{} in round {round}", b.pending.len());
+            assert_eq!(b.wait(1, 0b0100, round), Some((900, true)));
+            assert_eq!(b.wait(2, 0b0001, round), Some((round + 20, false)));
+        }
     }
 
     #[test]

@@ -279,7 +279,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                 }
                 PathChange::Merged { into, from } => {
                     if let Ok([a, b]) = r.wave.paths.get_disjoint_mut([into, from]) {
-                        a.own.board.absorb(&b.own.board);
+                        a.own.board.absorb(&b.own.board, self.now);
                     }
                     self.cores[c].stand(slot, from);
                     if into == k {

@@ -7,7 +7,8 @@ use super::super::operand::{Operand, sreg};
 use super::super::state::Regs;
 use super::super::valu::{Moved, Vector};
 use super::control::{is_quiet, taken, target};
-use super::scalar::{self, Operands, Run};
+use super::operand::Operands;
+use super::scalar::{self, Run};
 use super::scalar1;
 use crate::{Mask, Pc, Quick};
 

@@ -4,8 +4,27 @@
 use super::super::inst::Inst;
 use super::super::operand::{Operand, sreg};
 use super::super::state::Regs;
-use super::scalar::Operands;
 use crate::{Mask, Trap};
+
+/// Where a scalar instruction's operands are: as decoded ([`Decoded`]), or bound to registers and constants
+/// ([`super::bound::Scalar`]). What an operation computes is written once, for both.
+pub(super) trait Operands {
+    fn get32(&self, regs: &Regs, i: usize) -> u32;
+    fn get64(&self, regs: &Regs, i: usize) -> u64;
+    /// For signed operations: a literal is extended with its sign.
+    fn get_i64(&self, regs: &Regs, i: usize) -> i64;
+    /// What the destination holds.
+    fn old32(&self, regs: &Regs) -> u32;
+    fn old64(&self, regs: &Regs) -> u64;
+    /// Writes the destination and returns what was stored.
+    fn put32(&self, regs: &mut Regs, value: u32) -> u32;
+    fn put64(&self, regs: &mut Regs, value: u64) -> u64;
+    /// EXEC as the path sees it.
+    fn exec(&self, regs: &Regs) -> u64;
+    fn put_exec(&self, regs: &mut Regs, value: u64) -> u64;
+    /// The immediate of SOPK.
+    fn immediate(&self) -> i32;
+}
 
 const EXEC_HI: u8 = sreg::EXEC + 1;
 

@@ -6,28 +6,8 @@ use super::super::op::Op;
 use super::super::operand::{Operand, sreg};
 use super::super::state::{Regs, mode};
 use super::common::unsupported;
-use super::operand::get32;
+use super::operand::{Operands, get32};
 use crate::{Mask, Trap};
-
-/// Where a scalar instruction's operands are: as decoded ([`super::operand::Decoded`]), or bound to registers and constants
-/// ([`super::bound::Scalar`]). What an operation computes is written once, for both.
-pub(super) trait Operands {
-    fn get32(&self, regs: &Regs, i: usize) -> u32;
-    fn get64(&self, regs: &Regs, i: usize) -> u64;
-    /// For signed operations: a literal is extended with its sign.
-    fn get_i64(&self, regs: &Regs, i: usize) -> i64;
-    /// What the destination holds.
-    fn old32(&self, regs: &Regs) -> u32;
-    fn old64(&self, regs: &Regs) -> u64;
-    /// Writes the destination and returns what was stored.
-    fn put32(&self, regs: &mut Regs, value: u32) -> u32;
-    fn put64(&self, regs: &mut Regs, value: u64) -> u64;
-    /// EXEC as the path sees it.
-    fn exec(&self, regs: &Regs) -> u64;
-    fn put_exec(&self, regs: &mut Regs, value: u64) -> u64;
-    /// The immediate of SOPK.
-    fn immediate(&self) -> i32;
-}
 
 /// One scalar operation.
 pub(super) type Run<O> = fn(&O, &mut Regs);

@@ -6,8 +6,9 @@ use super::super::op::Op;
 use super::super::operand::sreg;
 use super::super::state::Regs;
 use super::common::unsupported;
+use super::operand::Operands;
 use super::operand::{get32, get64, put32, put64};
-use super::scalar::{Operands, Run, relative, set_m0};
+use super::scalar::{Run, relative, set_m0};
 use crate::{Mask, Trap};
 
 #[inline(always)]
