@@ -12,7 +12,7 @@ pub struct Sample {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     pub cycles: f64,
-    /// Half of the interval in which the cycles lie with 95 % confidence, if batches are as different as those that were timed.
+    /// Half of the interval: the 95 % confidence of what batches differ by, and what each of them still changed by while it was timed.
     pub plus_minus: f64,
     /// Batches that were timed, and groups in each of them.
     pub batches: u32,

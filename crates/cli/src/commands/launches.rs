@@ -161,7 +161,7 @@ fn run_all(args: &RunArgs, session: &mut dyn Launches) -> miette::Result<LaunchR
                 size(d.grid),
                 size(d.group),
                 outcome.cycles,
-                if args.record.untimed { "wave-instructions" } else { "cycles" },
+                super::outcome::unit(args.record.untimed, &outcome),
                 outcome.wave_instructions,
                 outcome.waves
             ));

@@ -47,12 +47,21 @@ impl From<&Estimate> for Estimated {
     }
 }
 
+/// What the number of a run counts.
+pub fn unit(untimed: bool, outcome: &Outcome) -> &'static str {
+    match (untimed, &outcome.estimate) {
+        (true, _) => "wave-instructions",
+        (false, Some(_)) => "cycles (estimate)",
+        (false, None) => "cycles",
+    }
+}
+
 /// A line about an estimate, if it is one.
 pub fn print_estimate(outcome: &Outcome) {
     if let Some(e) = &outcome.estimate {
         let Estimated { low, high, .. } = Estimated::from(e);
         print_line(&format!(
-            "estimate: {:.0} cycles, with 95 % confidence {low:.0} to {high:.0}, from {} batches of {} groups ({:.1} % of the groups), \
+            "estimate: {:.0} cycles, between {low:.0} and {high:.0} (95 %), from {} batches of {} groups ({:.1} % of the groups), \
              seed {}; not for bounds",
             e.cycles,
             e.batches,

@@ -82,7 +82,7 @@ pub fn main(args: RunArgs) -> CommandResult {
         print_line(String::from_utf8_lossy(&outcome.console).trim_end());
     }
     if record.stats.is_none() {
-        let unit = if args.record.untimed { "wave-instructions" } else { "cycles" };
+        let unit = super::outcome::unit(args.record.untimed, &outcome);
         print_line(&format!(
             "{} on {} ({}): {} {unit}, {} wave-instructions, {} waves",
             args.target.file().display(),
