@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use wb_hw::Machine;
-use wb_isa::Isa;
+use wb_isa::{FlowKind, Isa, Pc};
 use wb_trace::{Fork, Observer};
 
 /// Waves from which on it pays to start threads.
@@ -83,6 +83,7 @@ pub(crate) fn run<'o, I: Isa>(
     };
     let Some(forks) = forks else { return Ran::Alone(memory, observer) };
     let base = Arc::new(memory.take_bytes());
+    let local = groups.lds_region..groups.lds_region.saturating_add(groups.lds_region_bytes(machine));
     let running = Running {
         stop: AtomicBool::new(false),
         done: (0..threads).map(|_| Default::default()).collect(),
@@ -92,7 +93,7 @@ pub(crate) fn run<'o, I: Isa>(
     let (results, broken) = std::thread::scope(|scope| {
         let (done, finished) = mpsc::channel();
         for (number, mut fork) in (0..threads).zip(forks) {
-            let own = memory.copied(Arc::clone(&base));
+            let own = memory.copied(Arc::clone(&base), local.clone());
             let (running, done) = (&running, done.clone());
             scope.spawn(move || {
                 let mut progress = |sofar| running.go_on(number, sofar);
@@ -150,8 +151,22 @@ fn share<I: Isa>(
     if threads < 2 || waves < WAVES || options.keep_registers || !memory.can_be_copied() {
         return None;
     }
-    let mut code = exec.program.ops.iter().filter_map(|op| op.inst.as_ref());
-    (!code.any(|inst| exec.program.isa.shares(inst))).then_some((groups, threads))
+    (!shares(exec)).then_some((groups, threads))
+}
+
+/// Whether groups could communicate by what the kernel can reach; if that calls or jumps to where a register says, by anything there.
+fn shares<I: Isa>(exec: &Exec<I>) -> bool {
+    let program = exec.program;
+    let blocks = program.cfg.reachable(program.cfg.block_at(program.entry));
+    let code: Vec<Pc> = blocks.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow)).collect();
+    let leaves = |pc: &Pc| {
+        matches!(program.flow.kind[*pc as usize], FlowKind::Call { .. } | FlowKind::Indirect { .. })
+    };
+    let shares = |pc: Pc| program.ops[pc as usize].inst.as_ref().is_some_and(|inst| program.isa.shares(inst));
+    match code.iter().any(leaves) {
+        true => (0..program.ops.len() as Pc).any(shares),
+        false => code.into_iter().any(shares),
+    }
 }
 
 /// Who counted for a thread.

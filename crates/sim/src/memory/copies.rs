@@ -20,15 +20,30 @@ struct Page {
 #[derive(Clone, Debug)]
 pub(super) struct Copies {
     base: Arc<Vec<u8>>,
+    /// Places are counted from here on in `base`, round its ends.
+    shift: usize,
     /// Number of each page's copy plus one; 0: there is none.
     index: Vec<u32>,
     pages: Vec<Page>,
 }
 
 impl Copies {
-    pub fn new(base: Arc<Vec<u8>>) -> Copies {
+    pub fn new(base: Arc<Vec<u8>>, shift: usize) -> Copies {
         let index = vec![0; base.len().div_ceil(PAGE)];
-        Copies { base, index, pages: Vec::new() }
+        Copies { base, shift, index, pages: Vec::new() }
+    }
+
+    /// Bytes that lie together as they are: nobody has written to their pages, or they are in one of them.
+    #[inline]
+    pub fn slice(&self, at: usize, size: usize) -> Option<&[u8]> {
+        let at = at.wrapping_add(self.shift);
+        let bytes = self.base.get(at..at.checked_add(size)?)?;
+        let (first, last) = (at / PAGE, at.checked_add(size.checked_sub(1)?)? / PAGE);
+        if self.index[first..=last].iter().all(|&copy| copy == 0) {
+            return Some(bytes);
+        }
+        let page = self.pages.get((self.index[first] as usize).checked_sub(1)?)?;
+        page.bytes.get(at % PAGE..at % PAGE + size)
     }
 
     pub fn size(&self) -> usize {
@@ -38,6 +53,7 @@ impl Copies {
     /// The bytes from `at` on; none if they do not exist.
     #[inline]
     pub fn load<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
+        let at = at.wrapping_add(self.shift);
         let bytes = self.base.get(at..at.checked_add(N)?)?;
         let (first, last) = (at / PAGE, (at + N - 1) / PAGE);
         if self.index[first] | self.index[last] == 0 {
@@ -65,6 +81,7 @@ impl Copies {
         if bytes == 4 {
             return self.load::<4>(at).map(|b| u32::from_le_bytes(b).into());
         }
+        let at = at.wrapping_add(self.shift);
         let end = at.checked_add(bytes as usize).filter(|&end| end <= self.base.len())?;
         Some((at..end).rev().fold(0, |word, i| word << 8 | u64::from(self.byte(i))))
     }
@@ -72,6 +89,7 @@ impl Copies {
     /// Writes bytes from `at` on; none if they do not exist.
     #[inline]
     pub fn store(&mut self, at: usize, data: &[u8]) -> Option<()> {
+        let at = at.wrapping_add(self.shift);
         let end = at.checked_add(data.len()).filter(|&end| end <= self.base.len())?;
         let (mut from, mut data) = (at, data);
         while from < end {
@@ -82,15 +100,14 @@ impl Copies {
         Some(())
     }
 
-    pub fn fill(&mut self, range: Range<usize>, value: u8) {
+    pub fn fill(&mut self, mut at: usize, mut size: usize, value: u8) {
         let bytes = [value; 64];
-        let mut at = range.start;
-        while at < range.end {
-            let n = (range.end - at).min(bytes.len());
+        while size > 0 {
+            let n = size.min(bytes.len());
             if self.store(at, &bytes[..n]).is_none() {
                 return;
             }
-            at += n;
+            (at, size) = (at.wrapping_add(n), size - n);
         }
     }
 
@@ -205,7 +222,7 @@ mod tests {
         let size = 3 * PAGE + 100;
         let base: Vec<u8> = (0..size).map(|i| i as u8).collect();
         let shared = Arc::new(base.clone());
-        let mut copies = [Copies::new(Arc::clone(&shared)), Copies::new(Arc::clone(&shared))];
+        let mut copies = [Copies::new(Arc::clone(&shared), 0), Copies::new(Arc::clone(&shared), 0)];
         let mut plain = [base.clone(), base.clone()];
         for _ in 0..4000 {
             let (who, bytes) = (random(2), 1 + random(8));
@@ -236,7 +253,7 @@ mod tests {
     fn different_values_are_found_and_private_bytes_forgotten() {
         let shared = Arc::new(vec![0; 2 * PAGE]);
         let written = |at: usize, value: u8| {
-            let mut copies = Copies::new(Arc::clone(&shared));
+            let mut copies = Copies::new(Arc::clone(&shared), 0);
             copies.store(at, &[value; 4]);
             copies.into_written()
         };

@@ -15,8 +15,9 @@ pub struct DeviceMemory {
     pub(super) bytes: Vec<u8>,
     /// Instead of the bytes: what a thread sees that runs beside others.
     pub(super) copies: Option<Box<Copies>>,
-    /// Address of the first byte.
+    /// Address of the first byte of memory, and of the first one of `bytes`: the same, but for threads beside others.
     pub(super) origin: u64,
+    pub(super) start: u64,
     /// Loads and stores of programs below this address fault, so that null pointers show up.
     pub(super) floor: u64,
     /// What programs may touch above it.
@@ -53,6 +54,7 @@ impl DeviceMemory {
             bytes: vec![0; size as usize],
             copies: None,
             origin: 0,
+            start: 0,
             floor: 0,
             guard: Arc::default(),
             text: Vec::new(),
@@ -73,12 +75,12 @@ impl DeviceMemory {
     pub fn mapped(size: u64) -> Self {
         let memory = DeviceMemory::new(size);
         let origin = memory.bytes.as_ptr() as u64;
-        DeviceMemory { origin, ..memory }
+        DeviceMemory { origin, start: origin, ..memory }
     }
 
     /// Memory that stands for the one at `origin`, to run again what ran there.
     pub fn placed(origin: u64, size: u64) -> Self {
-        DeviceMemory { origin, ..DeviceMemory::new(size) }
+        DeviceMemory { origin, start: origin, ..DeviceMemory::new(size) }
     }
 
     /// Memory that exists only in the given ranges of addresses.
@@ -136,9 +138,18 @@ impl DeviceMemory {
         self.bytes = Arc::unwrap_or_clone(bytes);
     }
 
-    /// The same memory for one of several threads: it sees `base` and what it writes itself.
-    pub(crate) fn copied(&self, base: Arc<Vec<u8>>) -> DeviceMemory {
-        DeviceMemory { copies: Some(Box::new(Copies::new(base))), hostcalls: None, ..self.clone() }
+    /// The same memory for one of several threads: it sees `base` and what it writes itself. What is `local` is its own.
+    pub(crate) fn copied(&self, base: Arc<Vec<u8>>, local: Range<u64>) -> DeviceMemory {
+        let place = local.start.saturating_sub(self.origin) as usize;
+        let size = local.end.saturating_sub(local.start) as usize;
+        let bytes = base.get(place..place.saturating_add(size)).unwrap_or_default().to_vec();
+        DeviceMemory {
+            bytes,
+            start: self.origin.wrapping_add(place as u64),
+            copies: Some(Box::new(Copies::new(base, place))),
+            hostcalls: None,
+            ..self.clone()
+        }
     }
 
     /// What was written to a copy.
@@ -219,11 +230,12 @@ impl DeviceMemory {
 
     /// Zeroes a range, as far as it exists.
     pub(crate) fn clear(&mut self, addr: u64, len: u64) {
-        if let Ok(range) = self.range("clear", addr, len) {
-            match &mut self.copies {
-                Some(copies) => copies.fill(range, 0),
-                None => self.bytes[range].fill(0),
-            }
+        let Ok(range) = self.range("clear", addr, len) else { return };
+        let Some(copies) = &mut self.copies else { return self.bytes[range].fill(0) };
+        let at = addr.wrapping_sub(self.start) as usize;
+        match self.bytes.get_mut(at..at.wrapping_add(len as usize)) {
+            Some(own) => own.fill(0),
+            None => copies.fill(at, len as usize, 0),
         }
     }
 
@@ -240,7 +252,7 @@ impl DeviceMemory {
     #[inline(always)]
     fn place(&self, addr: u64, bytes: u32) -> Option<usize> {
         if self.windows.is_empty() {
-            return Some(addr.wrapping_sub(self.origin) as usize);
+            return Some(addr.wrapping_sub(self.start) as usize);
         }
         self.windows.place(addr, bytes.into()).map(|a| a as usize)
     }
@@ -269,7 +281,7 @@ impl DeviceMemory {
     }
 
     /// A word that is in no bytes: perhaps this thread has copies.
-    #[cold]
+    #[inline(never)]
     fn load_copied_word(&self, addr: u64, at: usize, bytes: u32) -> Result<u64, MemFault> {
         let got = self.copies.as_ref().and_then(|copies| copies.word(at, bytes));
         got.ok_or_else(|| self.fault("load", addr, bytes))

@@ -65,7 +65,7 @@ struct Extent {
 const WIDEST: u64 = 1 << 16;
 
 impl DeviceMemory {
-    /// The extent of the active lanes, if every byte of it exists, may be touched and is not below `floor`.
+    /// The extent of the active lanes, if every byte of it may be touched and is not below `floor`.
     #[inline(never)]
     fn extent(&self, base: u64, offset: &Row<u32>, lanes: Mask, floor: u64) -> Option<Extent> {
         let (mut low, mut high) = (u32::MAX, 0);
@@ -79,9 +79,16 @@ impl DeviceMemory {
         if size > WIDEST || first < floor || !self.guard.allows_all(first, size) {
             return None;
         }
-        let at = usize::try_from(first.checked_sub(self.origin)?).ok()?;
-        let bytes = at..at.checked_add(size as usize)?;
-        (bytes.end <= self.bytes.len()).then_some(Extent { low, bytes })
+        let at = first.wrapping_sub(self.start) as usize;
+        Some(Extent { low, bytes: at..at.checked_add(size as usize)? })
+    }
+
+    /// The bytes of the extent, with the least offset.
+    fn readable(&self, base: u64, offset: &Row<u32>, lanes: Mask) -> Option<(u32, &[u8])> {
+        let Extent { low, bytes } = self.extent(base, offset, lanes, self.floor)?;
+        let (at, size) = (bytes.start, bytes.len());
+        let there = self.bytes.get(bytes).or_else(|| self.copies.as_ref()?.slice(at, size))?;
+        Some((low, there))
     }
 
     /// Where accesses that fault do so first, going lane by lane.
@@ -108,7 +115,7 @@ impl DeviceMemory {
             return self.load_windows(base, offset, lanes, out);
         }
         let all = offset;
-        let mut extent: Option<Option<Extent>> = None;
+        let mut extent: Option<Option<(u32, &[u8])>> = None;
         let chunks = offset.as_chunks::<CHUNK>().0.iter().zip(out.as_chunks_mut::<CHUNK>().0);
         for (c, (offset, out)) in chunks.enumerate() {
             let active = (lanes >> (c * CHUNK)) as u8;
@@ -125,7 +132,7 @@ impl DeviceMemory {
             };
             match shape {
                 Shape::Run => {
-                    let at = first.wrapping_sub(self.origin) as usize;
+                    let at = first.wrapping_sub(self.start) as usize;
                     match self.bytes.get(at..at.wrapping_add(4 * CHUNK)) {
                         Some(bytes) => {
                             for (out, b) in out.iter_mut().zip(bytes.as_chunks::<4>().0) {
@@ -141,22 +148,19 @@ impl DeviceMemory {
                     }
                 }
                 Shape::Same => *out = [self.load_word(first, 4)? as u32; CHUNK],
-                Shape::Scattered => {
-                    match extent.get_or_insert_with(|| self.extent(base, all, lanes, self.floor)) {
-                        Some(Extent { low, bytes }) => {
-                            let bytes = &self.bytes[bytes.clone()];
-                            for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
-                                let at = offset[i].wrapping_sub(*low) as usize;
-                                out[i] = bytes[at..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
-                            }
-                        }
-                        None => {
-                            for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
-                                out[i] = self.load_word(base.wrapping_add(offset[i].into()), 4)? as u32;
-                            }
+                Shape::Scattered => match extent.get_or_insert_with(|| self.readable(base, all, lanes)) {
+                    Some((low, bytes)) => {
+                        for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
+                            let at = offset[i].wrapping_sub(*low) as usize;
+                            out[i] = bytes[at..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
                         }
                     }
-                }
+                    None => {
+                        for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
+                            out[i] = self.load_word(base.wrapping_add(offset[i].into()), 4)? as u32;
+                        }
+                    }
+                },
             }
         }
         Ok(())
@@ -182,7 +186,7 @@ impl DeviceMemory {
                 continue;
             }
             let first = base.wrapping_add(offset[0].into());
-            let at = first.wrapping_sub(self.origin) as usize;
+            let at = first.wrapping_sub(self.start) as usize;
             if active == u8::MAX
                 && first >= self.text_end.max(self.floor)
                 && shape(offset) == Shape::Run
@@ -199,7 +203,8 @@ impl DeviceMemory {
                 }
             }
             let floor = self.text_end.max(self.floor);
-            match extent.get_or_insert_with(|| self.extent(base, all, lanes, floor)) {
+            let there = |e: &Extent| e.bytes.end <= self.bytes.len();
+            match extent.get_or_insert_with(|| self.extent(base, all, lanes, floor).filter(there)) {
                 Some(Extent { low, bytes }) => {
                     let bytes = &mut self.bytes[bytes.clone()];
                     for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
