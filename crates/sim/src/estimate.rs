@@ -12,7 +12,8 @@ pub struct Sample {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     pub cycles: f64,
-    /// Half of the interval: the 95 % confidence of what batches differ by, and what each of them still changed by while it was timed.
+    /// Half of the interval: the 95 % confidence of what batches differ by, what each of them still changed by while it was timed,
+    /// and three percent for what batches cannot show.
     pub plus_minus: f64,
     /// Batches that were timed, and groups in each of them.
     pub batches: u32,

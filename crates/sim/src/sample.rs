@@ -24,6 +24,10 @@ const MOST: u32 = 100;
 const FILLS: u32 = 10;
 const WARM: u32 = 4;
 
+/// What batches cannot show, because waves of a long launch get into another step than those of a short one: as part of the cycles.
+/// More than on any launch that was tried (docs/commands.md, `run`).
+const UNSEEN: f64 = 0.03;
+
 /// How a launch is cut.
 struct Plan {
     groups: Groups,
@@ -195,7 +199,8 @@ fn estimate(batches: &[(Times, u64)], resident: usize, all: u64) -> (f64, f64) {
         (mean(&fill), mean(&each), mean(&drift), mean(&drain));
     let error = (a * a + (steady * b) * (steady * b) + c * c).sqrt();
     let plus_minus = student(batches.len().saturating_sub(1)) * error + steady * drift;
-    (fill + steady * each + drain, plus_minus)
+    let cycles = fill + steady * each + drain;
+    (cycles, plus_minus + UNSEEN * cycles)
 }
 
 /// Mean, and its standard error.
@@ -236,7 +241,7 @@ mod tests {
         let sample: Vec<(Times, u64)> = (0..5).map(|_| batch(40)).collect();
         let (cycles, plus_minus) = estimate(&sample, 4, 4000);
         assert!((cycles - whole as f64).abs() < 0.005 * whole as f64, "{cycles} of {whole}");
-        assert!(plus_minus < 0.01 * cycles, "all batches are alike: {plus_minus}");
+        assert!(plus_minus < (UNSEEN + 0.01) * cycles, "all batches are alike: {plus_minus}");
     }
 
     /// Caches that get warm: waves end faster and faster. The interval must reach what the launch takes.
@@ -266,7 +271,11 @@ mod tests {
         };
         let alike: Vec<_> = [25, 25, 26, 25, 25].map(batch).into();
         let apart: Vec<_> = [10, 25, 40, 25, 25].map(batch).into();
-        assert!(estimate(&apart, 4, 4000).1 > 5.0 * estimate(&alike, 4, 4000).1);
+        let own = |of: &[(Times, u64)]| {
+            let (cycles, plus_minus) = estimate(of, 4, 4000);
+            plus_minus - UNSEEN * cycles
+        };
+        assert!(own(&apart) > 5.0 * own(&alike));
         assert!(student(4) > student(30) && student(1000) > 1.96);
     }
 }

@@ -412,3 +412,31 @@ fn kernels_are_found_by_the_name_in_the_source() {
     let v = json(&["kernels", &source, "--json"]);
     assert_eq!(v["kernels"][0]["readable"], "spmv");
 }
+
+/// A sample of a grid: the estimate says what it is, and the whole run lies in its interval.
+#[test]
+fn a_sample_estimates_the_whole() {
+    let object = fixture("basic.O2.co");
+    let (input, output) = ("buf:u32:192000:random=3", "buf:u32:192000");
+    let base =
+        ["run", &object, "--kernel", "collatz", "--grid", "192000", "--group", "64", "--set", "cores=1"];
+    let args = ["--arg", input, "--arg", output, "--arg", "u32:40", "--no-stats", "--json"];
+    let run = |more: &[&str]| json(&[&base[..], &args, more].concat());
+    let (whole, sample) = (run(&[]), run(&["--sample", "0.1:7"]));
+    let exact = whole["totals"]["cycles"].as_f64().expect("cycles");
+    let estimate = &sample["totals"]["estimate"];
+    let number = |name: &str| estimate[name].as_f64().expect("a number");
+    assert!(number("low") <= exact && exact <= number("high"), "{exact}: {estimate}");
+    assert!((number("cycles") - exact).abs() < 0.03 * exact, "{exact}: {estimate}");
+    assert!(number("timed") < 0.9 && number("batches") >= 5.0, "{estimate}");
+    assert_eq!(whole["totals"]["wave_instructions"], sample["totals"]["wave_instructions"]);
+    assert!(whole["totals"]["estimate"].is_null());
+    assert_eq!(sample, run(&["--sample", "0.1:7"]), "the same seed, the same estimate");
+    // Too small for a sample: timed whole.
+    let small = ["run", &object, "--kernel", "collatz", "--grid", "6400", "--group", "64"];
+    let arguments = ["--arg", "buf:u32:6400", "--arg", "buf:u32:6400", "--arg", "u32:9", "--sample", "0.1"];
+    let told = stdout(&[&small[..], &arguments].concat());
+    assert!(!told.contains("estimate"), "{told}");
+    let refused = common::wavebound(&["run", &object, "--sample", "0.7"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("at most 0.5"));
+}
