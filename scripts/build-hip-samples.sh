@@ -12,6 +12,14 @@ for source in *.cpp; do
         build "$source"
     fi
 done
+# The same program for several later GPUs.
+for source in matmul.cpp bfs.cpp; do
+    target=$out/$(basename "$source" .cpp)_gfx9
+    if [ "$source" -nt "$target" ] || [ check.h -nt "$target" ]; then
+        hipcc "${flags[@]/--offload-arch=gfx803/--offload-arch=gfx900}" --offload-arch=gfx906 --offload-arch=gfx908 \
+            --offload-arch=gfx90a "$source" -o "$target" -pthread
+    fi
+done
 for source in *.c; do
     target=$out/$(basename "$source" .c)
     if [ "$source" -nt "$target" ]; then

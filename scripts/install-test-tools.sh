@@ -20,6 +20,8 @@ command -v hipcc > /dev/null || need+=(hipcc)
 # Slurm runs the parts of a sweep; scripts/slurm-one-node.sh makes a cluster of this computer.
 command -v sbatch > /dev/null || need+=(slurm-wlm)
 [ -x /usr/sbin/munged ] || need+=(munge)
+# Instructions of the hot loops are counted by callgrind.
+command -v valgrind > /dev/null || need+=(valgrind)
 # The viewer is tested in a browser.
 [ -x /usr/bin/chromium ] || need+=(chromium)
 # The Python package is tested in an environment of its own.

@@ -123,7 +123,10 @@ fn all(
 ) -> Result<(), BoundError> {
     let file = launches.stage().program_file().to_owned();
     let device = &launches.stage().device;
-    let data = data_hash([(0, device.read(0, device.used()).map_err(JobError::from)?)]);
+    // What was captured begins elsewhere.
+    let origin = device.memory().origin();
+    let contents = device.read(origin, device.used().saturating_sub(origin)).map_err(JobError::from)?;
+    let data = data_hash([(origin, contents)]);
     numbers.seen.clear();
     while let Some(step) = launches.next_step()? {
         let stage = launches.stage();

@@ -26,6 +26,9 @@ pub enum DeviceError {
     #[error("no room for {bytes} bytes in a device memory of {size} bytes")]
     #[diagnostic(help("raise limits.memory with --set"))]
     OutOfMemory { bytes: u64, size: u64 },
+    #[error("{bytes} bytes at {addr:#x} are not free, not aligned to 256, or outside device memory")]
+    #[diagnostic(help("addresses are for launches that were captured: take them as they are"))]
+    Taken { addr: u64, bytes: u64 },
     #[error(transparent)]
     Memory(#[from] MemFault),
     #[error(transparent)]

@@ -60,6 +60,28 @@ impl Heap {
         Some(at)
     }
 
+    /// The block at a certain address, as [`Heap::alloc`] would have it; false if something is in its way. Blocks that lie close
+    /// together are taken from the last to the first.
+    pub fn take(&mut self, at: u64, bytes: u64) -> bool {
+        let Some(size) = bytes.max(1).checked_next_multiple_of(ALIGN) else { return false };
+        let Some((&from, &gap)) = self.free.range(..=at).next_back() else { return false };
+        let end = from + gap;
+        if !at.is_multiple_of(ALIGN) || at.checked_add(size).is_none_or(|behind| behind > end) {
+            return false;
+        }
+        let span = (size + GAP).min(end - at);
+        self.free.remove(&from);
+        if at > from {
+            self.free.insert(from, at - from);
+        }
+        if at + span < end {
+            self.free.insert(at + span, end - at - span);
+        }
+        self.used.insert(at, Block { bytes, span });
+        self.taken += size;
+        true
+    }
+
     /// Gives a block back; false if none starts there.
     pub fn free(&mut self, at: u64) -> bool {
         let Some(block) = self.used.remove(&at) else { return false };
@@ -156,5 +178,38 @@ mod tests {
         let mut heap = Heap::new(0, 4096);
         assert_eq!(heap.alloc(u64::MAX), None);
         assert_eq!(Heap::new(100, 10).alloc(1), None);
+    }
+
+    /// Blocks put back where they were leave the same room: the next ones go to the same places.
+    #[test]
+    fn blocks_at_their_addresses_leave_the_same_room() {
+        let mut state = 5u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(3);
+            (state >> 33) % below
+        };
+        for _ in 0..50 {
+            let mut heap = Heap::new(0x1000, 1 << 24);
+            for _ in 0..random(60) {
+                heap.alloc(random(50_000));
+                let some = heap.blocks_in_use().nth(random(80) as usize);
+                if let Some((at, _)) = some {
+                    heap.free(at);
+                }
+            }
+            let mut again = Heap::new(0x1000, 1 << 24);
+            let blocks: Vec<(u64, u64)> = heap.blocks_in_use().collect();
+            for &(at, bytes) in blocks.iter().rev() {
+                assert!(again.take(at, bytes), "{at:#x}, {bytes} bytes");
+            }
+            assert!(blocks.iter().all(|(at, bytes)| !again.take(*at, *bytes)), "taken twice");
+            for _ in 0..20 {
+                let bytes = random(100_000);
+                assert_eq!(heap.alloc(bytes), again.alloc(bytes));
+            }
+        }
+        let mut heap = Heap::new(0x1000, 0x9000);
+        assert!(!heap.take(0x1001, 1) && !heap.take(0x800, 1) && !heap.take(0x8f00, 300));
+        assert!(heap.take(0x8f00, 256) && !heap.take(0x8000, 0x1000));
     }
 }

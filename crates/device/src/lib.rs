@@ -37,7 +37,18 @@ pub struct Module {
     pub source: Option<SourceFile>,
 }
 
+/// Bytes of the block that a code object takes: it begins at a page.
+fn block_bytes(object: &CodeObject) -> u64 {
+    let end = object.segments.iter().map(|s| s.addr + s.bytes.len() as u64).max().unwrap_or(0);
+    end + 0x1000
+}
+
 impl Module {
+    /// First address of the block of device memory that it lies in.
+    pub fn block(&self) -> u64 {
+        self.block
+    }
+
     /// The kernel called `name`; an empty name is enough when there is only one.
     pub fn kernel(&self, name: &str) -> Result<&Kernel, DeviceError> {
         self.object
@@ -73,6 +84,14 @@ impl Device {
         Device { memory, machine, heap, hostcall: 0, programs: BTreeMap::new() }
     }
 
+    /// A device whose memory begins at `origin`, to run again what ran there.
+    pub fn placed(machine: Machine, origin: u64) -> Self {
+        let mut memory = DeviceMemory::placed(origin, machine.limits.memory);
+        memory.close();
+        let heap = Heap::new(memory.first_line(), memory.origin().saturating_add(memory.size()));
+        Device { memory, machine, heap, hostcall: 0, programs: BTreeMap::new() }
+    }
+
     /// Everything in use lies below this address.
     pub fn used(&self) -> u64 {
         self.heap.used_end()
@@ -96,6 +115,15 @@ impl Device {
         let addr = self.heap.alloc(bytes).ok_or(DeviceError::OutOfMemory { bytes, size })?;
         self.memory.open(addr, bytes.max(1));
         Ok(addr)
+    }
+
+    /// Reserves `bytes` bytes at a certain address.
+    pub fn alloc_at(&mut self, addr: u64, bytes: u64) -> Result<(), DeviceError> {
+        if !self.heap.take(addr, bytes) {
+            return Err(DeviceError::Taken { addr, bytes });
+        }
+        self.memory.open(addr, bytes.max(1));
+        Ok(())
     }
 
     /// Gives back what starts at `addr`; false if nothing does.
@@ -128,8 +156,29 @@ impl Device {
         object: CodeObject,
         source: Option<SourceFile>,
     ) -> Result<Module, DeviceError> {
-        let end = object.segments.iter().map(|s| s.addr + s.bytes.len() as u64).max().unwrap_or(0);
-        let block = self.alloc(end + 0x1000)?;
+        let block = self.alloc(block_bytes(&object))?;
+        self.place_in(block, name, object, source)
+    }
+
+    /// The same at a certain address.
+    pub fn place_at(
+        &mut self,
+        block: u64,
+        name: &str,
+        object: CodeObject,
+        source: Option<SourceFile>,
+    ) -> Result<Module, DeviceError> {
+        self.alloc_at(block, block_bytes(&object))?;
+        self.place_in(block, name, object, source)
+    }
+
+    fn place_in(
+        &mut self,
+        block: u64,
+        name: &str,
+        object: CodeObject,
+        source: Option<SourceFile>,
+    ) -> Result<Module, DeviceError> {
         let base = block.next_multiple_of(0x1000);
         for s in &object.segments {
             self.memory.write(base + s.addr, &s.bytes)?;

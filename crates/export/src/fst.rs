@@ -66,7 +66,8 @@ pub(crate) fn write(source: &mut Source, to: &Path) -> Result<(), ExportError> {
                 changes(event, own, &mut ordered);
             }
         }
-        while let Some((at, change)) = ordered.pop(known.until()) {
+        let until = known.until();
+        while let Some((at, change)) = ordered.pop(until) {
             put(&mut body, at, change).map_err(failed)?;
         }
         Ok(())

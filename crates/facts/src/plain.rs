@@ -25,7 +25,7 @@ pub fn plain(inst: &Inst) -> bool {
         // The indexing and skipping bits of MODE.
         id == 1 && first + count > 27
     };
-    !indexed && !mode && !inst.src.contains(&Operand::LdsDirect)
+    !indexed && !mode && !inst.is_later() && !inst.src.contains(&Operand::LdsDirect)
 }
 
 /// The pair that gets a bit for every lane: a carry, or what a comparison says.

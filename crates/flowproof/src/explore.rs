@@ -504,8 +504,8 @@ impl<'a> Explorer<'a> {
         let k = i64::from(inst.imm as i16);
         Ok(Some(match inst.op {
             Op::SMovB32 | Op::VMovB32 => of(a),
-            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 if a == b => shifted(of(a), true, 1),
-            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 => {
+            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 if a == b => shifted(of(a), true, 1),
+            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 => {
                 let still = |o: Operand| reg(o).is_none_or(|r| !self.written.contains(&r));
                 // What moves is a register; of two, the one that the loop writes.
                 let first = match (reg(a), reg(b)) {
@@ -518,8 +518,8 @@ impl<'a> Explorer<'a> {
                     false => moving(b, 0, 1),
                 }
             }
-            Op::SSubU32 | Op::SSubI32 | Op::VSubU32 => moving(a, 1, -1),
-            Op::VSubrevU32 => moving(b, 0, -1),
+            Op::SSubU32 | Op::SSubI32 | Op::VSubU32 | Op::VSubNcU32 => moving(a, 1, -1),
+            Op::VSubrevU32 | Op::VSubrevNcU32 => moving(b, 0, -1),
             Op::SAddkI32 => add(view.value(dst), k, k),
             Op::SLshlB32 => shift(a, 1, true),
             Op::SLshrB32 => shift(a, 1, false),

@@ -182,7 +182,7 @@ fn covered(inst: &Inst) -> bool {
         let (id, first, count) = wb_isa::gcn3::hwreg_fields(inst.imm);
         id == 1 && first + count > 27
     };
-    !indexed && !mode && !inst.src.contains(&Operand::LdsDirect)
+    !indexed && !mode && !inst.is_later() && !inst.src.contains(&Operand::LdsDirect)
 }
 
 /// Registers as a launch leaves them: user registers in the order of the descriptor, group ids, work-item ids.
@@ -224,7 +224,9 @@ fn start(setup: &Setup, launch: &Launch) -> Facts {
             at += 1;
         }
     }
-    for d in 0..setup.work_item_dimensions.clamp(1, 3) as usize {
+    // Later machines have all of them in one register, of which nothing is said.
+    let apart = !setup.packed_ids();
+    for d in (0..setup.work_item_dimensions.clamp(1, 3) as usize).filter(|_| apart) {
         let size = if launch.group[d] == 0 { 1024 } else { launch.group[d] };
         facts.on[d] = Interval::unsigned(0, size - 1);
     }

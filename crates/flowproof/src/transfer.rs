@@ -15,7 +15,13 @@ pub fn side(operand: Operand) -> Option<Side> {
         Operand::InlineInt(v) => Some(Side::Number(i32::from(v) as u32)),
         Operand::InlineFloat(f) => Some(Side::Number(f.bits32())),
         Operand::Literal(v) => Some(Side::Number(v)),
-        Operand::None | Operand::VccZ | Operand::ExecZ | Operand::Scc | Operand::LdsDirect => None,
+        Operand::None
+        | Operand::VccZ
+        | Operand::ExecZ
+        | Operand::Scc
+        | Operand::LdsDirect
+        | Operand::Agpr(_)
+        | Operand::Window(_) => None,
     }
 }
 
@@ -128,9 +134,9 @@ pub fn result(inst: &Inst, f: &Facts) -> Option<Interval> {
         Op::SMovkI32 => k,
         Op::SCmovB32 => a.or_else(before),
         Op::SCmovkI32 => k.or_else(before),
-        Op::SAddU32 | Op::SAddI32 | Op::VAddU32 => a.plus(b),
-        Op::SSubU32 | Op::SSubI32 | Op::VSubU32 => a.minus(b),
-        Op::VSubrevU32 => b.minus(a),
+        Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 => a.plus(b),
+        Op::SSubU32 | Op::SSubI32 | Op::VSubU32 | Op::VSubNcU32 => a.minus(b),
+        Op::VSubrevU32 | Op::VSubrevNcU32 => b.minus(a),
         Op::SAddkI32 => before.plus(k),
         Op::SMulkI32 => before.times(k),
         Op::SMulI32 | Op::VMulLoU32 => a.times(b),
@@ -147,6 +153,12 @@ pub fn result(inst: &Inst, f: &Facts) -> Option<Interval> {
         Op::SLshrB32 => a.right(b),
         Op::SAshrI32 => a.right_signed(b),
         Op::VLshlrevB32 => b.left(a),
+        Op::VAdd3U32 => a.plus(b).plus(c),
+        Op::VLshlAddU32 => a.left(b).plus(c),
+        Op::VAddLshlU32 => a.plus(b).left(c),
+        Op::VLshlOrB32 => a.left(b).bit_or(c),
+        Op::VAndOrB32 => a.bit_and(b).bit_or(c),
+        Op::VOr3B32 => a.bit_or(b).bit_or(c),
         Op::VLshrrevB32 => b.right(a),
         Op::VAshrrevI32 => b.right_signed(a),
         Op::SMinI32 | Op::VMinI32 => a.least(b, true),

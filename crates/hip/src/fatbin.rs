@@ -2,21 +2,22 @@
 //! table tells, so it is read with the end of the mapped memory as the limit (LLVM, ClangOffloadBundler).
 
 use std::ops::Range;
+use wavebound::hw::Machine;
 use wavebound::isa::gcn3::GFX8;
+use wavebound::objects::codeobject::{device_code, is_compressed};
 
 /// First word of the wrapper (`HIPF`), and the version we know.
 pub const MAGIC: u32 = 0x4849_5046;
 pub const VERSION: u32 = 1;
 
 const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
-const COMPRESSED: &[u8] = b"CCOB";
 
-/// The code object for this machine in a bundle or a bare object; a message says why there is none.
-pub fn code_object(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    if bytes.starts_with(COMPRESSED) {
-        return Err("the device code is a compressed offload bundle, which is not supported: \
-                    build without --offload-compress"
-            .into());
+/// The code object for a target in a bundle or a bare object; a message says why there is none.
+pub fn code_object(bytes: &[u8], target: &str) -> Result<Vec<u8>, String> {
+    if is_compressed(bytes) {
+        let bundles = device_code(bytes).map_err(|e| e.to_string())?;
+        let first = bundles.first().ok_or("the device code is empty")?;
+        return code_object(first, target);
     }
     if bytes.starts_with(b"\x7fELF") {
         return Ok(elf(bytes).to_vec());
@@ -24,8 +25,15 @@ pub fn code_object(bytes: &[u8]) -> Result<Vec<u8>, String> {
     if !bytes.starts_with(BUNDLE) {
         return Err("the device code is no offload bundle and no code object".into());
     }
-    let found = wavebound::objects::codeobject::unbundle(bytes);
-    found.map(<[u8]>::to_vec).map_err(|e| format!("{e}; build with --offload-arch={}", GFX8.usual.name))
+    let found = wavebound::objects::codeobject::unbundle_for(bytes, target);
+    found
+        .map(<[u8]>::to_vec)
+        .map_err(|e| format!("{e}; build with --offload-arch={target}, or choose another machine"))
+}
+
+/// The GPU that a machine is.
+pub fn target(machine: &Machine) -> &str {
+    if machine.arch.is_empty() { GFX8.usual.name } else { &machine.arch }
 }
 
 /// An ELF file ends with its section headers, as linkers write it; the rest of the memory is not its own.
@@ -63,13 +71,13 @@ mod tests {
     #[test]
     fn damaged_binaries_are_errors() {
         for bytes in [&b""[..], b"CCOB....", b"garbage", b"__CLANG_OFFLOAD_BUNDLE__", b"\x7fELF"] {
-            let result = code_object(bytes);
+            let result = code_object(bytes, "");
             assert!(result.is_err() || bytes.starts_with(b"\x7fELF"), "{bytes:?}");
         }
         let mut bundle = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
         bundle.extend(u64::MAX.to_le_bytes());
-        assert!(code_object(&bundle).is_err());
-        assert!(code_object(b"CCOBxxxx").unwrap_err().contains("compressed"));
+        assert!(code_object(&bundle, "gfx803").is_err());
+        assert!(code_object(b"CCOBxxxx", "gfx803").unwrap_err().contains("is not known"));
     }
 
     #[test]

@@ -18,7 +18,7 @@ static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
 
 /// A fat binary: the bundle is read, its code object placed, every kernel made ready to run.
 pub fn fat_binary(data: &[u8]) {
-    let Ok(bytes) = fatbin::code_object(data) else { return };
+    let Ok(bytes) = fatbin::code_object(data, "") else { return };
     let Ok(object) = CodeObject::parse(&bytes) else { return };
     let mut device = Device::mapped(MACHINE.clone());
     let free = device.heap().available();
@@ -69,7 +69,7 @@ fn copy_variables(object: Vec<u8>, names: &[String]) -> usize {
 
 /// How many variables of a code object hosts can copy to and from.
 pub fn copied_variables(data: &[u8]) -> usize {
-    let Ok(bytes) = fatbin::code_object(data) else { return 0 };
+    let Ok(bytes) = fatbin::code_object(data, "") else { return 0 };
     let Ok(object) = CodeObject::parse(&bytes) else { return 0 };
     let names: Vec<String> = object.variables.iter().map(|v| v.0.clone()).collect();
     copy_variables(bytes, &names)

@@ -1,10 +1,12 @@
 //! Launches: checked as HIP checks them, run on the machine at once, watched as the user wants, and kept if their kernel
 //! is to be bounded.
 
-use crate::counter::Counter;
+use crate::counter::{Counter, Counts};
 use crate::errors::{Code, Outcome, describe, fatal};
+use crate::ffi::signals;
 use crate::pages::Watchers;
 use crate::printf;
+use crate::progress::Line;
 use crate::records::{LaunchRecord, Record};
 use crate::runtime::Runtime;
 use crate::state::{LaunchSpec, Recording};
@@ -14,11 +16,46 @@ use wavebound::device::{Arg, Dispatch, Module, Prepared, explicit};
 use wavebound::files::Output as OutputFile;
 use wavebound::objects::codeobject::{ArgKind, Kernel, KernelArg};
 use wavebound::report::{History, PictureOptions};
-use wavebound::sim::{Outcome as RunOutcome, RunOptions};
+use wavebound::sim::{Outcome as RunOutcome, RunOptions, Sofar};
 use wavebound::trace::{Observers, TraceWriter};
 
 /// Bytes of local memory that are given out together.
 const LDS_GRANULE: u64 = 512;
+
+/// What a launch did; `interrupted`: up to this signal.
+struct Ran {
+    cycles: u64,
+    wave_instructions: u64,
+    lane_instructions: u64,
+    waves: u32,
+    counts: Option<Counts>,
+    interrupted: Option<i32>,
+}
+
+impl Ran {
+    fn of(outcome: &RunOutcome, counts: Option<Counts>) -> Ran {
+        Ran {
+            cycles: outcome.cycles,
+            wave_instructions: outcome.wave_instructions,
+            lane_instructions: outcome.lane_instructions,
+            waves: outcome.waves,
+            counts,
+            interrupted: None,
+        }
+    }
+
+    /// Progress is told now and then: what was counted is newer.
+    fn so_far(last: Sofar, counts: Option<Counts>, signal: i32) -> Ran {
+        Ran {
+            cycles: last.cycles,
+            wave_instructions: counts.map_or(last.instructions, |c| c.instructions),
+            lane_instructions: counts.map_or(0, |c| c.lanes),
+            waves: last.ended as u32,
+            counts,
+            interrupted: Some(signal),
+        }
+    }
+}
 
 impl Runtime {
     /// Runs a kernel to its end. What a kernel does wrong ends the program.
@@ -26,6 +63,7 @@ impl Runtime {
         let (module, kernel) = self.kernel(&spec.function)?;
         let dispatch = self.dispatch(spec, &kernel)?;
         let number = self.launched + 1;
+        let before = self.wants(&kernel.name).then(|| self.before());
         let prepared = match self.device.prepare(&module, &dispatch) {
             Ok(prepared) => prepared,
             Err(e) => return fatal(format!("launch {number}: {}", describe(&e.into()))),
@@ -39,29 +77,40 @@ impl Runtime {
             Some((origin, image)) => self.keep(&module, &kernel, prepared, origin, image),
             None => self.device.finish(prepared),
         }
-        let (outcome, counts) = match result {
-            Ok(done) => done,
+        if let Some(before) = before {
+            let cycles = result.as_ref().ok().filter(|ran| ran.interrupted.is_none()).map(|ran| ran.cycles);
+            if let Err(e) = self.capture(&before, &module, spec, &dispatch, cycles) {
+                eprintln!("wavebound: launch {number} cannot be captured: {}", describe(&e));
+            }
+        }
+        let ran = match result {
+            Ok(ran) => ran,
             Err(report) => {
                 let note = self.memory.refusal(self.device.heap().total());
                 return fatal(format!("launch {number}: {}{note}", describe(&report)));
             }
         };
         self.launched = number;
-        self.now += outcome.cycles;
+        self.now += ran.cycles;
         let record = LaunchRecord {
             process: self.process,
             number,
             kernel: kernel.name.clone(),
             grid: spec.grid,
             block: spec.block,
-            cycles: outcome.cycles,
-            wave_instructions: outcome.wave_instructions,
-            lane_instructions: outcome.lane_instructions,
-            waves: outcome.waves,
-            counts,
+            cycles: ran.cycles,
+            wave_instructions: ran.wave_instructions,
+            lane_instructions: ran.lane_instructions,
+            waves: ran.waves,
+            counts: ran.counts,
             seconds,
+            interrupted: ran.interrupted.is_some(),
         };
         self.record(&Record::Launch(record));
+        if let Some(signal) = ran.interrupted {
+            self.tell_parts();
+            signals::end_by(signal);
+        }
         Ok(())
     }
 
@@ -108,11 +157,7 @@ impl Runtime {
     }
 
     /// One run, with everybody watching who should.
-    fn watched(
-        &mut self,
-        number: usize,
-        prepared: &Prepared,
-    ) -> Result<(RunOutcome, Option<crate::Counts>), Report> {
+    fn watched(&mut self, number: usize, prepared: &Prepared) -> Result<Ran, Report> {
         let options = &self.options;
         let trace_path = options.trace_of(self.process, number);
         let picture_path = options.picture_of(self.process, number);
@@ -121,10 +166,19 @@ impl Runtime {
         let mut trace = trace.map(|out| TraceWriter::with(out, options.trace_options.clone()));
         let mut history = picture_path.is_some().then(History::new);
         let mut page = options.page.then(Watchers::new);
+        let watch = signals::Watch::new();
+        let mut line = Line::new(options.progress, number, crate::short_name(&prepared.program.kernel));
+        let mut last = Sofar::default();
+        let mut progress = |sofar: Sofar| {
+            last = sofar;
+            line.show(sofar);
+            watch.go_on()
+        };
         let run = RunOptions {
             timed: !options.untimed,
             check: options.check,
             threads: wavebound::sim::threads(options.threads),
+            progress: Some(&mut progress),
             ..RunOptions::default()
         };
         let outcome = {
@@ -144,7 +198,13 @@ impl Runtime {
                 .map_err(|e| miette!("cannot write the trace: {}", wavebound::files::words(&e)))?;
             file.finish()?;
         }
-        let outcome = outcome?;
+        drop(line);
+        let counts = counter.map(|c| c.counts);
+        let ran = match (outcome, watch.came()) {
+            (Ok(outcome), _) => Ran::of(&outcome, counts),
+            (Err(_), Some(signal)) => Ran::so_far(last, counts, signal),
+            (Err(e), None) => return Err(e.into()),
+        };
         if let (Some(history), Some(path)) = (&history, &picture_path) {
             let machine = &self.device.machine;
             let title = format!(
@@ -158,7 +218,7 @@ impl Runtime {
         if let Some(page) = page {
             self.add_to_page(number, prepared, page);
         }
-        Ok((outcome, counter.map(|c| c.counts)))
+        Ok(ran)
     }
 
     /// Device memory in use, and where it starts.

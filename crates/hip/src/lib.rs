@@ -2,6 +2,7 @@
 //! (docs/hip.md). Logic is safe code; `ffi` is the thin layer that reads and writes the program's pointers.
 
 mod bounds;
+mod capture;
 mod counter;
 mod errors;
 mod fatbin;
@@ -15,6 +16,7 @@ mod modules;
 mod options;
 mod pages;
 mod printf;
+mod progress;
 mod props;
 mod records;
 mod runtime;
@@ -24,7 +26,7 @@ mod textures;
 
 pub use counter::Counts;
 pub use errors::{Code, Failure};
-pub use options::{ENVIRONMENT, Options, Wcet};
+pub use options::{Capture, ENVIRONMENT, Options, Wcet};
 pub use records::{LaunchRecord, Record, short_name};
 
 /// The library a program links (`libamdhip64.so.5`): symbols with their versions that jump into ours. Empty where there is none.

@@ -77,7 +77,7 @@ impl Runtime {
 
     /// Loads a module of the program's; returns its handle.
     pub fn load_module(&mut self, name: &str, bytes: &[u8]) -> Outcome<u64> {
-        let object = fatbin::code_object(bytes);
+        let object = fatbin::code_object(bytes, fatbin::target(&self.device.machine));
         if let Err(why) = &object {
             eprintln!("wavebound: {name}: {why}");
             return Err(Code::INVALID_IMAGE.into());

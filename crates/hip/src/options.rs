@@ -45,12 +45,27 @@ pub struct Options {
     pub picture: Option<PathBuf>,
     /// Count every instruction, for a page.
     pub page: bool,
+    /// A launch to write as a launch file, and the folder it goes to.
+    pub capture: Option<Capture>,
     /// Bound the kernels when the program ends.
     pub wcet: Option<Wcet>,
+    /// A line on standard error during long launches.
+    pub progress: bool,
     /// Where records of launches go.
     pub records: Option<PathBuf>,
     /// Process id of the command: the program it started ends with it.
     pub command: Option<u32>,
+}
+
+/// `--capture KERNEL[:N]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Capture {
+    /// As the code object calls it, or as people do.
+    pub kernel: String,
+    /// Which launch of this kernel, from 1.
+    pub number: usize,
+    pub folder: PathBuf,
 }
 
 /// What the analysis may assume (as `wavebound wcet`).

@@ -78,6 +78,12 @@ fn text<const N: usize>(words: &str) -> [u8; N] {
     out
 }
 
+/// The number of a target: three digits, of which the last may be a letter. gfx90a is 910.
+pub fn version(target: &str) -> i32 {
+    let digit = |i: usize| target.chars().nth(i).and_then(|c| c.to_digit(36)).unwrap_or(0) as i32;
+    digit(3) * 100 + digit(4) * 10 + digit(5)
+}
+
 /// What programs call the device.
 pub fn name(machine: &Machine) -> String {
     format!("Wavebound {} (simulated)", machine.name)
@@ -99,6 +105,8 @@ fn registers(machine: &Machine) -> i32 {
 pub fn properties(machine: &Machine, memory: u64) -> Properties {
     let lds = machine.core.lds_bytes as usize;
     let khz = (machine.clock_mhz * 1000) as i32;
+    let target = crate::fatbin::target(machine);
+    let version = version(target);
     Properties {
         name: text(&name(machine)),
         total_global_mem: memory as usize,
@@ -112,8 +120,8 @@ pub fn properties(machine: &Machine, memory: u64) -> Properties {
         memory_clock_rate: khz,
         memory_bus_width: (machine.dram.bandwidth * 8) as i32,
         total_const_mem: CONSTANT as usize,
-        major: 8,
-        minor: 0,
+        major: version / 100,
+        minor: version / 10 % 10,
         multi_processor_count: machine.cores as i32,
         l2_cache_size: l2_bytes(machine),
         max_threads_per_multi_processor: threads_per_core(machine),
@@ -127,8 +135,8 @@ pub fn properties(machine: &Machine, memory: u64) -> Properties {
         max_shared_memory_per_multi_processor: lds,
         is_multi_gpu_board: 0,
         can_map_host_memory: 1,
-        gcn_arch: 803,
-        gcn_arch_name: text(wavebound::isa::gcn3::GFX8.usual.name),
+        gcn_arch: version,
+        gcn_arch_name: text(target),
         integrated: 0,
         cooperative_launch: 1,
         cooperative_multi_device_launch: 0,

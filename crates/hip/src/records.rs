@@ -40,6 +40,10 @@ pub enum Record {
         kernel: String,
         text: String,
     },
+    /// A launch was written as a launch file.
+    Captured {
+        file: String,
+    },
     /// Why the library ended the program, or could not do what was asked.
     Error {
         text: String,
@@ -66,6 +70,9 @@ pub struct LaunchRecord {
     pub counts: Option<Counts>,
     /// Seconds the simulation took on the host.
     pub seconds: f64,
+    /// A signal ended the program during this launch: these are its numbers so far.
+    #[serde(default)]
+    pub interrupted: bool,
 }
 
 /// `_ZN3bfs4stepEPi` as `bfs::step`: names without their arguments; what is not understood stays.

@@ -28,6 +28,8 @@ pub struct Runtime {
     pub launched: usize,
     /// Launches to be bounded at the end.
     pub recordings: Vec<Recording>,
+    /// Launches of the kernel that is to be captured.
+    pub capturing: usize,
     /// What a page says about kernels, by name.
     pub parts: BTreeMap<String, Part>,
     /// The process that announced itself to the command, and its number in the run.
@@ -59,6 +61,7 @@ impl Runtime {
             now: 0,
             launched: 0,
             recordings: Vec::new(),
+            capturing: 0,
             parts: BTreeMap::new(),
             pid: std::process::id(),
             process: 1,

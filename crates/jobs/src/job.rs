@@ -6,7 +6,7 @@ use crate::data::{Buffer, Element, Extent, reseed_argument};
 use crate::error::{JobError, refused};
 use crate::language::{self, Language, Prepared};
 use crate::languages::gcn3;
-use crate::object::{self, CompileOptions};
+use crate::object;
 use crate::program::AnyProgram;
 use crate::spec::JobSpec;
 use crate::{with_isa, with_program};
@@ -37,7 +37,7 @@ pub struct Job {
 
 impl Job {
     pub fn from_file(path: &Path, spec: &JobSpec) -> Result<Job, JobError> {
-        let bytes = object::read(path, &CompileOptions::default())?;
+        let bytes = object::read_for(path, &spec.compile_options()?, &spec.kernel)?;
         let isa = language::required_isa(path, &bytes, spec.isa)?;
         Job::from_bytes(&path.display().to_string(), &bytes, &JobSpec { isa: Some(isa), ..spec.clone() })
     }

@@ -22,7 +22,7 @@ pub struct Loaded {
 /// Loads a file by its extension; `kernel` chooses one of several.
 pub fn load(path: &Path, kernel: &str) -> Result<Loaded, JobError> {
     let name = path.display().to_string();
-    let bytes = object::read(path, &CompileOptions::default())?;
+    let bytes = object::read_for(path, &CompileOptions::default(), kernel)?;
     let isa = required_isa(path, &bytes, None)?;
     load_bytes(&name, &bytes, isa, kernel)
 }

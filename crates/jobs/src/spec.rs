@@ -2,6 +2,7 @@
 
 use crate::args::ArgSpec;
 use crate::error::{JobError, refused};
+use crate::object::CompileOptions;
 use crate::object::SplitSpec;
 use wb_hw::{InstructionSet, Machine};
 
@@ -49,6 +50,14 @@ impl JobSpec {
         };
         afford(&machine, machine.limits.memory)?;
         Ok(machine)
+    }
+
+    /// How sources are compiled: for the machine, if one is named.
+    pub fn compile_options(&self) -> Result<CompileOptions, JobError> {
+        if self.machine.is_empty() && self.ready_machine.is_none() {
+            return Ok(CompileOptions::default());
+        }
+        Ok(CompileOptions::for_machine(&self.machine()?))
     }
 }
 

@@ -29,7 +29,7 @@ pub fn gcn3_program(
     let mut pc = 0;
     while pc < words.len() {
         let mut step = 1;
-        if let Ok(inst) = gcn3::decode(&words[pc..]) {
+        if let Ok(inst) = gcn3::decode_for(object.generation(), &words[pc..]) {
             step = usize::from(inst.size / 4).max(1);
             insts[pc] = (Some(inst), (pc + step) as Pc);
         }
@@ -86,7 +86,9 @@ pub fn gcn3_program(
 pub fn gcn3_setup(kernel: &Kernel) -> Setup {
     let d = kernel.descriptor;
     Setup {
-        vgprs: d.vgprs(),
+        gcn: d.gcn,
+        vgprs: d.plain_vgprs(),
+        agprs: d.agprs(),
         mode: d.mode(),
         user: UserSgprs::from(d.user_sgpr_flags()),
         user_sgprs: d.user_sgprs(),

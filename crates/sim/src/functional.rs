@@ -5,10 +5,11 @@ use crate::barrier::{Arrival, Barriers};
 use crate::divergence::Notes;
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Exec, Moment};
-use crate::launch::{Launch, Launcher, Outcome, Part, RunOptions, Sofar, WaveRegisters};
+use crate::launch::{Launch, Launcher, Outcome, Part, RunOptions, WaveRegisters};
 use crate::memory::{DeviceMemory, Lines, MemBus};
 use crate::residency::{GroupPlace, Residency};
 use crate::sink::Sink;
+use crate::sofar::Sofar;
 use crate::stretch::Stretch;
 use crate::wave::{PathChange, Wave};
 use std::collections::VecDeque;
@@ -266,13 +267,7 @@ impl<I: Isa> Functional<'_, '_, I> {
         }
         let most = most.min(machine.limits.cycles.saturating_sub(self.outcome.wave_instructions));
         let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
-        let mut bus = MemBus {
-            memory: &mut self.outcome.memory,
-            console: &mut self.outcome.printed,
-            lines,
-            note: false,
-            wrote: false,
-        };
+        let mut bus = MemBus::untimed(&mut self.outcome.memory, &mut self.outcome.printed, lines);
         let stretch = self.exec.stretch(&mut r.wave, moment, &mut bus, notes, most)?;
         r.wave.changes.clear();
         self.outcome.wave_instructions += stretch.count;
@@ -301,13 +296,7 @@ impl<I: Isa> Functional<'_, '_, I> {
                 self.exec.lanes,
             )));
         }
-        let mut bus = MemBus {
-            memory: &mut self.outcome.memory,
-            console: &mut self.outcome.printed,
-            lines,
-            note: false,
-            wrote: false,
-        };
+        let mut bus = MemBus::untimed(&mut self.outcome.memory, &mut self.outcome.printed, lines);
         let active = self.exec.program.isa.active(&r.wave.paths[k].regs, path.mask);
         let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
         let effect = self.exec.step(&mut r.wave, k, moment, &mut bus, notes)?;

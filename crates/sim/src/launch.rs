@@ -5,6 +5,7 @@ use crate::estimate::{Estimate, Sample, Times};
 use crate::memory::DeviceMemory;
 use crate::sched::MakePolicy;
 use crate::schedule::{Decision, Schedule};
+use crate::sofar::Sofar;
 use std::ops::{ControlFlow, Range};
 use wb_hw::Needs;
 use wb_isa::{Mask, Pc, WaveStart, first_lanes};
@@ -205,17 +206,6 @@ impl Launcher {
         }
         Some((start, first_lanes(left.min(self.lanes))))
     }
-}
-
-/// How far a run is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sofar {
-    /// Of an untimed run its wave-instructions.
-    pub cycles: u64,
-    pub instructions: u64,
-    /// Waves that have ended, and about how many the launch has; 0: nobody knows.
-    pub ended: u64,
-    pub waves: u64,
 }
 
 /// So many host threads; 0: as many as the computer has cores.

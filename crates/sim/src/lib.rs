@@ -21,16 +21,18 @@ mod sample;
 pub mod sched;
 mod schedule;
 mod sink;
+mod sofar;
 mod stretch;
 mod timed;
 mod wave;
 
 pub use error::{ErrorKind, SimError};
 pub use estimate::{Estimate, Sample};
-pub use launch::{Groups, Launch, Outcome, RunOptions, Sofar, WaveRegisters, threads};
+pub use launch::{Groups, Launch, Outcome, RunOptions, WaveRegisters, threads};
 pub use memory::{DeviceMemory, HostCalls, Touchable, affordable};
 pub use run::{Runnable, trace_info};
 pub use schedule::{Cause, Causes, Decision, Schedule};
+pub use sofar::Sofar;
 
 /// Wave-instructions between two progress reports.
 pub(crate) const PROGRESS_EVERY: u64 = 1 << 20;

@@ -8,9 +8,10 @@
 use crate::error::SimError;
 use crate::exec::Exec;
 use crate::functional::{self, stopped};
-use crate::launch::{Groups, Launch, Outcome, Part, RunOptions, Sofar};
+use crate::launch::{Groups, Launch, Outcome, Part, RunOptions};
 use crate::memory::{DeviceMemory, Written};
 use crate::sink::Sink;
+use crate::sofar::Sofar;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};

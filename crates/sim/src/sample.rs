@@ -8,10 +8,11 @@
 use crate::error::SimError;
 use crate::estimate::{Estimate, Sample, Times};
 use crate::exec::Exec;
-use crate::launch::{Groups, Launch, Outcome, Part, RunOptions, Sofar};
+use crate::launch::{Groups, Launch, Outcome, Part, RunOptions};
 use crate::memory::DeviceMemory;
 use crate::residency::occupancy;
 use crate::sink::Sink;
+use crate::sofar::Sofar;
 use crate::{functional, timed};
 use std::ops::ControlFlow;
 use wb_hw::Machine;

@@ -25,6 +25,34 @@ pub const SIMULATOR: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("WAVEBO
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(pub u128);
 
+/// The different identities that a sweep needs, each with a number. Sorted: 16 bytes for each, and found by bisection.
+#[derive(Clone, Debug, Default)]
+pub struct Ids(Arc<[Id]>);
+
+impl Ids {
+    pub fn new(mut all: Vec<Id>) -> Ids {
+        all.sort_unstable();
+        all.dedup();
+        Ids(all.into())
+    }
+
+    pub fn number(&self, id: Id) -> Option<usize> {
+        self.0.binary_search(&id).ok()
+    }
+
+    pub fn get(&self, number: usize) -> Option<Id> {
+        self.0.get(number).copied()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{:032x}", self.0)
@@ -163,15 +191,17 @@ impl Identities {
                 })?;
                 let (id, machine) = self.machine(&spec, InstructionSet::Gcn3, |spec| which.machine(spec))?;
                 // The code as it is marked for this machine: mechanisms that read no marks run the same program.
-                let marks = match machine {
-                    Some(machine) => which.marks(&machine, &spec.split),
-                    None => which.marks(&which.machine(&spec)?, &spec.split),
+                let machine = match machine {
+                    Some(machine) => machine,
+                    None => which.machine(&spec)?,
                 };
-                let key = format!("{name} {marks:?}");
+                let marks = which.marks(&machine, &spec.split);
+                let key = format!("{name} {} {marks:?}", machine.arch);
                 let hash = match self.programs.get(&key) {
                     Some(read) => read.hash,
                     None => {
-                        let hash = Id::of(&which.workload.object(&marks).map_err(JobError::from)?);
+                        let hash =
+                            Id::of(&which.workload.object(&machine.arch, &marks).map_err(JobError::from)?);
                         self.keep(key, Read { hash, isa: None, files: Arc::new([]) });
                         hash
                     }

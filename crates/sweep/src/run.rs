@@ -2,7 +2,7 @@
 //! next one finishes the rest.
 
 use crate::error::SweepError;
-use crate::identity::{Id, Identities, Unknown, Watched};
+use crate::identity::{Id, Identities, Ids, Unknown, Watched};
 use crate::measure::{Runner, Status};
 use crate::plan::{Axis, Place, Plan, shuffled};
 use crate::point::{Point, Target};
@@ -10,6 +10,7 @@ use crate::process::{Process, Workers};
 use crate::store::{Record, Store, Writer, host};
 use crate::worker::{self, Answer, Task};
 use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -107,13 +108,16 @@ impl Ran {
     }
 }
 
+/// The place of an identity that cannot be: while identities are collected, all of them are as long.
+const NONE: Id = Id(u128::MAX);
+
 /// A plan with the results that it needs.
 pub struct Sweep<'a> {
     pub plan: &'a Plan,
     places: Vec<Place>,
-    /// The identities of each place's results, one for each measure; none where the machine cannot exist.
-    ids: Vec<Option<Id>>,
-    wanted: HashSet<Id>,
+    /// The results of each place, one for each measure, by number; none where the machine cannot exist.
+    numbers: Vec<Option<NonZeroU32>>,
+    wanted: Ids,
     /// Files that points were read from, by target.
     files: HashMap<String, Vec<Watched>>,
     store: Mutex<Store>,
@@ -147,23 +151,41 @@ impl<'a> Sweep<'a> {
         let mut sweep = Sweep {
             plan,
             places: Vec::new(),
-            ids: Vec::new(),
-            wanted: HashSet::new(),
+            numbers: Vec::new(),
+            wanted: Ids::default(),
             files: HashMap::new(),
-            store: Mutex::new(Store::open(store)?),
+            store: Mutex::new(Store::open(store, Ids::default())?),
             counts: Counts::default(),
             todo: Vec::new(),
         };
+        let mut ids = Vec::new();
         for place in plan.places() {
-            sweep.add(place, identities)?;
+            sweep.add(place, identities, &mut ids)?;
             progress(sweep.counts.points);
         }
+        let wanted = Ids::new(ids.iter().copied().filter(|id| *id != NONE).collect());
+        let number = |id: &Id| wanted.number(*id).and_then(|n| NonZeroU32::new(n as u32 + 1));
+        sweep.numbers = ids.iter().map(number).collect();
+        drop(ids);
+        sweep.store = Mutex::new(Store::open(store, wanted.clone())?);
+        sweep.wanted = wanted;
         sweep.refresh()?;
         sweep.plan_work(scope);
         Ok(sweep)
     }
 
-    fn add(&mut self, place: Place, identities: &mut Identities) -> Result<(), SweepError> {
+    /// The identity of a result, if it can exist.
+    fn id(&self, result: usize) -> Option<Id> {
+        let number = self.numbers.get(result).copied().flatten()?;
+        self.wanted.get(number.get() as usize - 1)
+    }
+
+    fn add(
+        &mut self,
+        place: Place,
+        identities: &mut Identities,
+        ids: &mut Vec<Id>,
+    ) -> Result<(), SweepError> {
         let point = self.plan.point(place)?;
         self.counts.points += 1;
         let id = match identities.point(&point) {
@@ -171,7 +193,7 @@ impl<'a> Sweep<'a> {
             Err(Unknown::Machine(_)) if self.plan.skip_invalid => {
                 self.counts.invalid += 1;
                 self.places.push(place);
-                self.ids.extend(self.plan.measures.iter().map(|_| None));
+                ids.extend(self.plan.measures.iter().map(|_| NONE));
                 return Ok(());
             }
             Err(e) => return Err(self.cannot(place, e)),
@@ -189,9 +211,7 @@ impl<'a> Sweep<'a> {
                 let message = format!("`{}` does not go with HIP programs", measure.name());
                 return Err(self.plan.error_at(None, message).into());
             }
-            let id = id.with(&point.target, measure);
-            self.wanted.insert(id);
-            self.ids.push(Some(id));
+            ids.push(id.with(&point.target, measure));
         }
         self.places.push(place);
         Ok(())
@@ -220,24 +240,23 @@ impl<'a> Sweep<'a> {
     }
 
     fn refresh(&self) -> Result<(), SweepError> {
-        lock(&self.store).refresh(&|id| self.wanted.contains(&id))
+        lock(&self.store).refresh()
     }
 
     fn plan_work(&mut self, scope: Scope) {
         let store = lock(&self.store);
         let known = |id: Id| store.knows(id, !scope.retry);
         let measures = self.plan.measures.len();
-        let mut seen: HashSet<Id> = HashSet::with_capacity(self.wanted.len());
+        let mut seen = vec![false; self.wanted.len()];
         let mut todo = Vec::new();
         let mut counts = Counts { results: self.wanted.len() as u64, ..self.counts };
-        for (i, id) in self.ids.iter().enumerate() {
-            let Some(id) = id else { continue };
-            if !seen.insert(*id) {
-                continue;
-            }
-            if known(*id) {
+        for (i, number) in self.numbers.iter().enumerate() {
+            let Some(number) = number.map(|n| n.get() as usize - 1) else { continue };
+            let Some(id) = self.wanted.get(number).filter(|_| !seen[number]) else { continue };
+            seen[number] = true;
+            if known(id) {
                 counts.known += 1;
-            } else if scope.shard.is_none_or(|s| s.has(*id)) {
+            } else if scope.shard.is_none_or(|s| s.has(id)) {
                 todo.push(((i / measures) as u32, (i % measures) as u8));
             }
         }
@@ -347,9 +366,9 @@ impl<'a> Sweep<'a> {
     ) -> Result<(), SweepError> {
         let measures = self.plan.measures.len();
         for (i, place) in self.places.iter().enumerate() {
-            let ids = &self.ids[i * measures..(i + 1) * measures];
+            let ids: Vec<Option<Id>> = (i * measures..(i + 1) * measures).map(|r| self.id(r)).collect();
             let records = ids.iter().map(|id| id.and_then(|id| lock(&self.store).get(id))).collect();
-            each(*place, ids, records)?;
+            each(*place, &ids, records)?;
         }
         Ok(())
     }
@@ -390,7 +409,7 @@ impl Work<'_, '_> {
             let at = self.next.fetch_add(1, Ordering::SeqCst);
             let Some(&(place, measure)) = self.todo.get(at) else { return Ok(()) };
             let measures = self.sweep.plan.measures.len();
-            let Some(id) = self.sweep.ids[place as usize * measures + usize::from(measure)] else { continue };
+            let Some(id) = self.sweep.id(place as usize * measures + usize::from(measure)) else { continue };
             self.look()?;
             if lock(&self.sweep.store).knows(id, false) {
                 self.others.fetch_add(1, Ordering::SeqCst);

@@ -5,10 +5,9 @@
 //! `NAME.open` is being written; at the end it becomes `NAME.part`.
 
 use crate::error::SweepError;
-use crate::identity::Id;
+use crate::identity::{Id, Ids};
 use crate::measure::Outcome;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -93,24 +92,27 @@ pub struct Damage {
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    index: HashMap<Id, Entry>,
+    wanted: Ids,
+    /// By the number of the identity.
+    index: Vec<Option<Entry>>,
     parts: Vec<Part>,
     contradictions: u64,
 }
 
 impl Store {
-    /// Opens a store; a folder that is not there is made. Nothing is read yet.
-    pub fn open(folder: &Path) -> Result<Store, SweepError> {
+    /// Opens a store; a folder that is not there is made. Only results that are `wanted` will be remembered. Nothing is read yet.
+    pub fn open(folder: &Path, wanted: Ids) -> Result<Store, SweepError> {
         wb_files::make_folder(&folder.join("parts"))?;
-        Ok(Store { folder: folder.to_owned(), index: HashMap::new(), parts: Vec::new(), contradictions: 0 })
+        let index = vec![None; wanted.len()];
+        Ok(Store { folder: folder.to_owned(), wanted, index, parts: Vec::new(), contradictions: 0 })
     }
 
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Reads what was written since the last time. Only results that are `wanted` are remembered.
-    pub fn refresh(&mut self, wanted: &dyn Fn(Id) -> bool) -> Result<(), SweepError> {
+    /// Reads what was written since the last time.
+    pub fn refresh(&mut self) -> Result<(), SweepError> {
         let folder = self.folder.join("parts");
         let mut names: Vec<(String, PathBuf)> = Vec::new();
         let entries = std::fs::read_dir(&folder)
@@ -130,13 +132,13 @@ impl Store {
             }
         }
         for at in 0..self.parts.len() {
-            self.read(at, wanted);
+            self.read(at);
         }
         Ok(())
     }
 
     /// Reads a journal from where it was left. A file that cannot be read is passed over: it may just have got its last name.
-    fn read(&mut self, at: usize, wanted: &dyn Fn(Id) -> bool) {
+    fn read(&mut self, at: usize) {
         let part = &mut self.parts[at];
         let length = std::fs::metadata(&part.path).map_or(0, |m| m.len());
         if length <= part.read {
@@ -166,9 +168,7 @@ impl Store {
                 part.damaged += 1;
                 continue;
             };
-            if !wanted(id) {
-                continue;
-            }
+            let Some(known) = self.wanted.number(id).and_then(|n| self.index.get_mut(n)) else { continue };
             let Ok(record) = serde_json::from_str::<Record>(json) else {
                 part.damaged += 1;
                 continue;
@@ -176,8 +176,8 @@ impl Store {
             let settled = record.outcome.status.settled();
             let (length, digest) = (count as u32, record.digest());
             let entry = Entry { part: at as u32, length, offset, digest, settled };
-            match self.index.get_mut(&id) {
-                None => _ = self.index.insert(id, entry),
+            match known {
+                None => *known = Some(entry),
                 Some(old) if settled && !old.settled => *old = entry,
                 Some(old) => {
                     // What was measured is the same wherever it was; limits and circumstances may differ.
@@ -192,21 +192,16 @@ impl Store {
 
     /// Whether there is a result: one that would be the same anywhere, or (`any`) one of circumstances.
     pub fn knows(&self, id: Id, any: bool) -> bool {
-        self.index.get(&id).is_some_and(|e| any || e.settled)
+        self.entry(id).is_some_and(|e| any || e.settled)
     }
 
-    /// Results that are known.
-    pub fn len(&self) -> usize {
-        self.index.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.index.is_empty()
+    fn entry(&self, id: Id) -> Option<Entry> {
+        self.wanted.number(id).and_then(|n| *self.index.get(n)?)
     }
 
     /// Reads a result.
     pub fn get(&mut self, id: Id) -> Option<Record> {
-        let entry = *self.index.get(&id)?;
+        let entry = self.entry(id)?;
         let part = &mut self.parts[entry.part as usize];
         if part.file.is_none() {
             let sealed = part.path.with_extension("part");

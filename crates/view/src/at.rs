@@ -1,6 +1,7 @@
 //! What a click asks: which instruction this is, what it wrote and touched, why it waited, and for whom.
 
 use crate::ViewError;
+use crate::index::Late;
 use crate::store::Store;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -99,11 +100,11 @@ pub struct Memory {
 
 /// What is at a place; nothing where no path runs.
 pub fn at(store: &Store, asked: &Asked) -> Result<Option<Answer>, ViewError> {
-    let blocks = store.range(asked.cycle, asked.cycle.saturating_add(1));
+    let blocks = store.index.range(asked.cycle, asked.cycle.saturating_add(1));
     let mut here = Here { asked, found: None };
     store.follow(blocks, &mut here)?;
     let Some(span) = here.found else { return Ok(None) };
-    let near = Near::read(store, blocks, asked)?;
+    let near = Near::read(store, blocks, &span, asked)?;
     let issue = near.issue(&span, asked.cycle);
     let mut answer = Answer {
         state: State::names()[span.state.index()],
@@ -194,9 +195,24 @@ struct Near {
 }
 
 impl Near {
-    fn read(store: &Store, (first, last): (usize, usize), asked: &Asked) -> Result<Near, ViewError> {
+    fn read(
+        store: &Store,
+        (first, last): (usize, usize),
+        span: &Span,
+        asked: &Asked,
+    ) -> Result<Near, ViewError> {
         let mut near = Near { all: Vec::new(), lines: Vec::new(), core: asked.core, slot: asked.slot };
-        for number in first.saturating_sub(BEHIND)..(last + AHEAD).min(store.blocks.len()) {
+        let own = |l: &&Late| (l.core, l.slot, l.span) == (asked.core, asked.slot, *span);
+        let start = first.saturating_sub(BEHIND);
+        // Of a long wait its beginning and its end.
+        let (early, first, last) = match store.index.late(last).iter().find(own) {
+            Some(late) => (start..last, late.told.saturating_sub(BEHIND).max(last), late.told + 1),
+            None => (start..start, start, last),
+        };
+        for number in early {
+            near.add(&*store.block(number)?);
+        }
+        for number in first..(last + AHEAD).min(store.blocks.len()) {
             let block = store.block(number)?;
             near.add(&block);
             let after = |e: &Event| (e.core, e.slot) == (asked.core, asked.slot) && e.cycle > asked.cycle;

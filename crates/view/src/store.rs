@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use wb_files::Kind;
-use wb_trace::spans::{Take, Tracker};
+use wb_trace::spans::Take;
 use wb_trace::{Block, BlockInfo, PcIndex, TraceFile, TraceInfo};
 
 /// Blocks that are kept decoded.
@@ -97,41 +97,14 @@ impl Store {
         Ok(block)
     }
 
-    /// The blocks that may say something about the cycles `from..to`: first, and the one after the last.
-    pub fn range(&self, from: u64, to: u64) -> (usize, usize) {
-        // Blocks overlap a little in time, since a stall is told when it is over.
-        let first = self.blocks.partition_point(|b| b.to < from);
-        let last = self.blocks.iter().rposition(|b| b.from < to).map_or(0, |i| i + 1);
-        // What began inside and ended later is told later.
-        (first.min(last), (last + 1).min(self.blocks.len()))
-    }
-
     /// Events in a range of blocks.
     pub fn events(&self, (first, last): (usize, usize)) -> u64 {
         let blocks = self.blocks.get(first..last).unwrap_or_default();
         blocks.iter().map(|b| u64::from(b.events)).sum()
     }
 
-    /// Follows all waves through a range of blocks.
-    pub fn follow(&self, (first, last): (usize, usize), take: &mut impl Take) -> Result<(), ViewError> {
-        let (start, mut tracker): (usize, Tracker) = self.index.state(first);
-        for number in start..last {
-            let block = self.block(number)?;
-            if number < first {
-                block.events.iter().for_each(|e| tracker.event(e, &mut Nobody));
-            } else {
-                block.events.iter().for_each(|e| tracker.event(e, take));
-            }
-        }
-        tracker.open(self.index.cycles, take);
-        Ok(())
+    /// Follows all waves through a range of blocks, and tells what was under way then and is told behind it.
+    pub fn follow(&self, blocks: (usize, usize), take: &mut impl Take) -> Result<(), ViewError> {
+        self.index.follow(blocks, |number| self.block(number), take)
     }
-}
-
-/// Takes nothing.
-struct Nobody;
-
-impl Take for Nobody {
-    fn span(&mut self, _: u16, _: u16, _: wb_trace::spans::Span) {}
-    fn resident(&mut self, _: u16, _: u16, _: wb_trace::spans::Resident) {}
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use wb_trace::spans::{Resident, Span, Take};
 
 /// Events that are read for one answer, besides those between kept states: less than a tenth of a second's work.
-const READABLE: u64 = 600_000;
+const READABLE: u64 = 500_000;
 /// Spans in one answer.
 const SPANS: usize = 30_000;
 /// Rows of one answer.
@@ -46,7 +46,7 @@ pub fn tile(store: &Store, asked: &Asked) -> Result<Tile, ViewError> {
     let rows = rows.start..rows.end.min(rows.start + ROWS);
     let to = asked.to.min(store.index.cycles).max(asked.from);
     let window = Window { from: asked.from, to, rows };
-    let blocks = store.range(window.from, window.to);
+    let blocks = store.index.range(window.from, window.to);
     if store.events(blocks) > READABLE {
         return Ok(coarse(store, &window, asked.columns));
     }

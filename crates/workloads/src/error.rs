@@ -15,6 +15,9 @@ pub enum WorkloadError {
     #[error("there is no size `{name}`")]
     #[diagnostic(help("sizes: tiny, small, medium, large"))]
     Size { name: String },
+    #[error("the workloads are not compiled for `{name}`")]
+    #[diagnostic(help("targets: {known}"))]
+    Target { name: String, known: String },
     #[error("the flag `{flag}` is still set after {max} rounds")]
     Rounds { flag: &'static str, max: u32 },
     #[error("{what}")]

@@ -100,8 +100,9 @@ impl Simulation {
         machine: Machine,
         marks: &Marks,
     ) -> Result<Simulation, WorkloadError> {
+        let object = workload.object(&machine.arch, marks)?;
         let mut device = Device::new(machine);
-        let module = device.load(workload.name, &workload.object(marks)?)?;
+        let module = device.load(workload.name, &object)?;
         let run = (workload.build)(size, Input::default());
         let buffers = place(&mut device, &run)?;
         Ok(Simulation { device, module, player: Player::new(run), buffers })

@@ -5,6 +5,7 @@ use crate::noise::Input;
 use crate::run::Run;
 use std::fmt;
 use wb_hw::MarkStyle;
+use wb_isa::gcn3::GFX8;
 use wb_objects::marks::{self, Request, Wanted};
 
 /// How large the input is. Tiny is for tests; the others are those of THESIS Table 6.1 where it has the workload.
@@ -75,6 +76,8 @@ pub struct Workload {
     pub source: &'static str,
     /// kernel.cl compiled (scripts/build-workloads.sh).
     pub code: &'static [u8],
+    /// The same for later targets, by name.
+    pub later: [(&'static str, &'static [u8]); 3],
     /// What the sizes mean.
     pub sizes: [&'static str; 4],
     /// Inputs, launches and wanted results.
@@ -82,18 +85,31 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The code object with branches marked.
-    pub fn object(&self, marks: &Marks) -> Result<Vec<u8>, WorkloadError> {
+    /// The code for a target; none named is gfx803.
+    pub fn code_for(&self, target: &str) -> Result<&'static [u8], WorkloadError> {
+        if target.is_empty() || target == GFX8.usual.name {
+            return Ok(self.code);
+        }
+        let found = self.later.iter().find(|(name, _)| *name == target);
+        found.map(|(_, code)| *code).ok_or_else(|| WorkloadError::Target {
+            name: target.to_owned(),
+            known: format!("{}, {}", GFX8.usual.name, self.later.map(|(name, _)| name).join(", ")),
+        })
+    }
+
+    /// The code object for a target with branches marked.
+    pub fn object(&self, target: &str, marks: &Marks) -> Result<Vec<u8>, WorkloadError> {
+        let code = self.code_for(target)?;
         let (wanted, style) = match marks {
-            Marks::None => return Ok(self.code.to_vec()),
+            Marks::None => return Ok(code.to_vec()),
             Marks::Default(style) => (Wanted::At(self.default_marks()), *style),
             Marks::All(style) => (Wanted::All, *style),
             Marks::At(places, style) => (Wanted::At(places.clone()), *style),
         };
         if matches!(&wanted, Wanted::At(places) if places.is_empty()) {
-            return Ok(self.code.to_vec());
+            return Ok(code.to_vec());
         }
-        Ok(marks::mark(self.code, &Request { kernel: String::new(), wanted, style })?.bytes)
+        Ok(marks::mark(code, &Request { kernel: String::new(), wanted, style })?.bytes)
     }
 
     /// Name of its folder and page: `b+tree` is btree, lavaMD lavamd.

@@ -76,10 +76,7 @@ impl Watcher {
         }
         for (&pc, seen) in &mut self.witness {
             let Some(inst) = program.ops.get(pc as usize).and_then(|op| op.inst.as_ref()) else { continue };
-            let memory = matches!(
-                inst.format,
-                Format::Smem | Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg
-            );
+            let memory = inst.format.is_memory();
             let clock = matches!(inst.op, Op::SMemtime | Op::SMemrealtime);
             let active = inst.format == Format::Smem || self.busy.contains(&pc);
             // On a machine where it has no way to memory nobody tells what it touches.

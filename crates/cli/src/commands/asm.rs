@@ -79,15 +79,20 @@ pub fn assemble(args: AsmArgs) -> CommandResult {
 }
 
 pub fn disassemble(args: DisasmArgs) -> CommandResult {
-    let bytes = object::read(&args.file, &CompileOptions::default())?;
-    let isa = listed_isa(&args.file, &bytes, args.isa).ok_or_else(|| unknown(&args.file))?;
-    let magic = with_isa!(isa, I => <I as Language>::OBJECT.1);
-    if !magic.is_empty() && !bytes.starts_with(magic) {
-        source(&args.file, &bytes)?;
-    }
-    let DisasmArgs { file, kernel, no_source, arch, source: assembly, .. } = args;
+    let DisasmArgs { file, kernel, no_source, arch, source: assembly, isa } = args;
     let options = ListingOptions { kernel, no_source: no_source || assembly, assembly, arch };
-    print(&with_isa!(isa, I => <I as Language>::list(&file, &bytes, &options)?));
+    let parts = match options.kernel.as_str() {
+        "" => object::read_all(&file, &CompileOptions::default())?,
+        kernel => vec![object::read_for(&file, &CompileOptions::default(), kernel)?],
+    };
+    for bytes in parts {
+        let isa = listed_isa(&file, &bytes, isa).ok_or_else(|| unknown(&file))?;
+        let magic = with_isa!(isa, I => <I as Language>::OBJECT.1);
+        if !magic.is_empty() && !bytes.starts_with(magic) {
+            source(&file, &bytes)?;
+        }
+        print(&with_isa!(isa, I => <I as Language>::list(&file, &bytes, &options)?));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,6 +10,12 @@ use wavebound::jobs::object::{CompileOptions, Compiler};
 pub struct CompileArgs {
     /// Source file: .cl (OpenCL C), .hip or .cpp (HIP)
     file: PathBuf,
+    /// GPU to compile for, such as gfx803, gfx900 or gfx90a
+    #[arg(long, value_name = "NAME", conflicts_with = "machine")]
+    target: Option<String>,
+    /// Machine to compile for: a preset or a file ending in .toml
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
     /// Code object to write (default: beside the source, with .co)
     #[arg(long, short)]
     output: Option<PathBuf>,
@@ -37,7 +43,15 @@ pub struct CompileArgs {
 }
 
 pub fn main(args: CompileArgs) -> CommandResult {
+    let mut default = match &args.machine {
+        Some(name) => CompileOptions::for_machine(&wavebound::hw::load(name)?),
+        None => CompileOptions::default(),
+    };
+    if let Some(target) = args.target {
+        default.target = target;
+    }
     let options = CompileOptions {
+        target: default.target,
         level: args.level,
         default_flow: args.default_flow,
         version: args.code_object,

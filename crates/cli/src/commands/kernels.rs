@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wavebound::hw::{Machine, Needs};
-use wavebound::jobs::object::{CompileOptions, ObjectFile};
+use wavebound::jobs::object::{self, CompileOptions, ObjectFile};
 use wavebound::objects::codeobject::{ArgKind, CodeObject, Kernel, KernelArg, names};
 
 #[derive(Args)]
@@ -45,6 +45,8 @@ struct OccupancyJson {
 
 #[derive(Serialize, schemars::JsonSchema)]
 struct KernelJson {
+    /// Which code object of the file has it, from 1.
+    part: usize,
     name: String,
     /// As C++ has it, where `name` is mangled.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,6 +66,8 @@ struct KernelJson {
 pub struct KernelsJson {
     version: u32,
     file: String,
+    /// How many code objects the file has: executables may have several. Version and target are the first one's.
+    code_objects: usize,
     code_object: u8,
     target: &'static str,
     kernels: Vec<KernelJson>,
@@ -74,26 +78,38 @@ impl Printed for KernelsJson {
 }
 
 pub fn main(args: KernelsArgs) -> CommandResult {
-    let file = ObjectFile::from_file(&args.file, &CompileOptions::default())?;
+    let name = args.file.display().to_string();
     let machine = wavebound::hw::load(&args.machine)?;
-    let kernels = file.object.kernels.iter().map(|k| describe(&file.object, k, &machine, args.group));
+    let parts = object::read_all(&args.file, &CompileOptions::default())?;
+    let parts: Vec<CodeObject> = parts
+        .iter()
+        .map(|bytes| ObjectFile::from_bytes(&name, bytes).map(|file| file.object))
+        .collect::<Result<_, _>>()?;
+    let Some(first) = parts.first() else { return Ok(ExitCode::SUCCESS) };
+    let kernels =
+        parts.iter().enumerate().flat_map(|(i, object)| object.kernels.iter().map(move |k| (i, object, k)));
     let all = KernelsJson {
         version: 1,
-        file: args.file.display().to_string(),
-        code_object: file.object.version,
-        target: file.object.target(),
-        kernels: kernels.collect(),
+        file: name,
+        code_objects: parts.len(),
+        code_object: first.version,
+        target: first.target(),
+        kernels: kernels.map(|(i, object, k)| describe(i, object, k, &machine, args.group)).collect(),
     };
     if args.json {
         print_json(&all)?;
         return Ok(ExitCode::SUCCESS);
     }
-    print_line(&format!("{}: code object version {}, {}", all.file, all.code_object, all.target));
+    let several = match all.code_objects {
+        1 => String::new(),
+        n => format!("{n} code objects, "),
+    };
+    print_line(&format!("{}: {several}code object version {}, {}", all.file, all.code_object, all.target));
     all.kernels.iter().for_each(show);
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(object: &CodeObject, kernel: &Kernel, machine: &Machine, group: u32) -> KernelJson {
+fn describe(part: usize, object: &CodeObject, kernel: &Kernel, machine: &Machine, group: u32) -> KernelJson {
     let d = kernel.descriptor;
     let fit = machine.occupancy(Needs {
         waves_per_group: group.div_ceil(machine.core.lanes),
@@ -105,6 +121,7 @@ fn describe(object: &CodeObject, kernel: &Kernel, machine: &Machine, group: u32)
     let waves = fit.groups_per_core * group.div_ceil(machine.core.lanes);
     let waves_per_simd = fit.waves_per_partition.min(waves.div_ceil(machine.core.partitions));
     KernelJson {
+        part: part + 1,
         name: kernel.name.clone(),
         readable: names::readable(&kernel.name),
         entry: kernel.entry,

@@ -28,7 +28,8 @@ pub struct RecordArgs {
     #[arg(long, value_name = "N", requires = "untimed", default_value_t = 0, hide_default_value = true)]
     threads: usize,
     /// Time only this part of the groups (0.05, or 0.05:SEED), execute the rest untimed, and estimate the cycles with an interval;
-    /// launches that are too small for that are timed whole. Never used for bounds
+    /// at least five batches are timed, each of which fills the machine ten times, and launches that are too small for that are
+    /// timed whole. Never used for bounds
     #[arg(long, value_name = "PART[:SEED]", value_parser = sample_arg,
         conflicts_with_all = ["untimed", "trace", "picture", "html", "log", "dump_registers", "oracle", "schedule"])]
     sample: Option<Sample>,

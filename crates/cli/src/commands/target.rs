@@ -3,7 +3,7 @@
 use super::style::StyleArg;
 use super::workloads::{MarksArg, WorkloadArgs};
 use clap::Args;
-use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use std::io::IsTerminal;
 use std::ops::Deref;
@@ -329,30 +329,9 @@ impl Progress {
 
     pub fn show(&self, sofar: Sofar) {
         if let Some(bar) = &self.bar {
-            bar.set_message(words(sofar, self.began.elapsed()));
+            bar.set_message(sofar.words(self.began.elapsed()));
         }
     }
-}
-
-/// How far a run is, how fast, and how long it will take if the waves to come are as those that have ended.
-fn words(sofar: Sofar, elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs_f64();
-    let rate = if seconds > 0.0 { sofar.instructions as f64 / seconds / 1e6 } else { 0.0 };
-    let mut text = format!(
-        "cycle {}, {} wave-instructions, {rate:.2} M/s",
-        HumanCount(sofar.cycles),
-        HumanCount(sofar.instructions)
-    );
-    if sofar.waves > 0 {
-        let part = sofar.ended as f64 / sofar.waves as f64;
-        text += &format!(", {:.0} % of the waves", 100.0 * part);
-        // Before a few of many have ended nobody can tell.
-        if part >= 0.02 {
-            let left = Duration::from_secs_f64(seconds * (1.0 - part).max(0.0) / part);
-            text += &format!(", about {} left", HumanDuration(left));
-        }
-    }
-    text
 }
 
 impl Drop for Progress {

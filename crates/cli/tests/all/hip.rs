@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("root")
 }
 
 /// Where the samples are; none if there is no hipcc.
-fn samples() -> Option<&'static Path> {
+pub(crate) fn samples() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let build = || {
         let found = Command::new("hipcc").arg("--version").output().is_ok_and(|o| o.status.success());
@@ -33,7 +33,7 @@ fn samples() -> Option<&'static Path> {
 }
 
 /// The library as cargo builds it for tests.
-fn library() -> PathBuf {
+pub(crate) fn library() -> PathBuf {
     let exe = Path::new(env!("CARGO_BIN_EXE_wavebound"));
     let library = exe.parent().expect("folder").join("examples/libhip_library.so");
     assert!(library.exists(), "cargo builds examples for tests: {}", library.display());
@@ -56,7 +56,7 @@ fn hip(options: &[&str], program: &str, args: &[&str]) -> Option<Output> {
     Some(output)
 }
 
-fn text(output: &Output) -> (String, String) {
+pub(crate) fn text(output: &Output) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr))
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bounds;
+mod captured;
 mod certificates;
 mod circles;
 mod cli;

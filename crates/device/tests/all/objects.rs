@@ -113,12 +113,12 @@ fn damaged_files_are_errors() {
             let _ = CodeObject::parse(&bytes);
         }
     }
-    let other = b"gfx900";
+    let other = b"gfx700";
     let mut bundle = fixture("abi/axpy.bundle");
     let at = bundle.windows(6).position(|w| w == b"gfx803").expect("target name");
     bundle[at..at + 6].copy_from_slice(other);
     let error = CodeObject::parse(&bundle).expect_err("no entry").to_string();
-    assert!(error.contains("no entry for gfx803") && error.contains("gfx900"), "{error}");
+    assert!(error.contains("no entry for") && error.contains("gfx700"), "{error}");
 }
 
 /// A header of a few bytes can ask for any amount of memory: segments together have a limit.

@@ -18,9 +18,9 @@ pub fn arithmetic(inst: &Inst, [a, b, c]: [&Value; 3], old: &Value, dims: Dims) 
     Some(match inst.op {
         Op::SMovB32 | Op::VMovB32 => a.alts.clone(),
         Op::SMovkI32 => k.alts,
-        Op::SAddU32 | Op::SAddI32 | Op::VAddU32 => sum(a, b),
-        Op::SSubU32 | Op::SSubI32 | Op::VSubU32 => difference(a, b),
-        Op::VSubrevU32 => difference(b, a),
+        Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 => sum(a, b),
+        Op::SSubU32 | Op::SSubI32 | Op::VSubU32 | Op::VSubNcU32 => difference(a, b),
+        Op::VSubrevU32 | Op::VSubrevNcU32 => difference(b, a),
         Op::SAddkI32 => sum(old, &k),
         Op::SMulkI32 => product(old, &k),
         Op::SMulI32 | Op::VMulLoU32 => product(a, b),

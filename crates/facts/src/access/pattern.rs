@@ -243,9 +243,9 @@ pub fn moved(inst: &Inst, [a, b, c]: [Option<&Pattern>; 3], ranges: [Range; 3]) 
         _ => None,
     };
     let found = match inst.op {
-        Op::VAddU32 => a?.add(b?),
-        Op::VSubU32 => a?.add(&b?.neg()),
-        Op::VSubrevU32 => b?.add(&a?.neg()),
+        Op::VAddU32 | Op::VAddNcU32 => a?.add(b?),
+        Op::VSubU32 | Op::VSubNcU32 => a?.add(&b?.neg()),
+        Op::VSubrevU32 | Op::VSubrevNcU32 => b?.add(&a?.neg()),
         Op::VLshlrevB32 => b?.scale(1 << (ranges[0].constant()? & 31)),
         Op::VMulLoU32 => product()?,
         Op::VMulU32U24 if low24 => product()?,

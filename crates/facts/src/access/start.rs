@@ -148,7 +148,9 @@ pub fn start(
     if launched {
         private(&mut state, setup);
     }
-    let dimensions = setup.work_item_dimensions.clamp(1, 3) as usize;
+    // Later machines have all work-item ids in one register, of which nothing is said.
+    let apart = !setup.packed_ids();
+    let dimensions = if apart { setup.work_item_dimensions.clamp(1, 3) as usize } else { 0 };
     if let Some(class) = state.lanes.get_mut(&(1 << EXEC)) {
         let rows = wave.map(|w| ids_of_wave(known, dims.lanes, w));
         if let Some(w) = wave {
@@ -192,7 +194,7 @@ fn private(state: &mut State, setup: &Setup) {
     let used: u32 = sizes.iter().filter(|s| s.0).map(|s| s.1).sum();
     let system = setup.workgroup.iter().filter(|&&w| w).count() as u32;
     let at = (used.max(setup.user_sgprs) + system) as usize;
-    if let Some(scalar) = state.scalars.get_mut(at).filter(|_| setup.scratch_wave_offset && at < 102) {
+    if let Some(scalar) = state.scalars.get_mut(at).filter(|_| setup.has_scratch_offset() && at < 102) {
         // A wave's part is 64 times a lane's.
         let known = (u64::from(setup.scratch_per_lane.next_multiple_of(4)) * 64).trailing_zeros().min(31);
         let alts = vec![Lin { known, ..Lin::uniform(true) }];

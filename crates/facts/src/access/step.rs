@@ -422,7 +422,12 @@ impl Step<'_> {
                 _ => None,
             };
             let result = match inst.format {
-                Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg => Some(self.loaded(state, class)),
+                Format::Ds
+                | Format::Flat
+                | Format::Global
+                | Format::Scratch
+                | Format::Mubuf
+                | Format::Mimg => Some(self.loaded(state, class)),
                 _ => self.result(state, class, &get, carry, (slot, self.bit_read(state, case))),
             };
             (case, slot, result)
@@ -518,7 +523,9 @@ impl Step<'_> {
         let inst = self.inst;
         let one = |alts: &[Lin]| alts.len() == 1 && alts.iter().all(Lin::same);
         let same = match inst.format {
-            Format::Flat => !self.set.private && one(&self.wide(state, class, inst.src[0]).alts),
+            Format::Flat if inst.imm == 0 => {
+                !self.set.private && one(&self.wide(state, class, inst.src[0]).alts)
+            }
             Format::Ds if inst.entry().name.starts_with("ds_read") => {
                 one(&self.value(state, class, inst.src[0]).alts)
             }

@@ -32,7 +32,7 @@ pub struct Around<'a> {
 
 /// Whether there can be a fact about an instruction.
 pub fn touches(inst: &Inst) -> bool {
-    matches!(inst.format, Format::Smem | Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg)
+    inst.format.is_memory()
 }
 
 /// The fact about an instruction; none if it touches no memory. `known`: the state before it.
@@ -44,7 +44,8 @@ pub fn fact(step: &Step, state: Option<&State>, around: &Around) -> Option<Acces
     match inst.format {
         Format::Smem => scalar(step, state, around),
         Format::Ds => local(step, state, around),
-        Format::Flat => flat(step, state, around),
+        Format::Flat if inst.imm == 0 => flat(step, state, around),
+        Format::Flat | Format::Global | Format::Scratch => Some(segment(step, state, around)),
         Format::Mubuf => buffer(step, state, around),
         Format::Mimg => {
             let pieces: Vec<Piece> = (0..16).map(|i| (PRIVATE_STEP * i, 16)).collect();
@@ -227,6 +228,19 @@ fn flat(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFac
     Some(vector(step, state, around, &address, &[(0, bytes)], local))
 }
 
+/// Flat, global and private accesses with offsets and bases: of the address nothing is known.
+fn segment(step: &Step, state: Option<&State>, around: &Around) -> AccessFact {
+    let bytes = flat_bytes(step.inst);
+    let private = step.inst.format != Format::Global;
+    let pieces: Vec<Piece> = match private {
+        true => (0..u64::from(bytes.div_ceil(4))).map(|i| (PRIVATE_STEP * i, bytes.min(4))).collect(),
+        false => vec![(0, bytes)],
+    };
+    let lds = around.setup.lds_bytes > 0 || !around.launched;
+    let local = if lds && step.inst.format == Format::Flat { Local::Maybe } else { Local::Never };
+    vector(step, state, around, &anything(), &pieces, local)
+}
+
 fn flat_bytes(inst: &Inst) -> u32 {
     match inst.op {
         Op::FlatLoadUbyte | Op::FlatLoadSbyte | Op::FlatStoreByte => 1,
@@ -235,7 +249,8 @@ fn flat_bytes(inst: &Inst) -> u32 {
         Op::FlatLoadDwordx2 | Op::FlatStoreDwordx2 => 8,
         Op::FlatLoadDwordx3 | Op::FlatStoreDwordx3 => 12,
         Op::FlatLoadDwordx4 | Op::FlatStoreDwordx4 => 16,
-        _ if inst.entry().code & 0x20 != 0 => 8,
+        _ if inst.entry().atomic => 4 * u32::from(inst.entry().atomic_dwords()),
+        // Parts of a dword.
         _ => 4,
     }
 }
@@ -307,7 +322,7 @@ fn buffer_bytes(inst: &Inst) -> (u32, u32) {
         Op::BufferLoadDwordx2 | Op::BufferStoreDwordx2 => (4, 2),
         Op::BufferLoadDwordx3 | Op::BufferStoreDwordx3 => (4, 3),
         Op::BufferLoadDwordx4 | Op::BufferStoreDwordx4 => (4, 4),
-        _ if inst.entry().atomic && inst.entry().code & 0x20 != 0 => (8, 1),
+        _ if inst.entry().atomic && inst.entry().atomic_dwords() == 2 => (8, 1),
         _ if inst.entry().atomic => (4, 1),
         // Formats: four channels of four bytes at most.
         _ => (4, 4),

@@ -475,8 +475,10 @@ impl<'a> Round<'a> {
         let k = i64::from(inst.imm as i16);
         let new = match inst.op {
             Op::SMovB32 | Op::VMovB32 => value(a),
-            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 if a == b => map(value(a), &|s| s.shift(true, 1)),
-            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 => {
+            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 if a == b => {
+                map(value(a), &|s| s.shift(true, 1))
+            }
+            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 => {
                 // What moves is a register; of two, the one that the loop writes.
                 let register = |o: Operand| matches!(o, Operand::Vgpr(_) | Operand::Sgpr(_));
                 let first = match register(a) && register(b) {
@@ -486,8 +488,8 @@ impl<'a> Round<'a> {
                 };
                 if first { plus(a, b, 1) } else { plus(b, a, 1) }
             }
-            Op::SSubU32 | Op::SSubI32 | Op::VSubU32 => plus(a, b, -1),
-            Op::VSubrevU32 => plus(b, a, -1),
+            Op::SSubU32 | Op::SSubI32 | Op::VSubU32 | Op::VSubNcU32 => plus(a, b, -1),
+            Op::VSubrevU32 | Op::VSubrevNcU32 => plus(b, a, -1),
             Op::SAddkI32 => map(point.get(dst), &|s| s.add(k, k)),
             Op::SLshlB32 => shift(a, b, true),
             Op::SLshrB32 => shift(a, b, false),

@@ -84,9 +84,17 @@ impl Step<'_> {
         self.control(state);
         match self.inst.format {
             Format::Smem => self.scalar_memory(state),
-            Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg => self.vector_memory(state),
+            Format::Ds | Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mimg => {
+                self.vector_memory(state);
+            }
             Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => self.scalar(state),
-            Format::Vop1 | Format::Vop2 | Format::Vop3 | Format::Vopc | Format::Sdwa | Format::Dpp => {
+            Format::Vop1
+            | Format::Vop2
+            | Format::Vop3
+            | Format::Vop3p
+            | Format::Vopc
+            | Format::Sdwa
+            | Format::Dpp => {
                 self.vector(state);
             }
         }

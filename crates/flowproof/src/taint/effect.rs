@@ -29,7 +29,7 @@ pub fn follow(inst: &Inst, seen: Seen, labelling: &Labelling, pair: &mut Pair) -
             let clock = matches!(inst.op, Op::SMemtime | Op::SMemrealtime);
             scalars(inst, pair, brings && !clock);
         }
-        Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg => {
+        Format::Ds | Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mimg => {
             let exchange = matches!(inst.op, Op::DsSwizzleB32 | Op::DsPermuteB32 | Op::DsBpermuteB32);
             let result = match exchange {
                 true => pair.exec_differs() || anywhere(pair, &vectors(inst, |u| u.read)),
@@ -49,7 +49,13 @@ pub fn follow(inst: &Inst, seen: Seen, labelling: &Labelling, pair: &mut Pair) -
             results(inst, pair, |_| result);
         }
         Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => scalar(inst, pair),
-        Format::Vop1 | Format::Vop2 | Format::Vop3 | Format::Vopc | Format::Sdwa | Format::Dpp => {
+        Format::Vop1
+        | Format::Vop2
+        | Format::Vop3
+        | Format::Vop3p
+        | Format::Vopc
+        | Format::Sdwa
+        | Format::Dpp => {
             vector(inst, seen, pair);
         }
     }
@@ -120,14 +126,16 @@ fn decides(inst: &Inst, pair: &Pair) -> Option<TimeUse> {
         _ => match inst.format {
             Format::Smem => (TimeUse::Address, sources()),
             Format::Ds => (TimeUse::LocalAddress, vec![124]),
-            Format::Flat | Format::Mubuf | Format::Mimg => (TimeUse::Address, sources()),
+            Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mimg => {
+                (TimeUse::Address, sources())
+            }
             _ => return None,
         },
     };
     if differs(&list) && !matches!(inst.op, Op::DsSwizzleB32 | Op::DsPermuteB32 | Op::DsBpermuteB32) {
         return Some(what);
     }
-    let lanes = matches!(inst.format, Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg)
+    let lanes = inst.format.is_vector_memory()
         && !matches!(inst.op, Op::DsSwizzleB32 | Op::DsPermuteB32 | Op::DsBpermuteB32);
     if lanes && pair.exec_differs() {
         return Some(TimeUse::Lanes);

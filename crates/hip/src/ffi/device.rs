@@ -140,12 +140,13 @@ pub unsafe extern "C" fn wavebound_hipDeviceComputeCapability(
     minor: *mut c_int,
     device: c_int,
 ) -> c_int {
-    call(|_| {
+    call(|rt| {
         only(device)?;
+        let version = crate::props::version(crate::fatbin::target(&rt.device.machine));
         // SAFETY: room for both results.
         unsafe {
-            put(major, 8)?;
-            put(minor, 0)
+            put(major, version / 100)?;
+            put(minor, version / 10 % 10)
         }
     })
 }

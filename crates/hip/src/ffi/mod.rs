@@ -10,6 +10,7 @@ mod launch;
 mod malloc;
 mod module;
 mod register;
+pub(crate) mod signals;
 mod texture;
 mod work;
 

@@ -26,12 +26,12 @@ thread_local! {
 ///
 /// # Safety
 /// `binary` points to a fat binary that stays where it is.
-unsafe fn device_code(binary: *const c_void) -> Result<Vec<u8>, String> {
+unsafe fn device_code(binary: *const c_void, target: &str) -> Result<Vec<u8>, String> {
     let maps = std::fs::read_to_string("/proc/self/maps").map_err(|e| format!("/proc/self/maps: {e}"))?;
     let end = fatbin::readable(&maps, address(binary)).ok_or("the fat binary is not in memory")?;
     // SAFETY: all these bytes are mapped and readable, and nobody writes to a fat binary.
     let bytes = unsafe { std::slice::from_raw_parts(binary.cast::<u8>(), (end - address(binary)) as usize) };
-    fatbin::code_object(bytes)
+    fatbin::code_object(bytes, target)
 }
 
 fn program() -> String {
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn wavebound___hipRegisterFatBinary(wrapper: *const c_void
             ))
         } else {
             // SAFETY: the wrapper points to the bundle the compiler embedded.
-            unsafe { device_code(wrapper.binary) }
+            unsafe { device_code(wrapper.binary, fatbin::target(&rt.device.machine)) }
         };
         handle = rt.register_binary(&program(), object) as u64 + 1;
         Ok(())

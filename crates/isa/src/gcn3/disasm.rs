@@ -1,10 +1,12 @@
-//! [`Inst`] to text, as llvm-objdump 19 prints it for gfx803.
+//! [`Inst`] to text, as llvm-objdump 19 prints it for the generation it was decoded for.
 
+use super::gcn::Gcn;
+use super::generation::Caching;
 use super::inst::{DppCtrl, Format, Inst, NO_SDST, Sel, Unused, flag, omod};
 use super::op::Op;
 use super::operand::{InlineFloat, Operand, Ty, range, scalar_name};
 use super::symbols;
-use super::table::modifier;
+use super::table::{Halves, modifier};
 use std::fmt::Write;
 
 /// One instruction as text. Branch targets are the 16-bit field, in words after the next instruction.
@@ -19,16 +21,22 @@ pub fn disassemble_to(inst: &Inst, target: &str) -> String {
 
 fn text(inst: &Inst, target: Option<&str>) -> String {
     let mut p = Printer { out: String::with_capacity(48), inst, first: true };
-    p.out.push_str(inst.entry().name);
+    p.name();
     p.out.push_str(suffix(inst));
     match inst.format {
         Format::Sop1 | Format::Sop2 | Format::Sopc => p.scalar_alu(),
         Format::Sopk => p.sopk(),
         Format::Sopp => p.sopp(target),
         Format::Smem => p.smem(),
-        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Sdwa | Format::Dpp => p.vector(),
+        Format::Vop1
+        | Format::Vop2
+        | Format::Vopc
+        | Format::Vop3
+        | Format::Vop3p
+        | Format::Sdwa
+        | Format::Dpp => p.vector(),
         Format::Ds => p.ds(),
-        Format::Flat => p.flat(),
+        Format::Flat | Format::Global | Format::Scratch => p.flat(),
         Format::Mubuf => p.mubuf(),
         Format::Mimg => p.mimg(),
     }
@@ -39,11 +47,11 @@ fn text(inst: &Inst, target: Option<&str>) -> String {
 pub(super) fn suffix(inst: &Inst) -> &'static str {
     let entry = inst.entry();
     let short = matches!(entry.format, Format::Vop1 | Format::Vop2 | Format::Vopc);
-    let named = short && entry.forms & modifier::E64 != 0 && entry.src[0] != Ty::None;
+    let named = short && entry.forms & (modifier::E64 | modifier::NAMED) != 0 && entry.src[0] != Ty::None;
     match inst.format {
         Format::Vop1 | Format::Vop2 | Format::Vopc if named => "_e32",
         Format::Vop3 if named => "_e64",
-        Format::Sdwa if entry.format != Format::Vopc => "_sdwa",
+        Format::Sdwa if entry.format != Format::Vopc || inst.gcn > Gcn::Gfx8 => "_sdwa",
         Format::Dpp => "_dpp",
         _ => "",
     }
@@ -56,6 +64,18 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
+    /// The mnemonic without suffix; the segments of FLAT have names of their own.
+    fn name(&mut self) {
+        let name = self.inst.entry().name;
+        let segment = match self.inst.format {
+            Format::Global => "global",
+            Format::Scratch => "scratch",
+            _ => return self.out.push_str(name),
+        };
+        self.out.push_str(segment);
+        self.out.push_str(name.trim_start_matches("flat"));
+    }
+
     /// Starts the next operand.
     fn next(&mut self) {
         self.out.push_str(if self.first { " " } else { ", " });
@@ -66,7 +86,8 @@ impl Printer<'_> {
         self.next();
         let _ = match operand {
             Operand::Vgpr(n) => range(&mut self.out, "v", n.into(), dwords),
-            Operand::Sgpr(n) => scalar_name(&mut self.out, n, dwords),
+            Operand::Agpr(n) => range(&mut self.out, "a", n.into(), dwords),
+            Operand::Sgpr(n) => scalar_name(&mut self.out, self.inst.gcn, n, dwords),
             _ => self.out.write_str("off"),
         };
     }
@@ -76,7 +97,9 @@ impl Printer<'_> {
         let _ = match operand {
             Operand::None => out.write_str("off"),
             Operand::Vgpr(n) => range(out, "v", n.into(), ty.dwords()),
-            Operand::Sgpr(n) => scalar_name(out, n, ty.dwords()),
+            Operand::Agpr(n) => range(out, "a", n.into(), ty.dwords()),
+            Operand::Sgpr(n) => scalar_name(out, self.inst.gcn, n, ty.dwords()),
+            Operand::Window(window) => out.write_str(window.name()),
             Operand::InlineInt(n) => write!(out, "{n}"),
             Operand::InlineFloat(f) if ty.bits() == 16 && !ty.is_float() => write!(out, "{:#x}", f.bits16()),
             Operand::InlineFloat(f) => out.write_str(float_text(f, ty)),
@@ -98,7 +121,8 @@ impl Printer<'_> {
             }
             return;
         }
-        let (neg, abs) = (inst.neg >> i & 1 == 1, inst.abs >> i & 1 == 1);
+        let packed = inst.entry().halves == Halves::Packed;
+        let (neg, abs) = (inst.neg >> i & 1 == 1 && !packed, inst.abs >> i & 1 == 1 && !packed);
         let sext = inst.sdwa().is_some_and(|s| i < 2 && s.sext[i]);
         let wrap = neg && !abs && inst.src[i].is_constant();
         self.out.push_str(match (neg, wrap) {
@@ -148,7 +172,7 @@ impl Printer<'_> {
         match entry.op {
             Op::SSetregB32 | Op::SSetregImm32B32 => {
                 self.next();
-                symbols::hwreg(&mut self.out, field);
+                symbols::hwreg(&mut self.out, inst.gcn, field);
                 self.source(1);
                 return;
             }
@@ -158,10 +182,10 @@ impl Printer<'_> {
         self.next();
         let _ = match entry.op {
             Op::SGetregB32 => {
-                symbols::hwreg(&mut self.out, field);
+                symbols::hwreg(&mut self.out, inst.gcn, field);
                 Ok(())
             }
-            Op::SCbranchIFork => write!(self.out, "{field}"),
+            Op::SCbranchIFork | Op::SCallB64 => write!(self.out, "{field}"),
             _ => write!(self.out, "{field:#x}"),
         };
     }
@@ -176,8 +200,8 @@ impl Printer<'_> {
         self.next();
         let out = &mut self.out;
         match inst.op {
-            Op::SWaitcnt => symbols::waitcnt(out, field),
-            Op::SSendmsg | Op::SSendmsghalt => symbols::sendmsg(out, field),
+            Op::SWaitcnt => symbols::waitcnt(out, inst.gcn, field),
+            Op::SSendmsg | Op::SSendmsghalt => symbols::sendmsg(out, inst.gcn, field),
             Op::SSetGprIdxMode => symbols::index_mode(out, field),
             _ => {
                 let _ = match target {
@@ -200,9 +224,14 @@ impl Printer<'_> {
             self.register(inst.src[0], entry.src[0].dwords());
             if inst.src[1] == Operand::None {
                 self.next();
-                let _ = write!(self.out, "{:#x}", inst.imm);
+                let sign = if inst.imm < 0 { "-" } else { "" };
+                let _ = write!(self.out, "{sign}{:#x}", inst.imm.unsigned_abs());
             } else {
                 self.source(1);
+                if inst.imm != 0 {
+                    let sign = if inst.imm < 0 { "-" } else { "" };
+                    let _ = write!(self.out, " offset:{sign}{:#x}", inst.imm.unsigned_abs());
+                }
             }
             self.flag(flag::GLC, "glc");
         }
@@ -222,6 +251,7 @@ impl Printer<'_> {
                 self.source(i);
             }
         }
+        self.selections();
         self.flag(flag::CLAMP, "clamp");
         self.out.push_str(match inst.omod {
             omod::MUL2 => " mul:2",
@@ -233,10 +263,65 @@ impl Printer<'_> {
         self.dpp();
     }
 
+    /// Halves and blocks.
+    fn selections(&mut self) {
+        let inst = self.inst;
+        let entry = inst.entry();
+        let sources = entry.selected_sources();
+        let (low, high) = inst.op_sel();
+        let all = (1 << sources) - 1;
+        match entry.halves {
+            Halves::Whole | Halves::Moved => {}
+            Halves::One => {
+                if low != 0 && inst.format == Format::Vop3 {
+                    // Missing sources leave no gap: the destination comes last.
+                    self.list("op_sel", low & all | (low >> 3) << sources, sources + 1);
+                }
+            }
+            Halves::Packed => {
+                if low != 0 {
+                    self.list("op_sel", low, sources);
+                }
+                if high != all {
+                    self.list("op_sel_hi", high, sources);
+                }
+                for (name, bits) in [("neg_lo", inst.neg), ("neg_hi", inst.abs)] {
+                    if bits != 0 {
+                        self.list(name, bits, sources);
+                    }
+                }
+            }
+            Halves::Mixed => {
+                for (name, bits) in [("op_sel", low), ("op_sel_hi", high)] {
+                    if bits != 0 {
+                        self.list(name, bits, sources);
+                    }
+                }
+            }
+            Halves::Blocks => {
+                let (cbsz, abid, blgp) = inst.blocks();
+                let f64 = entry.name.starts_with("v_mfma_f64") && inst.gcn >= Gcn::Gfx940;
+                for (name, value) in [("cbsz", cbsz), ("abid", abid), ("blgp", blgp)] {
+                    if name == "blgp" && f64 && value != 0 {
+                        self.list("neg", value, 3);
+                    } else if value != 0 {
+                        let _ = write!(self.out, " {name}:{value}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// ` name:[1,0]`.
+    fn list(&mut self, name: &str, bits: u8, count: usize) {
+        let bits: Vec<&str> = (0..count).map(|i| if bits >> i & 1 == 1 { "1" } else { "0" }).collect();
+        let _ = write!(self.out, " {name}:[{}]", bits.join(","));
+    }
+
     fn sdwa(&mut self) {
         let Some(sdwa) = self.inst.sdwa() else { return };
         let format = self.inst.entry().format;
-        if format != Format::Vopc {
+        if format != Format::Vopc && !self.inst.entry().selects_source_only() {
             let unused = match sdwa.unused {
                 Unused::Pad => "UNUSED_PAD",
                 Unused::Sext => "UNUSED_SEXT",
@@ -268,6 +353,7 @@ impl Printer<'_> {
             DppCtrl::RowHalfMirror => out.write_str(" row_half_mirror"),
             DppCtrl::RowBcast15 => out.write_str(" row_bcast:15"),
             DppCtrl::RowBcast31 => out.write_str(" row_bcast:31"),
+            DppCtrl::RowNewBcast(n) => write!(out, " row_newbcast:{n}"),
         };
         let _ = write!(out, " row_mask:{:#x} bank_mask:{:#x}", dpp.row_mask, dpp.bank_mask);
         out.push_str(if dpp.bound_ctrl { " bound_ctrl:1" } else { "" });
@@ -305,23 +391,39 @@ impl Printer<'_> {
     fn flat(&mut self) {
         let inst = self.inst;
         let entry = inst.entry();
-        if entry.dst != Ty::None && (!entry.atomic || inst.has(flag::GLC)) {
+        if entry.dst != Ty::None && inst.dst != Operand::None {
             self.register(inst.dst, entry.dst.dwords());
         }
-        for i in 0..2 {
-            if entry.src[i] != Ty::None {
-                self.register(inst.src[i], entry.src[i].dwords());
-            }
+        self.register(inst.src[0], inst.src_dwords(0));
+        if entry.src[1] != Ty::None {
+            self.register(inst.src[1], entry.src[1].dwords());
         }
-        self.flag(flag::GLC, "glc");
-        self.flag(flag::SLC, "slc");
+        if inst.format != Format::Flat {
+            self.register(inst.src[2], inst.src_dwords(2));
+        }
+        if inst.imm != 0 {
+            let _ = write!(self.out, " offset:{}", inst.imm);
+        }
+        self.caching();
+        self.flag(flag::LDS, "lds");
+    }
+
+    /// Which caches keep the data.
+    fn caching(&mut self) {
+        let names = match self.inst.gcn.generation().caching {
+            Caching::Plain | Caching::WithScc => ["glc", "slc", "scc"],
+            Caching::Scopes => ["sc0", "nt", "sc1"],
+        };
+        for (flag, name) in [flag::GLC, flag::SLC, flag::SC1].into_iter().zip(names) {
+            self.flag(flag, name);
+        }
     }
 
     fn mubuf(&mut self) {
         let inst = self.inst;
         let entry = inst.entry();
         if entry.src[1] == Ty::None {
-            return;
+            return self.caching();
         }
         if entry.dst != Ty::None && !inst.has(flag::LDS) {
             self.register(inst.dst, inst.dst_dwords());
@@ -338,8 +440,7 @@ impl Printer<'_> {
         }
         let last = inst.op != Op::BufferStoreLdsDword;
         self.out.push_str(if last { "" } else { " lds" });
-        self.flag(flag::GLC, "glc");
-        self.flag(flag::SLC, "slc");
+        self.caching();
         self.flag(flag::TFE, "tfe");
         if last {
             self.flag(flag::LDS, "lds");
@@ -362,6 +463,7 @@ impl Printer<'_> {
             (flag::GLC, "glc"),
             (flag::SLC, "slc"),
             (flag::R128, "r128"),
+            (flag::A16, "a16"),
             (flag::TFE, "tfe"),
             (flag::LWE, "lwe"),
             (flag::DA, "da"),
@@ -391,7 +493,7 @@ fn float_text(f: InlineFloat, ty: Ty) -> &'static str {
         InlineFloat::MinusTwo => "-2.0",
         InlineFloat::Four => "4.0",
         InlineFloat::MinusFour => "-4.0",
-        InlineFloat::InvTwoPi if ty.dwords() == 2 => "0.15915494309189532",
+        InlineFloat::InvTwoPi if ty.dwords() == 2 && ty != Ty::PkF32 => "0.15915494309189532",
         InlineFloat::InvTwoPi => "0.15915494",
     }
 }

@@ -1,11 +1,12 @@
 //! [`Inst`] to words, the inverse of `decode`. The instruction must be one the decoder could have made;
 //! fields that do not fit are cut, the assembler checks them before.
 
-use super::generation::Generation;
+use super::gcn::Gcn;
+use super::generation::{Accumulators, Generation};
 use super::inst::{Format, Inst, NO_SDST, flag};
 use super::op::Op;
-use super::operand::{Operand, Ty};
-use super::table::Entry;
+use super::operand::{Operand, Ty, sreg};
+use super::table::{Entry, Halves};
 
 /// The words of an instruction, one or two.
 pub fn encode(inst: &Inst) -> Vec<u32> {
@@ -14,7 +15,7 @@ pub fn encode(inst: &Inst) -> Vec<u32> {
 
 /// The same for a generation; none: it does not have the operation.
 pub fn encode_for(generation: &Generation, inst: &Inst) -> Option<Vec<u32>> {
-    generation.line(inst.op).map(|line| words(inst, &line))
+    generation.line(inst.op).map(|line| words(&Inst { gcn: generation.gcn, ..*inst }, line))
 }
 
 fn words(inst: &Inst, entry: &Entry) -> Vec<u32> {
@@ -44,14 +45,12 @@ fn words(inst: &Inst, entry: &Entry) -> Vec<u32> {
         Format::Sdwa => vec![short(inst, entry, 0xf9), control(inst, [20, 28], [21, 29])],
         Format::Dpp => vec![short(inst, entry, 0xfa), control(inst, [20, 22], [21, 23])],
         Format::Vop3 => vop3(inst, entry),
+        Format::Vop3p => vop3p(inst, entry),
         Format::Ds => {
-            let bits = flags(inst, &[(16, flag::GDS)]);
+            let bits = flags(inst, &[(16, flag::GDS)]) | u32::from(accumulators(inst)) << 25;
             vec![0xd800_0000 | code << 17 | bits | imm, vector_fields(inst, 24)]
         }
-        Format::Flat => {
-            let bits = flags(inst, &[(16, flag::GLC), (17, flag::SLC)]);
-            vec![0xdc00_0000 | code << 18 | bits, vector_fields(inst, 24)]
-        }
+        Format::Flat | Format::Global | Format::Scratch => flat(inst, entry),
         Format::Mubuf => mubuf(inst, entry),
         Format::Mimg => mimg(inst, entry),
     };
@@ -68,7 +67,7 @@ fn literal(inst: &Inst) -> Option<u32> {
 /// Number of a register in an 7- or 8-bit field.
 fn register(operand: Operand) -> u32 {
     match operand {
-        Operand::Vgpr(n) | Operand::Sgpr(n) => n.into(),
+        Operand::Vgpr(n) | Operand::Sgpr(n) | Operand::Agpr(n) => n.into(),
         _ => 0,
     }
 }
@@ -77,8 +76,9 @@ fn register(operand: Operand) -> u32 {
 pub(super) fn source(operand: Operand) -> u32 {
     match operand {
         Operand::None => 0,
-        Operand::Vgpr(n) => 256 + u32::from(n),
+        Operand::Vgpr(n) | Operand::Agpr(n) => 256 + u32::from(n),
         Operand::Sgpr(n) => n.into(),
+        Operand::Window(window) => 235 + window as u32,
         Operand::InlineInt(n) if n >= 0 => 128 + n as u32,
         Operand::InlineInt(n) => (192 - i32::from(n)) as u32,
         Operand::InlineFloat(f) => 240 + f as u32,
@@ -115,9 +115,99 @@ fn control(inst: &Inst, neg: [u32; 2], abs: [u32; 2]) -> u32 {
         word = set(word, abs[i], inst.abs);
     }
     if inst.format == Format::Sdwa {
-        word = word & !(1 << 13) | flags(inst, &[(13, flag::CLAMP)]);
+        let compare = inst.entry().format == Format::Vopc;
+        if inst.gcn == Gcn::Gfx8 || !compare {
+            word = word & !(1 << 13) | flags(inst, &[(13, flag::CLAMP)]);
+        }
+        if inst.gcn > Gcn::Gfx8 {
+            let scalar = |i: usize| u32::from(matches!(inst.src[i], Operand::Sgpr(_)));
+            word = word & !(1 << 23 | 1 << 31) | scalar(0) << 23 | scalar(1) << 31;
+            if compare {
+                let sdst = match inst.dst {
+                    Operand::Sgpr(sreg::VCC) => 0,
+                    pair => 0x80 | register(pair),
+                };
+                word = word & !0xff00 | sdst << 8;
+            } else {
+                word = word & !0xc000 | u32::from(inst.omod) << 14;
+            }
+        }
     }
     word
+}
+
+/// Whether the data of a memory instruction are accumulators.
+fn accumulators(inst: &Inst) -> bool {
+    let data = match inst.format {
+        Format::Mubuf => [inst.dst, Operand::None, Operand::None],
+        Format::Ds => [inst.dst, inst.src[1], inst.src[2]],
+        _ => [inst.dst, inst.src[1], Operand::None],
+    };
+    data.iter().any(|o| matches!(o, Operand::Agpr(_)))
+}
+
+fn flat(inst: &Inst, entry: &Entry) -> Vec<u32> {
+    let bits = flags(inst, &[(13, flag::LDS), (16, flag::GLC), (17, flag::SLC), (25, flag::SC1)]);
+    let segment = match inst.format {
+        Format::Scratch => 1,
+        Format::Global => 2,
+        _ => 0,
+    };
+    let [address, data, base] = inst.src;
+    let scalar = match (inst.format, base) {
+        (Format::Flat, _) => 0,
+        (_, Operand::None) => 0x7f,
+        (_, base) => register(base),
+    };
+    // Where private memory is architected, a bit says that there is a vector address.
+    let by_bit = inst.gcn.generation().architected_scratch && inst.format == Format::Scratch;
+    let vector = u32::from(by_bit && address != Operand::None) << 13;
+    vec![
+        0xdc00_0000 | u32::from(entry.code) << 18 | segment << 14 | bits | vector | inst.imm as u32 & 0x1fff,
+        register(address)
+            | register(data) << 8
+            | scalar << 16
+            | u32::from(accumulators(inst)) << 23
+            | register(inst.dst) << 24,
+    ]
+}
+
+fn vop3p(inst: &Inst, entry: &Entry) -> Vec<u32> {
+    let code = u32::from(entry.code);
+    let [a, b, c] = inst.src.map(source);
+    let sources = a | b << 9 | c << 18;
+    let first = 0xd380_0000 | code << 16 | register(inst.dst);
+    match entry.halves {
+        Halves::Blocks => {
+            let (cbsz, abid, blgp) = inst.blocks();
+            let accumulator = |o: Operand| u32::from(matches!(o, Operand::Agpr(_)));
+            // Results are accumulators anyway before the files became one.
+            let unified = inst.gcn.generation().accumulators == Accumulators::Unified;
+            let results = u32::from(unified) & accumulator(inst.dst);
+            vec![
+                first | u32::from(cbsz) << 8 | u32::from(abid) << 11 | results << 15,
+                sources
+                    | accumulator(inst.src[0]) << 27
+                    | accumulator(inst.src[1]) << 28
+                    | u32::from(blgp) << 29,
+            ]
+        }
+        Halves::Moved => vec![first | 1 << 14, sources | 3 << 27],
+        Halves::Packed | Halves::Mixed | Halves::One | Halves::Whole => {
+            let (low, high) = inst.op_sel();
+            // LLVM sets the bits of sources that are not there.
+            let unused = match entry.halves {
+                Halves::Mixed => 0,
+                _ => (0..3).filter(|&i| entry.src[i] == Ty::None).map(|i| 1 << i).sum::<u8>(),
+            };
+            let high = u32::from(high | unused);
+            let clamp = flags(inst, &[(15, flag::CLAMP)]);
+            vec![
+                first | u32::from(inst.abs) << 8 | u32::from(low) << 11 | (high & 4) << 12 | clamp,
+                sources | (high & 3) << 27 | u32::from(inst.neg) << 29,
+            ]
+        }
+    }
 }
 
 fn vop3(inst: &Inst, entry: &Entry) -> Vec<u32> {
@@ -125,8 +215,12 @@ fn vop3(inst: &Inst, entry: &Entry) -> Vec<u32> {
     let middle = if inst.sdst == NO_SDST { u32::from(inst.abs) } else { inst.sdst.into() };
     let clamp = flags(inst, &[(15, flag::CLAMP)]);
     let [a, b, c] = inst.src.map(source);
+    let select = match entry.halves {
+        Halves::One => u32::from(inst.op_sel().0) << 11,
+        _ => 0,
+    };
     vec![
-        0xd000_0000 | code << 16 | clamp | middle << 8 | register(inst.dst),
+        0xd000_0000 | code << 16 | clamp | select | middle << 8 | register(inst.dst),
         a | b << 9 | c << 18 | u32::from(inst.omod) << 27 | u32::from(inst.neg) << 29,
     ]
 }
@@ -136,8 +230,15 @@ fn smem(inst: &Inst, entry: &Entry) -> Vec<u32> {
     let base = register(inst.src[0]) >> 1;
     let bits = flags(inst, &[(16, flag::GLC)]);
     let immediate = inst.src[1] == Operand::None && entry.src[0] != Ty::None;
-    let offset = if immediate { inst.imm as u32 & 0xf_ffff } else { register(inst.src[1]) };
-    let imm = u32::from(immediate) << 17;
+    // From gfx9 on there may be both; a register alone stands where it always did.
+    let both = inst.src[1] != Operand::None && inst.imm != 0 && inst.gcn > Gcn::Gfx8;
+    let offset = match (immediate, both) {
+        (_, true) => inst.imm as u32 & 0x1f_ffff | register(inst.src[1]) << 25,
+        (true, _) if inst.gcn > Gcn::Gfx8 => inst.imm as u32 & 0x1f_ffff,
+        (true, _) => inst.imm as u32 & 0xf_ffff,
+        (false, false) => register(inst.src[1]),
+    };
+    let imm = u32::from(immediate || both) << 17 | u32::from(both) << 14;
     vec![0xc000_0000 | code << 18 | imm | bits | register(inst.dst) << 6 | base, offset]
 }
 
@@ -150,12 +251,14 @@ fn mubuf(inst: &Inst, entry: &Entry) -> Vec<u32> {
     let code = u32::from(entry.code);
     let bits = [(12, flag::OFFEN), (13, flag::IDXEN), (14, flag::GLC), (16, flag::LDS), (17, flag::SLC)];
     let [address, resource, offset] = inst.src;
+    let scope = flags(inst, &[(15, flag::SC1)]);
     vec![
-        0xe000_0000 | code << 18 | flags(inst, &bits) | inst.imm as u32 & 0xfff,
+        0xe000_0000 | code << 18 | flags(inst, &bits) | scope | inst.imm as u32 & 0xfff,
         register(address)
             | register(inst.dst) << 8
             | register(resource) >> 2 << 16
             | flags(inst, &[(23, flag::TFE)])
+            | u32::from(accumulators(inst)) << 23
             | source(offset) << 24,
     ]
 }
@@ -167,6 +270,7 @@ fn mimg(inst: &Inst, entry: &Entry) -> Vec<u32> {
         (13, flag::GLC),
         (14, flag::DA),
         (15, flag::R128),
+        (15, flag::A16),
         (16, flag::TFE),
         (17, flag::LWE),
         (25, flag::SLC),

@@ -13,12 +13,47 @@ pub enum Format {
     Vop2,
     Vopc,
     Vop3,
+    /// Packed operations and matrices.
+    Vop3p,
     /// VOP1, VOP2 or VOPC with sub-dword selection.
     Sdwa,
     /// VOP1 or VOP2 with data from other lanes.
     Dpp,
     Ds,
     Flat,
+    /// FLAT that is known to be global memory, with an offset and perhaps a scalar base.
+    Global,
+    /// FLAT that is known to be private memory.
+    Scratch,
     Mubuf,
     Mimg,
+}
+
+impl Format {
+    /// Each lane accesses memory.
+    pub fn is_vector_memory(self) -> bool {
+        match self {
+            Format::Ds | Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mimg => {
+                true
+            }
+            Format::Sop1
+            | Format::Sop2
+            | Format::Sopc
+            | Format::Sopk
+            | Format::Sopp
+            | Format::Smem
+            | Format::Vop1
+            | Format::Vop2
+            | Format::Vopc
+            | Format::Vop3
+            | Format::Vop3p
+            | Format::Sdwa
+            | Format::Dpp => false,
+        }
+    }
+
+    /// The wave or its lanes access memory.
+    pub fn is_memory(self) -> bool {
+        self == Format::Smem || self.is_vector_memory()
+    }
 }

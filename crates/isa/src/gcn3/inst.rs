@@ -3,9 +3,10 @@
 
 pub use super::format::Format;
 
+use super::gcn::Gcn;
 use super::op::Op;
 use super::operand::{Operand, Ty, sreg};
-use super::table::{Entry, implicit};
+use super::table::{Class, Entry, Halves, implicit};
 
 /// Bits of [`Inst::flags`].
 pub mod flag {
@@ -24,6 +25,10 @@ pub mod flag {
     pub const R128: u16 = 1 << 10;
     pub const LWE: u16 = 1 << 11;
     pub const D16: u16 = 1 << 12;
+    /// scc of gfx90a, sc1 of gfx940.
+    pub const SC1: u16 = 1 << 13;
+    /// MIMG from gfx9 on: 16-bit addresses.
+    pub const A16: u16 = 1 << 14;
 }
 
 /// Output modifier of VOP3.
@@ -41,10 +46,14 @@ pub mod omod {
 ///   the VOP2 forms that write VCC; a carry or condition read is `src[2]`, VCC in short forms;
 /// - v_madmk: `src[1]` is the constant, v_madak: `src[2]`; both are `src0 * src1 + src2`;
 ///   v_mac has no `src[2]`: it adds to `dst`;
-/// - SMEM: `dst` data (read by stores), `src[0]` base, `src[1]` a register offset, else `imm`;
+/// - SMEM: `dst` data (read by stores), `src[0]` base, `src[1]` a register offset, else `imm`; from gfx9 on there may be
+///   both;
 /// - DS: `dst`, `src[0]` address, `src[1]` and `src[2]` data, `imm` offset (two-offset forms: offset0
 ///   in bits 7:0, offset1 in 15:8);
-/// - FLAT: `dst`, `src[0]` address, `src[1]` data;
+/// - FLAT: `dst`, `src[0]` address, `src[1]` data; global and scratch also `src[2]` scalar base and `imm` offset, and `src[0]`
+///   is then one dword, or none in scratch;
+/// - VOP3 with op_sel, VOP3P: `imm` is op_sel in bits 3:0 and op_sel_hi in 6:4, `neg` is neg_lo and `abs` neg_hi;
+///   of matrices `imm` is cbsz in bits 2:0, abid in 6:3 and blgp in 9:7;
 /// - MUBUF: `dst` data (read by stores, read and written by atomics), `src[0]` vaddr, `src[1]`
 ///   resource, `src[2]` soffset, `imm` offset;
 /// - MIMG: `dst` data, `src[0]` vaddr, `src[1]` resource, `src[2]` sampler, `imm` dmask;
@@ -53,6 +62,8 @@ pub mod omod {
 pub struct Inst {
     pub op: Op,
     pub format: Format,
+    /// What it was decoded for.
+    pub gcn: Gcn,
     /// Bytes: 4 or 8.
     pub size: u8,
     /// Bit i: absolute value of `src[i]`, taken before negation.
@@ -126,10 +137,12 @@ pub enum DppCtrl {
     RowHalfMirror,
     RowBcast15,
     RowBcast31,
+    /// One lane of each row of 16 is read by all (gfx90a and later).
+    RowNewBcast(u8),
 }
 
 impl DppCtrl {
-    /// From the 9-bit field; none where VI defines nothing.
+    /// From the 9-bit field; none where the machine defines nothing.
     pub fn from_bits(bits: u32) -> Option<DppCtrl> {
         Some(match bits {
             0..=0xff => DppCtrl::QuadPerm(bits as u8),
@@ -144,6 +157,7 @@ impl DppCtrl {
             0x141 => DppCtrl::RowHalfMirror,
             0x142 => DppCtrl::RowBcast15,
             0x143 => DppCtrl::RowBcast31,
+            0x150..=0x15f => DppCtrl::RowNewBcast(bits as u8 & 15),
             _ => return None,
         })
     }
@@ -169,11 +183,17 @@ pub struct Use {
 }
 
 impl Inst {
-    /// An instruction without operands, to be filled in.
+    /// An instruction of gfx8 without operands, to be filled in.
     pub fn new(op: Op, format: Format) -> Inst {
+        Inst::of(Gcn::Gfx8, op, format)
+    }
+
+    /// The same for a generation.
+    pub fn of(gcn: Gcn, op: Op, format: Format) -> Inst {
         Inst {
             op,
             format,
+            gcn,
             size: 4,
             abs: 0,
             neg: 0,
@@ -189,7 +209,25 @@ impl Inst {
     /// The table line.
     #[inline(always)]
     pub fn entry(&self) -> &'static Entry {
-        self.op.entry()
+        self.op.line(self.gcn)
+    }
+
+    /// The timing class: accesses that are known to be global or private do not go to local memory.
+    pub fn class(&self) -> Class {
+        match self.format {
+            Format::Global | Format::Scratch => Class::Vmem,
+            _ => self.entry().class,
+        }
+    }
+
+    /// What the low and the high result of a packed operation take of each source, a bit for each source: the high part.
+    pub fn op_sel(&self) -> (u8, u8) {
+        (self.imm as u8 & 15, (self.imm >> 4) as u8 & 7)
+    }
+
+    /// cbsz, abid and blgp of a matrix operation.
+    pub fn blocks(&self) -> (u8, u8, u8) {
+        (self.imm as u8 & 7, (self.imm >> 3) as u8 & 15, (self.imm >> 7) as u8 & 7)
     }
 
     #[inline(always)]
@@ -212,7 +250,9 @@ impl Inst {
         let compare = self.entry().format == Format::Vopc;
         Some(Sdwa {
             dst_sel: if compare { Sel::Dword } else { sel(8) },
+            // From gfx9 on these bits of a comparison are its destination.
             unused: match c >> 11 & 3 {
+                _ if compare && self.gcn > Gcn::Gfx8 => Unused::Pad,
                 1 => Unused::Sext,
                 2 => Unused::Preserve,
                 _ => Unused::Pad,
@@ -262,6 +302,10 @@ impl Inst {
                 f if f == both => 2,
                 _ => 1,
             },
+            Format::Global | Format::Scratch if self.src[i] == Operand::None => 0,
+            Format::Global if i == 2 => 2,
+            Format::Global if i == 0 && self.src[2] != Operand::None => 1,
+            Format::Scratch if i != 1 => 1,
             _ => self.entry().src[i].dwords(),
         }
     }
@@ -271,24 +315,32 @@ impl Inst {
         let entry = self.entry();
         let mut out = Vec::with_capacity(6);
         let mut push = |operand, dwords, read, write| {
-            if matches!(operand, Operand::Vgpr(_) | Operand::Sgpr(_) | Operand::Scc) && dwords > 0 {
+            let register =
+                matches!(operand, Operand::Vgpr(_) | Operand::Sgpr(_) | Operand::Agpr(_) | Operand::Scc);
+            if register && dwords > 0 {
                 out.push(Use { operand, dwords, read, write });
             }
         };
         let (mut read, mut write) = (entry.dst_read, entry.dst_written);
-        if matches!(self.format, Format::Mubuf | Format::Flat | Format::Mimg) && entry.atomic {
+        let memory = matches!(
+            self.format,
+            Format::Mubuf | Format::Flat | Format::Global | Format::Mimg | Format::Smem
+        );
+        if memory && entry.atomic {
             (read, write) = (read, self.has(flag::GLC));
         }
         if self.has(flag::LDS) {
             (read, write) = (false, false);
         }
-        let partial = self.sdwa().is_some_and(|s| s.unused == Unused::Preserve) || self.format == Format::Dpp;
+        let partial = self.sdwa().is_some_and(|s| s.unused == Unused::Preserve)
+            || self.format == Format::Dpp
+            || self.keeps_half();
         push(self.dst, self.dst_dwords(), read || partial, write);
         if self.sdst != NO_SDST {
             push(Operand::Sgpr(self.sdst), 2, false, true);
         }
         for i in 0..3 {
-            push(self.src[i], self.src_dwords(i), true, false);
+            push(self.src[i], self.src_dwords(i), true, entry.swaps && i == 0);
         }
         if self.src.contains(&Operand::LdsDirect) {
             push(Operand::M0, 1, true, false);
@@ -307,12 +359,52 @@ impl Inst {
             (implicit::FLAT_SCRATCH, Operand::Sgpr(sreg::FLAT_SCRATCH), 2),
         ];
         for (bit, operand, dwords) in registers {
-            let (read, write) = (entry.reads & bit != 0, entry.writes & bit != 0);
+            let (mut read, write) = (entry.reads & bit != 0, entry.writes & bit != 0);
+            if self.gcn > Gcn::Gfx8 && !write {
+                // Local memory needs no M0 from gfx9 on, and only flat addresses need FLAT_SCRATCH.
+                let local = bit == implicit::M0 && self.format == Format::Ds && !entry.gds_only;
+                let global = bit == implicit::FLAT_SCRATCH && self.format == Format::Global;
+                read &= (!local || self.reads_m0()) && !global;
+            }
             if read || write {
                 push(operand, dwords, read, write);
             }
         }
         out
+    }
+
+    /// Whether it does what no instruction of gfx8 does: analyses that were written for those ask.
+    pub fn is_later(&self) -> bool {
+        let entry = self.entry();
+        let accumulator = |o: &Operand| matches!(o, Operand::Agpr(_));
+        let scalar = self.format == Format::Smem
+            && (entry.atomic || self.imm < 0 || self.imm != 0 && self.src[1] != Operand::None);
+        entry.swaps
+            || scalar
+            || self.op == Op::SCallB64
+            || accumulator(&self.dst)
+            || self.src.iter().any(accumulator)
+    }
+
+    /// DS instructions of gfx9 that do read M0.
+    fn reads_m0(&self) -> bool {
+        self.has(flag::GDS)
+            || matches!(self.op, Op::DsReadAddtidB32 | Op::DsWriteAddtidB32 | Op::DsAppend | Op::DsConsume)
+    }
+
+    /// 16-bit results that leave the other half of the destination as it is, from gfx9 on.
+    pub fn keeps_half(&self) -> bool {
+        let entry = self.entry();
+        match entry.halves {
+            Halves::One => entry.dst.bits() == 16,
+            Halves::Mixed => entry.dst == Ty::F16,
+            Halves::Whole => {
+                self.gcn > Gcn::Gfx8
+                    && matches!(self.op, Op::VMacF16 | Op::VMadmkF16 | Op::VMadakF16)
+                    && self.format != Format::Sdwa
+            }
+            Halves::Packed | Halves::Moved | Halves::Blocks => false,
+        }
     }
 
     /// Word offset of a SOPP branch target from the next instruction.

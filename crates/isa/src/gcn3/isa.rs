@@ -3,6 +3,7 @@
 
 use super::exec::{self, SCRATCH_WORD3};
 use super::format::Format;
+use super::gcn::Gcn;
 use super::inst::{Inst, flag};
 use super::op::Op;
 use super::operand::{Operand, Ty, scalar_name, sreg};
@@ -15,7 +16,7 @@ use crate::{
 };
 
 pub use super::exec::active;
-pub use super::state::{FIRST_SCALAR, MODE, SCC};
+pub use super::state::{FIRST_ACCUMULATOR, FIRST_SCALAR, MODE, SCC};
 
 /// User SGPRs a kernel asks for, in the order they are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +49,11 @@ impl From<[bool; 7]> for UserSgprs {
 /// What a dispatch gives every wave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Setup {
+    /// What the code was written for.
+    pub gcn: Gcn,
     pub vgprs: u32,
+    /// Accumulators, which gfx908 and later have.
+    pub agprs: u32,
     /// MODE at start.
     pub mode: u32,
     pub user: UserSgprs,
@@ -76,6 +81,16 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Whether the ids of a work-item stand in one register.
+    pub fn packed_ids(&self) -> bool {
+        self.gcn.generation().packed_ids
+    }
+
+    /// Whether a register has the wave's offset in private memory.
+    pub fn has_scratch_offset(&self) -> bool {
+        self.scratch_wave_offset && !self.gcn.generation().architected_scratch
+    }
+
     /// Where a group stands in the grid, and its size, smaller at the far edges.
     fn place(&self, start: &WaveStart) -> ([u32; 3], [u32; 3]) {
         let full = match self.group {
@@ -147,7 +162,9 @@ impl Gcn3 {
         f.put64(s.user.queue_ptr, s.queue);
         f.put64(s.user.kernarg_ptr, s.kernarg);
         f.put64(s.user.dispatch_id, s.dispatch_id);
-        f.put(s.user.flat_scratch_init, &[0, s.scratch_per_lane]);
+        // Where private memory begins and how much a lane has; from gfx9 on its address.
+        let flat = [[0, s.scratch_per_lane], [s.scratch_region as u32, (s.scratch_region >> 32) as u32]];
+        f.put(s.user.flat_scratch_init, &flat[usize::from(s.gcn > Gcn::Gfx8)]);
         f.put(s.user.private_segment_size, &[s.scratch_per_lane]);
         f.next = f.next.max(s.user_sgprs as usize);
         for (wanted, id) in s.workgroup.into_iter().zip(group) {
@@ -155,15 +172,23 @@ impl Gcn3 {
         }
         let info = u32::from(start.wave_in_group == 0) << 31 | start.waves_in_group & 63;
         f.put(s.workgroup[3], &[info]);
-        f.put(s.scratch_wave_offset, &[start.scratch_base.wrapping_sub(s.scratch_region) as u32]);
+        f.put(s.has_scratch_offset(), &[start.scratch_base.wrapping_sub(s.scratch_region) as u32]);
     }
 
     fn fill_vectors(&self, regs: &mut Regs, first: u32, size: [u32; 3]) {
-        let dimensions = self.setup.work_item_dimensions.clamp(1, 3).min(regs.vgprs) as usize;
+        let dimensions = self.setup.work_item_dimensions.clamp(1, 3);
+        let packed = self.setup.packed_ids();
+        let dimensions = if packed { dimensions } else { dimensions.min(regs.vgprs) } as usize;
         let [x, y, _] = size.map(|n| n.max(1));
         for lane in 0..regs.v.lanes() {
             let n = first.wrapping_add(lane);
             let ids = [n % x, n / x % y, n / x / y];
+            if packed {
+                // Ten bits each in one register.
+                let used = ids[..dimensions].iter().enumerate();
+                regs.v.set(0, lane, used.map(|(d, id)| (id & 0x3ff) << (10 * d)).sum());
+                continue;
+            }
             for (row, &id) in ids[..dimensions].iter().enumerate() {
                 regs.v.set(row, lane, id);
             }
@@ -182,18 +207,40 @@ fn access_bytes(inst: &Inst) -> u32 {
         Op::FlatLoadUshort | Op::FlatLoadSshort | Op::FlatStoreShort => return 2,
         Op::BufferLoadUshort | Op::BufferLoadSshort | Op::BufferStoreShort => return 2,
         Op::DsReadI16 | Op::DsReadU16 | Op::DsWriteB16 => return 2,
+        Op::FlatLoadUbyteD16
+        | Op::FlatLoadUbyteD16Hi
+        | Op::FlatLoadSbyteD16
+        | Op::FlatLoadSbyteD16Hi
+        | Op::FlatStoreByteD16Hi
+        | Op::FlatLoadLdsUbyte
+        | Op::FlatLoadLdsSbyte
+        | Op::BufferLoadUbyteD16
+        | Op::BufferLoadUbyteD16Hi
+        | Op::BufferLoadSbyteD16
+        | Op::BufferLoadSbyteD16Hi
+        | Op::BufferStoreByteD16Hi
+        | Op::DsReadU8D16
+        | Op::DsReadU8D16Hi
+        | Op::DsReadI8D16
+        | Op::DsReadI8D16Hi
+        | Op::DsWriteB8D16Hi => return 1,
+        Op::FlatLoadShortD16
+        | Op::FlatLoadShortD16Hi
+        | Op::FlatStoreShortD16Hi
+        | Op::FlatLoadLdsUshort
+        | Op::FlatLoadLdsSshort
+        | Op::BufferLoadShortD16
+        | Op::BufferLoadShortD16Hi
+        | Op::BufferStoreShortD16Hi
+        | Op::DsReadU16D16
+        | Op::DsReadU16D16Hi
+        | Op::DsWriteB16D16Hi => return 2,
+        Op::FlatLoadLdsDword => return 4,
         _ => {}
     }
     match entry.format {
+        Format::Flat | Format::Mubuf | Format::Smem if entry.atomic => u32::from(entry.atomic_dwords()) * 4,
         Format::Smem => bytes(entry.dst),
-        // Bit 5 of the code tells atomics of two dwords.
-        Format::Flat | Format::Mubuf if entry.atomic => {
-            if entry.code & 0x20 != 0 {
-                8
-            } else {
-                4
-            }
-        }
         Format::Flat => bytes(entry.dst).max(bytes(entry.src[1])),
         // What a format means is in the descriptor.
         Format::Mubuf if entry.code < 0x10 => 0,
@@ -219,7 +266,10 @@ impl Isa for Gcn3 {
     }
 
     fn register_count(&self) -> usize {
-        usize::from(SCC) + 1
+        match self.setup.agprs {
+            0 => usize::from(SCC) + 1,
+            agprs => usize::from(FIRST_ACCUMULATOR) + agprs.min(256) as usize,
+        }
     }
 
     fn register_name(&self, id: u16) -> String {
@@ -227,17 +277,18 @@ impl Isa for Gcn3 {
             0..FIRST_SCALAR => format!("v{id}"),
             FIRST_SCALAR..SCC => {
                 let mut name = String::new();
-                let _ = scalar_name(&mut name, (id - FIRST_SCALAR) as u8, 1);
+                let _ = scalar_name(&mut name, self.setup.gcn, (id - FIRST_SCALAR) as u8, 1);
                 name
             }
             SCC => "scc".to_owned(),
+            FIRST_ACCUMULATOR.. => format!("a{}", id - FIRST_ACCUMULATOR),
             _ => "MODE".to_owned(),
         }
     }
 
     /// Rows have 64 lanes whatever the machine's width: lane masks and readlane are 64 wide.
     fn registers(&self, _lanes: u32) -> Regs {
-        Regs::new(self.setup.vgprs.clamp(1, 256), 64)
+        Regs::with_accumulators(self.setup.vgprs.clamp(1, 256), self.setup.agprs.min(256), 64)
     }
 
     fn start(&self, regs: &mut Regs, start: &WaveStart) {
@@ -331,12 +382,11 @@ impl Isa for Gcn3 {
     }
 
     fn waits(&self, inst: &Inst) -> Waits {
-        let class = inst.entry().class;
+        let class = inst.class();
         let vector = matches!(class, Class::Vmem | Class::Flat);
         let until = (inst.op == Op::SWaitcnt).then(|| {
-            let w = Waitcnt::from_imm(inst.imm);
             // The largest value of a field means "do not wait".
-            [if w.vm == 15 { u8::MAX } else { w.vm }, if w.lgkm == 15 { u8::MAX } else { w.lgkm }]
+            Waitcnt::until(inst.gcn, inst.imm).map(|count| count.unwrap_or(u8::MAX))
         });
         // FLAT may be local or global memory: it counts in both.
         let local = matches!(class, Class::Lds | Class::Smem | Class::Flat);
@@ -355,6 +405,9 @@ impl Isa for Gcn3 {
             }
             Ctl::BranchIf => FlowKind::Branch(exec::target(inst, next)),
             Ctl::Indirect => FlowKind::Indirect { conditional: false },
+            Ctl::Call if inst.op == Op::SCallB64 => {
+                FlowKind::Call { target: Some(exec::target(inst, next)), conditional: false }
+            }
             Ctl::Call => FlowKind::Call { target: None, conditional: false },
             Ctl::End => FlowKind::Exit { conditional: false },
             Ctl::Barrier => FlowKind::Barrier,
@@ -367,11 +420,13 @@ impl Isa for Gcn3 {
         for used in inst.uses() {
             let first = match used.operand {
                 Operand::Vgpr(n) => u16::from(n),
+                Operand::Agpr(n) => FIRST_ACCUMULATOR + u16::from(n),
                 Operand::Sgpr(n) => FIRST_SCALAR + u16::from(n),
                 Operand::Scc => SCC,
                 _ => continue,
             };
-            for id in (first..first + u16::from(used.dwords)).take_while(|&id| id <= SCC) {
+            let last = if first > SCC { FIRST_ACCUMULATOR + 255 } else { SCC };
+            for id in (first..first + u16::from(used.dwords)).take_while(|&id| id <= last) {
                 for (wanted, list) in [(used.read, &mut reads), (used.write, &mut writes)] {
                     if wanted && !list.contains(&id) {
                         list.push(id);
@@ -380,7 +435,7 @@ impl Isa for Gcn3 {
             }
         }
         Facts {
-            class: entry.class as u8,
+            class: inst.class() as u8,
             flow,
             reads,
             writes,
@@ -400,14 +455,17 @@ impl Isa for Gcn3 {
     fn shares(&self, inst: &Inst) -> bool {
         let entry = inst.entry();
         match entry.format {
-            Format::Flat | Format::Mubuf => {
-                let fence = matches!(inst.op, Op::BufferWbinvl1 | Op::BufferWbinvl1Vol);
-                entry.atomic || fence || inst.has(flag::GLC)
+            Format::Flat | Format::Global | Format::Scratch | Format::Mubuf => {
+                let fence = matches!(
+                    inst.op,
+                    Op::BufferWbinvl1 | Op::BufferWbinvl1Vol | Op::BufferWbl2 | Op::BufferInvl2
+                );
+                entry.atomic || fence || inst.has(flag::GLC) || inst.has(flag::SC1)
             }
             Format::Smem => {
                 let fence =
                     matches!(inst.op, Op::SDcacheInv | Op::SDcacheInvVol | Op::SDcacheWb | Op::SDcacheWbVol);
-                fence || inst.has(flag::GLC)
+                fence || entry.atomic || inst.has(flag::GLC)
             }
             Format::Ds => inst.has(flag::GDS),
             Format::Sopp => matches!(inst.op, Op::SSendmsg | Op::SSendmsghalt),
@@ -420,6 +478,7 @@ impl Isa for Gcn3 {
             | Format::Vop2
             | Format::Vopc
             | Format::Vop3
+            | Format::Vop3p
             | Format::Sdwa
             | Format::Dpp => false,
         }

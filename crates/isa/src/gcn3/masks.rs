@@ -5,6 +5,7 @@ use super::inst::{Format, Inst};
 use super::op::Op;
 use super::operand::{Operand, Ty, sreg};
 use super::state::{FIRST_SCALAR, MODE, Regs, SCC};
+use super::table::Halves;
 use crate::{LaneEffect, Mask, MaskOp, Needed};
 
 /// Register id of a scalar operand.
@@ -86,6 +87,7 @@ pub(super) fn mask_flow(inst: &Inst) -> bool {
 /// Whether lanes see each other's vector registers.
 pub(super) fn cross_lane(inst: &Inst) -> bool {
     inst.format == Format::Dpp
+        || inst.entry().halves == Halves::Blocks
         || matches!(
             inst.op,
             Op::VReadfirstlaneB32

@@ -8,6 +8,7 @@ pub mod disasm;
 pub mod encode;
 pub mod exec;
 pub mod format;
+pub mod gcn;
 pub mod generation;
 pub mod inst;
 pub mod isa;
@@ -20,15 +21,21 @@ pub mod symbols;
 pub mod table;
 pub mod valu;
 
-pub use asm::{ArgHeader, ArgType, Assembly, KernelHeader, assemble, assemble_line, parse_line};
+pub use asm::{
+    ArgHeader, ArgType, Assembly, KernelHeader, assemble, assemble_for, assemble_line, assemble_line_for,
+    parse_line, parse_line_for,
+};
 pub use decode::{DecodeError, decode, decode_for};
 pub use disasm::{disassemble, disassemble_to};
 pub use encode::{encode, encode_for};
 pub use format::Format;
-pub use generation::{GENERATIONS, GFX8, Generation, Target};
+pub use gcn::Gcn;
+pub use generation::{
+    Accumulators, Caching, GENERATIONS, GFX8, GFX90A, GFX900, GFX906, GFX908, GFX940, Generation, Target,
+};
 pub use inst::{Dpp, DppCtrl, Inst, NO_SDST, Sdwa, Sel, Unused, Use, flag, omod};
 pub use op::Op;
-pub use operand::{InlineFloat, Operand, Ty, sreg};
+pub use operand::{InlineFloat, Operand, Ty, Window, sreg};
 pub use repeat::{Repeated, sample};
 pub use symbols::{Waitcnt, hwreg_fields};
-pub use table::{CLASSES, Class, Compare, Ctl, Entry, TABLE};
+pub use table::{CLASSES, Class, Compare, Ctl, Entry, Halves, TABLE, lines_of};

@@ -1,6 +1,7 @@
 //! Operands as decoded: registers, constants and the few scalar sources that are neither.
 //! Scalar register numbers are those of the encoding, so that vcc, exec and m0 are ordinary numbers.
 
+use super::gcn::Gcn;
 use std::fmt;
 
 /// Numbers of the scalar registers that have names.
@@ -16,6 +17,14 @@ pub mod sreg {
     pub const EXEC: u8 = 126;
     /// s0 to s101.
     pub const COUNT: u8 = 102;
+
+    /// From gfx9 on there are sixteen ttmp registers, and tba and tma are no registers any more.
+    pub const fn first_ttmp(gcn: super::Gcn) -> u8 {
+        match gcn {
+            super::Gcn::Gfx8 => TTMP,
+            _ => TBA,
+        }
+    }
 }
 
 /// One operand; 8 bytes.
@@ -39,6 +48,41 @@ pub enum Operand {
     Scc,
     /// LDS at the address in M0.
     LdsDirect,
+    /// First of the accumulators (gfx908 and later).
+    Agpr(u8),
+    /// Where memories lie among flat addresses (gfx9 and later).
+    Window(Window),
+}
+
+/// Scalar sources that say where local and private memory lie among flat addresses, in the order of their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Window {
+    SharedBase,
+    SharedLimit,
+    PrivateBase,
+    PrivateLimit,
+    /// For pixel shaders.
+    PopsExitingWaveId,
+}
+
+impl Window {
+    pub const ALL: [Window; 5] = [
+        Window::SharedBase,
+        Window::SharedLimit,
+        Window::PrivateBase,
+        Window::PrivateLimit,
+        Window::PopsExitingWaveId,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Window::SharedBase => "src_shared_base",
+            Window::SharedLimit => "src_shared_limit",
+            Window::PrivateBase => "src_private_base",
+            Window::PrivateLimit => "src_private_limit",
+            Window::PopsExitingWaveId => "src_pops_exiting_wave_id",
+        }
+    }
 }
 
 /// Floating-point constants that need no literal; the bits depend on the type of the operand.
@@ -122,9 +166,13 @@ impl Operand {
     }
 
     /// The value of a constant for an operand of type `ty`, in the low bits; none for anything else.
-    /// A literal of a 64-bit float is its high half, of a signed integer it is sign-extended.
+    /// A literal of a 64-bit float is its high half, of a signed integer it is sign-extended. Packed halves get the half in
+    /// the low one and nothing in the high one; packed integers get a float constant as an f32 has it.
     pub fn constant(self, ty: Ty) -> Option<u64> {
         Some(match (self, ty.dwords()) {
+            (Operand::InlineInt(v), 2) if ty == Ty::PkF32 => u64::from(v as i32 as u32),
+            (Operand::InlineFloat(f), 2) if ty == Ty::PkF32 => f.bits32().into(),
+            (Operand::InlineFloat(f), _) if ty == Ty::PkF16 => f.bits16().into(),
             (Operand::InlineInt(v), 2) => v as i64 as u64,
             (Operand::InlineInt(v), _) => u64::from(v as i32 as u32),
             (Operand::InlineFloat(f), 2) => f.bits64(),
@@ -159,6 +207,14 @@ pub enum Ty {
     B128,
     B256,
     B512,
+    B1024,
+    /// Two halves.
+    PkB16,
+    PkI16,
+    PkU16,
+    PkF16,
+    /// Two f32.
+    PkF32,
     /// One bit per lane in a scalar register pair: carries, conditions.
     Mask,
     /// A 16-bit immediate in the instruction, kept in [`super::Inst::imm`].
@@ -171,11 +227,13 @@ impl Ty {
         match self {
             Ty::None | Ty::Imm16 => 0,
             Ty::B16 | Ty::I16 | Ty::U16 | Ty::F16 | Ty::B32 | Ty::I32 | Ty::U32 | Ty::F32 => 1,
-            Ty::B64 | Ty::I64 | Ty::U64 | Ty::F64 | Ty::Mask => 2,
+            Ty::PkB16 | Ty::PkI16 | Ty::PkU16 | Ty::PkF16 => 1,
+            Ty::B64 | Ty::I64 | Ty::U64 | Ty::F64 | Ty::Mask | Ty::PkF32 => 2,
             Ty::B96 => 3,
             Ty::B128 => 4,
             Ty::B256 => 8,
             Ty::B512 => 16,
+            Ty::B1024 => 32,
         }
     }
 
@@ -192,7 +250,8 @@ impl Ty {
 }
 
 /// The name of `dwords` scalar registers from `first`, as the assembler writes it.
-pub fn scalar_name(f: &mut impl fmt::Write, first: u8, dwords: u8) -> fmt::Result {
+pub fn scalar_name(f: &mut impl fmt::Write, gcn: Gcn, first: u8, dwords: u8) -> fmt::Result {
+    let ttmp = sreg::first_ttmp(gcn);
     let pair = |name: &str, base: u8, f: &mut dyn fmt::Write| match (dwords, first - base) {
         (2, 0) => f.write_str(name),
         (_, 0) => write!(f, "{name}_lo"),
@@ -202,11 +261,11 @@ pub fn scalar_name(f: &mut impl fmt::Write, first: u8, dwords: u8) -> fmt::Resul
         sreg::FLAT_SCRATCH | 103 => pair("flat_scratch", sreg::FLAT_SCRATCH, f),
         sreg::XNACK_MASK | 105 => pair("xnack_mask", sreg::XNACK_MASK, f),
         sreg::VCC | 107 => pair("vcc", sreg::VCC, f),
+        _ if (ttmp..sreg::M0).contains(&first) => range(f, "ttmp", u32::from(first - ttmp), dwords),
         sreg::TBA | 109 => pair("tba", sreg::TBA, f),
         sreg::TMA | 111 => pair("tma", sreg::TMA, f),
         sreg::M0 => f.write_str("m0"),
         sreg::EXEC | 127 => pair("exec", sreg::EXEC, f),
-        sreg::TTMP..sreg::M0 => range(f, "ttmp", u32::from(first - sreg::TTMP), dwords),
         _ => range(f, "s", first.into(), dwords),
     }
 }
@@ -240,7 +299,7 @@ mod tests {
     fn names() {
         let name = |first, dwords| {
             let mut s = String::new();
-            scalar_name(&mut s, first, dwords).unwrap();
+            scalar_name(&mut s, Gcn::Gfx8, first, dwords).unwrap();
             s
         };
         assert_eq!(name(106, 2), "vcc");

@@ -1,7 +1,7 @@
 //! Architectural state of a wave: vector rows, scalar registers by encoding number, SCC, MODE, and where the
 //! wave's local and private memory lie. EXEC is ordinary state here; a path's split mask is not.
 
-use super::operand::sreg;
+use super::operand::{Window, sreg};
 use crate::Mask;
 use crate::lanes::Rows;
 
@@ -14,6 +14,8 @@ pub const FIRST_SCALAR: u16 = 256;
 pub const SCC: u16 = FIRST_SCALAR + 128;
 /// Only a name: MODE in messages.
 pub const MODE: u16 = SCC + 1;
+/// Accumulators come last, where there are any.
+pub const FIRST_ACCUMULATOR: u16 = MODE + 1;
 
 /// Bits of MODE.
 pub mod mode {
@@ -29,9 +31,23 @@ pub mod mode {
     pub const VSKIP: u32 = 1 << 28;
 }
 
+/// What a scalar source that says where a memory lies reads as. The address is in the high half of a pair: one dword
+/// of it is the low half.
+pub(super) fn window_value(window: Window, dwords: u8) -> u64 {
+    let whole = match window {
+        Window::SharedBase => u64::from(SHARED_APERTURE) << 32,
+        Window::SharedLimit => u64::from(SHARED_APERTURE) << 32 | 0xffff_ffff,
+        Window::PrivateBase => u64::from(PRIVATE_APERTURE) << 32,
+        Window::PrivateLimit => u64::from(PRIVATE_APERTURE) << 32 | 0xffff_ffff,
+        // No wave of a compute kernel has one.
+        Window::PopsExitingWaveId => 0,
+    };
+    if dwords == 1 { whole & 0xffff_ffff } else { whole }
+}
+
 #[derive(Clone, Debug)]
 pub struct Regs {
-    /// Vector registers: row = register number.
+    /// Vector registers: row = register number; accumulators follow them.
     pub v: Rows<u32>,
     /// Scalar registers by encoding number: s0–s101, flat_scratch, xnack_mask, vcc, ttmp, m0, exec.
     pub s: [u32; 128],
@@ -46,14 +62,20 @@ pub struct Regs {
     pub group: u32,
     pub wave_in_group: u32,
     pub waves_in_group: u32,
-    /// Vector registers the kernel has: rows of `v`.
+    /// Vector registers the kernel has: rows of `v` without accumulators.
     pub vgprs: u32,
+    /// Accumulators it has.
+    pub agprs: u32,
 }
 
 impl Regs {
     pub fn new(vgprs: u32, lanes: u32) -> Regs {
+        Regs::with_accumulators(vgprs, 0, lanes)
+    }
+
+    pub fn with_accumulators(vgprs: u32, agprs: u32, lanes: u32) -> Regs {
         Regs {
-            v: Rows::new(vgprs as usize, lanes),
+            v: Rows::new((vgprs + agprs) as usize, lanes),
             s: [0; 128],
             scc: false,
             mode: 0,
@@ -65,6 +87,7 @@ impl Regs {
             wave_in_group: 0,
             waves_in_group: 1,
             vgprs,
+            agprs,
         }
     }
 

@@ -1,8 +1,10 @@
 //! The GCN3 decoder, disassembler and assembler against LLVM 19, over instructions generated from the
 //! table. Without LLVM the committed goldens stand in for it; with CI=true its absence is a failure.
 
-mod generate;
-mod oracle;
+pub(crate) mod generate;
+mod memory;
+pub(crate) mod oracle;
+mod random;
 
 use generate::{Lcg, forms, instruction};
 use std::collections::HashSet;
@@ -21,6 +23,8 @@ const REFUSED: [&str; 5] = [
 
 /// Random instructions per operation and form.
 const ROUNDS: u32 = 24;
+/// What the witness calls gfx803.
+const CPU: &str = "gfx803";
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/gcn3.txt");
 
 /// All generated instructions, distinct, in table order.
@@ -28,10 +32,10 @@ fn corpus(rounds: u32) -> Vec<(Inst, Vec<u32>)> {
     let mut rng = Lcg(1);
     let mut seen = HashSet::new();
     let mut out = Vec::new();
-    for entry in &TABLE {
-        for format in forms(entry) {
+    for entry in lines_of(Gcn::Gfx8) {
+        for format in forms(Gcn::Gfx8, entry) {
             for _ in 0..rounds {
-                let inst = instruction(&mut rng, entry, format);
+                let inst = instruction(&mut rng, Gcn::Gfx8, entry, format);
                 let words = encode(&inst);
                 if seen.insert(words.clone()) {
                     out.push((inst, words));
@@ -48,7 +52,7 @@ fn common(rounds: u32) -> Vec<(Inst, Vec<u32>)> {
 }
 
 /// Instructions whose text, in LLVM too, does not lead back to their bits; docs/gcn3.md lists them.
-fn ambiguous(inst: &Inst) -> bool {
+pub(crate) fn ambiguous(inst: &Inst) -> bool {
     let long = matches!(inst.op, Op::VNop | Op::VClrexcp) && inst.format == Format::Vop3;
     let (and, or, xor) = (inst.imm & 31, inst.imm >> 5 & 31, inst.imm >> 10 & 31);
     let redundant = or & (and | xor) | !and & !or & xor;
@@ -81,12 +85,12 @@ fn ambiguous_source(inst: &Inst, i: usize) -> bool {
     }
 }
 
-fn words_text(words: &[u32]) -> String {
+pub(crate) fn words_text(words: &[u32]) -> String {
     words.iter().map(|w| format!("{w:08x}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Fails with the first differences, each explained.
-fn report(what: &str, total: usize, wrong: &[String]) {
+pub(crate) fn report(what: &str, total: usize, wrong: &[String]) {
     println!("{total} {what}, {} differ", wrong.len());
     assert!(
         wrong.is_empty(),
@@ -124,7 +128,7 @@ fn disassembly_equals_objdump() {
         return;
     }
     let corpus = common(ROUNDS);
-    let theirs = oracle::objdump(corpus.iter().map(|(_, words)| words.as_slice()));
+    let theirs = oracle::objdump(CPU, corpus.iter().map(|(_, words)| words.as_slice()));
     let mut wrong = Vec::new();
     for ((inst, words), theirs) in corpus.iter().zip(&theirs) {
         let ours = disassemble(inst);
@@ -146,7 +150,7 @@ fn assembly_equals_llvm_mc() {
 }
 
 fn compare_assembly(lines: &[String]) {
-    let theirs = oracle::assemble(lines);
+    let theirs = oracle::assemble(CPU, lines);
     let mut wrong = Vec::new();
     for (line, theirs) in lines.iter().zip(&theirs) {
         let ours = assemble_line(line);
@@ -210,7 +214,7 @@ fn edge_literals_equal_llvm() {
     for op in ops {
         let mut rng = Lcg(5);
         for &value in &values {
-            let mut inst = instruction(&mut rng, op.entry(), op.entry().format);
+            let mut inst = instruction(&mut rng, Gcn::Gfx8, op.entry(), op.entry().format);
             inst.src[op.entry().literal_source().unwrap_or(0)] = Operand::Literal(value);
             if op == Op::SAddU32 || op == Op::SCmpEqU64 {
                 inst.src[1] = Operand::Sgpr(4);
@@ -218,7 +222,7 @@ fn edge_literals_equal_llvm() {
             all.push(encode(&inst));
         }
     }
-    let theirs = oracle::objdump(all.iter().map(Vec::as_slice));
+    let theirs = oracle::objdump(CPU, all.iter().map(Vec::as_slice));
     let mut wrong = Vec::new();
     for (words, theirs) in all.iter().zip(&theirs) {
         let inst = decode(words).unwrap();
@@ -248,7 +252,7 @@ fn symbolic_immediates_equal_objdump() {
         &swizzle,
     ];
     let all: Vec<Vec<u32>> = families.iter().flat_map(|f| (0..0x10000).map(f)).collect();
-    let theirs = oracle::objdump(all.iter().map(Vec::as_slice));
+    let theirs = oracle::objdump(CPU, all.iter().map(Vec::as_slice));
     let mut wrong = Vec::new();
     let mut texts = std::collections::BTreeSet::new();
     for (words, theirs) in all.iter().zip(&theirs) {
@@ -267,10 +271,10 @@ fn symbolic_immediates_equal_objdump() {
 fn random_words_agree_where_both_decode() {
     let mut rng = Lcg(7);
     let mut all = Vec::new();
-    for entry in &TABLE {
-        for format in forms(entry) {
+    for entry in lines_of(Gcn::Gfx8) {
+        for format in forms(Gcn::Gfx8, entry) {
             for _ in 0..6 {
-                let mut words = encode(&instruction(&mut rng, entry, format));
+                let mut words = encode(&instruction(&mut rng, Gcn::Gfx8, entry, format));
                 for _ in 0..1 + rng.below(3) {
                     let i = rng.below(words.len() as u32) as usize;
                     words[i] ^= 1 << rng.below(32);
@@ -292,7 +296,7 @@ fn random_words_agree_where_both_decode() {
         return;
     }
     let theirs: Vec<String> =
-        all.chunks(500).flat_map(|part| oracle::objdump(part.iter().map(Vec::as_slice))).collect();
+        all.chunks(500).flat_map(|part| oracle::objdump(CPU, part.iter().map(Vec::as_slice))).collect();
     let (mut wrong, mut both, mut only_ours, mut only_theirs) = (Vec::new(), 0, 0, 0);
     for (words, theirs) in all.iter().zip(&theirs) {
         let ours = decode(words).ok().filter(|i| !oracle::unknown_to_llvm(i)).map(|inst| disassemble(&inst));
@@ -321,7 +325,7 @@ fn goldens() {
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         assert!(oracle::available(), "goldens are LLVM's words, not ours");
         let corpus = common(4);
-        let theirs = oracle::objdump(corpus.iter().map(|(_, words)| words.as_slice()));
+        let theirs = oracle::objdump(CPU, corpus.iter().map(|(_, words)| words.as_slice()));
         let mut text = String::from(
             "# Made by UPDATE_GOLDEN=1 cargo test -p wb-isa --test gcn3_llvm goldens; text is llvm-objdump's.\n",
         );
@@ -369,9 +373,9 @@ fn known_ambiguities() {
         assert_eq!(assemble_line(text).unwrap(), to);
     }
     if oracle::available() {
-        let theirs = oracle::objdump(cases.iter().map(|c| c.0));
+        let theirs = oracle::objdump(CPU, cases.iter().map(|c| c.0));
         assert_eq!(theirs, cases.map(|c| c.1.to_string()));
-        let again = oracle::assemble(&theirs);
+        let again = oracle::assemble(CPU, &theirs);
         assert_eq!(again, cases.map(|c| Some(c.2.to_vec())));
     }
 }
@@ -450,10 +454,10 @@ fn compiled_kernels() {
     }
     let source = include_str!("gcn3_llvm/kernels.cl");
     for options in [&["-O2"][..], &["-O3"], &["-O1", "-mllvm", "-amdgpu-skip-threshold=1"]] {
-        compare_code(&oracle::compile(source, options).code);
+        compare_code(&GFX8, &oracle::compile(CPU, source, options).code);
         // Tables would be data outside of .text.
         let whole: Vec<&str> = options.iter().copied().chain(["-DNO_TABLES"]).collect();
-        let compiled = oracle::compile(source, &whole);
+        let compiled = oracle::compile(CPU, source, &whole);
         let file = SourceFile::new("k.s", compiled.assembly);
         let assembled = assemble(&file).unwrap_or_else(|e| panic!("{e:?}"));
         assert_eq!(assembled.words, compiled.code.words, "clang -S and clang -c, {options:?}");
@@ -468,26 +472,29 @@ fn objects_from_the_environment() {
     assert!(oracle::available());
     for path in paths.split(':') {
         println!("{path}");
-        compare_code(&oracle::code_of(Path::new(path)));
+        compare_code(&GFX8, &oracle::code_of(CPU, Path::new(path)));
     }
 }
 
 /// Disassembly and reassembly of a whole .text.
-fn compare_code(code: &oracle::Code) {
+pub(crate) fn compare_code(generation: &'static Generation, code: &oracle::Code) {
     let (mut wrong, mut address, mut count) = (Vec::new(), code.start, 0);
     let mut words = &code.words[..];
     while !words.is_empty() {
         let theirs = code.dump.get(&address).map_or("", String::as_str);
-        let Ok(inst) = decode(words) else {
+        let Ok(inst) = decode_for(generation, words) else {
             let known = theirs.is_empty() || theirs.starts_with(".long");
             if !known {
-                wrong.push(format!("{address:#x}: {}; LLVM: {theirs}", decode(words).unwrap_err()));
+                wrong.push(format!(
+                    "{address:#x}: {}; LLVM: {theirs}",
+                    decode_for(generation, words).unwrap_err()
+                ));
             }
             (words, address) = (&words[1..], address + 4);
             continue;
         };
         let (ours, size) = (disassemble(&inst), usize::from(inst.size) / 4);
-        let again = assemble_line(&ours).map_err(|e: AsmError| e.to_string());
+        let again = assemble_line_for(generation, &ours).map_err(|e: AsmError| e.to_string());
         if !theirs.is_empty() && ours != theirs || again.as_deref() != Ok(&words[..size]) && !ambiguous(&inst)
         {
             wrong.push(format!("{address:#x}\n  ours   {ours} {again:08x?}\n  theirs {theirs}"));

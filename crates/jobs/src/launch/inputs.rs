@@ -35,7 +35,8 @@ impl LaunchInputs {
         let program = object::read(&object, &options)?;
         let buffers = file.buffers.values().filter_map(|b| b.get_ref().from.as_ref());
         let expected = file.expect.iter().filter_map(|e| e.get_ref().from.as_ref());
-        let data = buffers.chain(expected).map(|f| f.get_ref()).filter(|f| is_data_file(f));
+        let memory = file.memory.as_ref().and_then(|m| m.get_ref().program_data.as_ref());
+        let data = buffers.chain(expected).chain(memory).map(|f| f.get_ref()).filter(|f| is_data_file(f));
         let data = data.map(|f| folder.join(f)).collect();
         Ok(LaunchInputs { text, object, program, data, file, folder })
     }

@@ -20,6 +20,8 @@ pub struct LaunchFile {
     pub set: Vec<String>,
     #[serde(default)]
     pub compile: CompileTable,
+    /// Where everything was when the launch was captured.
+    pub memory: Option<Spanned<MemoryTable>>,
     #[serde(default)]
     pub buffers: BTreeMap<String, Spanned<BufferTable>>,
     #[serde(default)]
@@ -46,6 +48,20 @@ pub struct CompileTable {
     pub extra: Vec<String>,
 }
 
+/// `[memory]`: device memory as it was when the launch was captured (`wavebound hip --capture`). Addresses are in quotes, since they
+/// may be larger than TOML's numbers.
+#[derive(Clone, Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryTable {
+    /// Its first address.
+    pub origin: Spanned<String>,
+    /// The block in which the program lies, and what was in it.
+    pub program: Spanned<String>,
+    pub program_data: Option<Spanned<String>>,
+    /// The buffer through which kernels call the host.
+    pub hostcall: Option<Spanned<String>>,
+}
+
 /// `[buffers.NAME]`.
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,6 +74,8 @@ pub struct BufferTable {
     /// A fill (`iota`, `random=7`, …) or a file (.npy, or raw bytes).
     pub from: Option<Spanned<String>>,
     pub values: Option<Spanned<Vec<toml::Value>>>,
+    /// Where it lies; only with `[memory]`.
+    pub address: Option<Spanned<String>>,
 }
 
 /// `[[launch]]`: a kernel, or a loop over `body`.

@@ -18,7 +18,7 @@ use miette::Diagnostic as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
-use wb_device::{Arg, Device, DeviceError, Dispatch};
+use wb_device::{Arg, Device, DeviceError, Dispatch, Module};
 use wb_files::Kind;
 use wb_hw::Machine;
 use wb_isa::SourceFile;
@@ -55,8 +55,7 @@ impl Session {
         let object = ObjectFile::marked(&object_path.display().to_string(), &bytes, &spec.split)?;
         let plan = Plan::new(&text, &file, &object.object)?;
         let machine = machine(&file, &folder, spec)?;
-        let mut device = Device::new(machine);
-        let module = device.place(&object.name, object.object, object.source)?;
+        let (device, module) = place(&text, &file, machine, object)?;
         let rounds = vec![0; plan.counters];
         let mut session = Session {
             text,
@@ -93,14 +92,54 @@ impl Session {
     fn fill(&mut self) -> Result<(), JobError> {
         let tables: Vec<(String, Spanned<BufferTable>)> =
             self.file.buffers.iter().map(|(n, t)| (n.clone(), t.clone())).collect();
-        for (name, table) in tables {
-            let array = self.contents(&name, &table)?;
-            let addr = self.stage.device.alloc(array.bytes.len() as u64)?;
-            self.stage.device.write(addr, &array.bytes)?;
+        // Those with an address of their own go first, the last one before the others.
+        let mut placed = Vec::new();
+        for (i, (_, table)) in tables.iter().enumerate() {
+            if let Some(address) = &table.get_ref().address {
+                placed.push((number_at(&self.text, address)?, i));
+            }
+        }
+        placed.sort_unstable_by(|a, b| b.cmp(a));
+        let mut arrays: Vec<Option<Array>> = vec![None; tables.len()];
+        for &(addr, i) in &placed {
+            let (name, table) = &tables[i];
+            if self.file.memory.is_none() {
+                let message = format!("buffer {name} has an address, but there is no [memory]");
+                return Err(self.error(table.span(), message).into());
+            }
+            let array = self.contents(name, table)?;
+            let taken = self.stage.device.alloc_at(addr, array.bytes.len() as u64);
+            taken.map_err(|e| self.error(table.span(), e.to_string()))?;
+            arrays[i] = Some(array);
+        }
+        for (i, (name, table)) in tables.into_iter().enumerate() {
+            let array = match arrays[i].take() {
+                Some(array) => array,
+                None => self.contents(&name, &table)?,
+            };
             let bytes = array.bytes.len() as u64;
+            let addr = match placed.iter().find(|p| p.1 == i) {
+                Some((addr, _)) => *addr,
+                None => self.stage.device.alloc(bytes)?,
+            };
+            self.stage.device.write(addr, &array.bytes)?;
             self.stage.buffers.push(Buffer { name, addr, bytes, element: array.element });
             self.stage.shapes.push(array.shape);
         }
+        self.restore_program()
+    }
+
+    /// What was in the program's block when the launch was captured: variables may have changed since it was loaded.
+    fn restore_program(&mut self) -> Result<(), JobError> {
+        let Some(memory) = self.file.memory.as_ref().map(Spanned::get_ref) else { return Ok(()) };
+        if let Some(hostcall) = &memory.hostcall {
+            self.stage.device.hostcall = number_at(&self.text, hostcall)?;
+        }
+        let Some(data) = &memory.program_data else { return Ok(()) };
+        let source = Source { from: Some(data), values: None, span: data.span() };
+        let array = self.read(&source, Some(Element::Unsigned(1)), None, "program_data")?;
+        let block = self.stage.module.block();
+        self.stage.device.write(block, &array.bytes).map_err(|e| self.error(data.span(), e.to_string()))?;
         Ok(())
     }
 
@@ -324,6 +363,39 @@ impl Launches for Session {
     }
 }
 
+/// A device with the program in place; where it was, if the launch was captured.
+fn place(
+    text: &SourceFile,
+    file: &LaunchFile,
+    machine: Machine,
+    object: ObjectFile,
+) -> Result<(Device, Module), JobError> {
+    let ObjectFile { name, object, source } = object;
+    let Some(memory) = file.memory.as_ref().map(Spanned::get_ref) else {
+        let mut device = Device::new(machine);
+        let module = device.place(&name, object, source)?;
+        return Ok((device, module));
+    };
+    let mut device = Device::placed(machine, number_at(text, &memory.origin)?);
+    let block = number_at(text, &memory.program)?;
+    let module = device.place_at(block, &name, object, source);
+    let module = module.map_err(|e| LaunchError::new(text, Some(memory.program.span()), e.to_string()))?;
+    Ok((device, module))
+}
+
+/// An address in quotes: decimal, or hexadecimal with 0x.
+fn number_at(text: &SourceFile, written: &Spanned<String>) -> Result<u64, LaunchError> {
+    let word = written.get_ref();
+    let number = match word.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => word.parse(),
+    };
+    number.map_err(|_| {
+        LaunchError::new(text, Some(written.span()), format!("`{word}` is no address"))
+            .hint("write it as \"0x7f0000000000\"")
+    })
+}
+
 /// Where elements come from.
 struct Source<'a> {
     from: Option<&'a Spanned<String>>,
@@ -352,6 +424,7 @@ pub(super) fn compile_options(
         Some(v) => Err(LaunchError::new(text, Some(v.span()), format!("`{name}` must be {low} to {high}"))),
     };
     Ok(CompileOptions {
+        target: default.target.clone(),
         level: within(&table.level, default.level, 0, 3, "level")?,
         version: within(&table.code_object, default.version, 4, 5, "code_object")?,
         default_flow: table.default_flow,

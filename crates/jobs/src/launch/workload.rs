@@ -90,7 +90,7 @@ impl WorkloadSession {
     /// With another input; 0 is the suite's own.
     pub fn open_input(which: &WorkloadSpec, spec: &JobSpec, input: u64) -> Result<WorkloadSession, JobError> {
         let machine = which.machine(spec)?;
-        let object = which.workload.object(&which.marks(&machine, &spec.split))?;
+        let object = which.workload.object(&machine.arch, &which.marks(&machine, &spec.split))?;
         let mut device = Device::new(machine);
         let module = device.load(which.workload.name, &object)?;
         let run = (which.workload.build)(which.size, Input(input));

@@ -5,10 +5,15 @@ use crate::error::{JobError, refused};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use wb_hw::{InstructionSet, Machine};
+use wb_isa::gcn3::generation;
+use wb_isa::gcn3::{GENERATIONS, GFX8, Generation};
 
 /// How to compile; the default is what the analyser wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileOptions {
+    /// What is compiled for, as the compiler calls it.
+    pub target: String,
     /// Optimisation level: 0 to 3.
     pub level: u8,
     /// Control flow as the optimiser likes it, not as analysis does.
@@ -21,9 +26,21 @@ pub struct CompileOptions {
     pub extra: Vec<String>,
 }
 
+impl CompileOptions {
+    /// For the GPU that a machine is.
+    pub fn for_machine(machine: &Machine) -> CompileOptions {
+        let mut options = CompileOptions::default();
+        if machine.isa == InstructionSet::Gcn3 && !machine.arch.is_empty() {
+            options.target.clone_from(&machine.arch);
+        }
+        options
+    }
+}
+
 impl Default for CompileOptions {
     fn default() -> Self {
         CompileOptions {
+            target: GFX8.usual.name.to_owned(),
             level: 2,
             default_flow: false,
             version: 4,
@@ -92,7 +109,15 @@ impl Compiler {
     ) -> Result<Vec<OsString>, JobError> {
         let mut out: Vec<OsString> = vec![self.driver.clone().into()];
         let mut add = |words: &[&str]| out.extend(words.iter().map(OsString::from));
-        let target = wb_isa::gcn3::GFX8.usual.name;
+        let target = &options.target;
+        if generation::of_name(target).is_none() {
+            let known = GENERATIONS.map(Generation::target_names).join(", ");
+            return Err(refused!(
+                Compiler,
+                help = format!("targets are {known}"),
+                "unknown target `{target}`"
+            ));
+        }
         match source.extension().and_then(|e| e.to_str()) {
             Some("cl") => {
                 add(&[

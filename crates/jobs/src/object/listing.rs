@@ -50,6 +50,8 @@ pub fn listing(file: &ObjectFile, path: &Path, options: &ListingOptions) -> Resu
     let mut out = String::new();
     if !options.assembly {
         let _ = writeln!(out, "; {}: code object version {}, {}", file.name, object.version, object.target());
+    } else if object.target() != gcn3::GFX8.usual.name {
+        let _ = writeln!(out, ".amdgcn_target \"amdgcn-amd-amdhsa--{}\"", object.target());
     }
     let mut skipped = 0;
     for (i, line) in lines.iter().enumerate() {
@@ -106,7 +108,7 @@ fn decode(file: &ObjectFile, range: Range<u64>) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        let inst = gcn3::decode(&words[at..]);
+        let inst = gcn3::decode_for(file.object.generation(), &words[at..]);
         let size = inst.as_ref().map_or(1, |i| usize::from(i.size / 4).max(1)).min(words.len() - at);
         lines.push(Line { addr: range.start + 4 * at as u64, words: words[at..at + size].to_vec(), inst });
         at += size;

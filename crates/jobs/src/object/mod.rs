@@ -1,5 +1,5 @@
-//! GCN3 programs as files: code objects, assembly and OpenCL or HIP sources, all turned into a code object.
-//! Every command that accepts a code object accepts these.
+//! GCN3 programs as files: code objects, executables that carry some, assembly and OpenCL or HIP sources, all turned into a code
+//! object. Every command that accepts a code object accepts these.
 
 mod compile;
 mod listing;
@@ -12,10 +12,11 @@ pub use split::{SplitSpec, code, mark, mark_report};
 
 use crate::error::AsmErrors;
 use crate::error::{JobError, refused};
+use std::borrow::Cow;
 use std::path::Path;
 use wb_files::Kind;
 use wb_isa::{SourceFile, gcn3};
-use wb_objects::codeobject::{CodeObject, from_assembly};
+use wb_objects::codeobject::{CodeObject, device_code, from_assembly, is_compressed};
 
 /// A code object and the assembly it was made from, if any.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ pub fn is_source(extension: &str) -> bool {
 }
 
 pub(crate) fn is_object(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"__CLANG_OFFLOAD_BUNDLE__")
+    bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"__CLANG_OFFLOAD_BUNDLE__") || is_compressed(bytes)
 }
 
 /// GCN3 assembly has a kernel header or a target; HARP knows none of these directives.
@@ -41,8 +42,50 @@ pub(crate) fn is_gcn3_assembly(bytes: &[u8]) -> bool {
     text.lines().any(|l| matches!(first(l).as_str(), ".kernel" | ".amdhsa_kernel" | ".amdgcn_target"))
 }
 
-/// The bytes of a file; sources are compiled.
+/// The bytes of a file; sources are compiled, and executables of the host become the code object that they carry.
 pub fn read(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, JobError> {
+    read_for(path, options, "")
+}
+
+/// The same, of a file with several code objects the one with this kernel.
+pub fn read_for(path: &Path, options: &CompileOptions, kernel: &str) -> Result<Vec<u8>, JobError> {
+    let name = path.display();
+    let mut all = read_all(path, options)?;
+    if all.len() > 1 {
+        let parsed: Vec<CodeObject> = all
+            .iter()
+            .map(|bytes| CodeObject::parse(bytes).map_err(|e| refused!(Program, "{name}: {e}")))
+            .collect::<Result<_, _>>()?;
+        let has = |object: &CodeObject| !kernel.is_empty() && object.kernel(kernel).is_some();
+        let Some(found) = parsed.iter().position(has) else {
+            let names: Vec<String> = parsed.iter().map(CodeObject::kernel_names).collect();
+            let help = format!("kernels in the file: {}", names.join(" "));
+            return Err(match kernel {
+                "" => refused!(
+                    Kernel,
+                    help = help,
+                    "{name} has {} code objects: choose a kernel with --kernel",
+                    all.len()
+                ),
+                _ => refused!(Kernel, help = help, "{name}: there is no kernel `{kernel}`"),
+            });
+        };
+        all.swap(0, found);
+    }
+    Ok(all.swap_remove(0))
+}
+
+/// All programs of a file: one, unless it is an executable of several parts.
+pub fn read_all(path: &Path, options: &CompileOptions) -> Result<Vec<Vec<u8>>, JobError> {
+    let bytes = read_file(path, options)?;
+    if !is_object(&bytes) {
+        return Ok(vec![bytes]);
+    }
+    let all = device_code(&bytes).map_err(|e| refused!(Program, "{}: {e}", path.display()))?;
+    Ok(all.into_iter().map(Cow::into_owned).collect())
+}
+
+fn read_file(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, JobError> {
     if path.extension().and_then(|e| e.to_str()).is_some_and(is_source) && path.exists() {
         // The compiler reads it, but only what we would read.
         wb_files::open(path, Kind::Source)?;
@@ -58,8 +101,8 @@ impl ObjectFile {
 
     /// A code object, an offload bundle, or assembly text.
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<ObjectFile, JobError> {
-        let help = "a GCN3 program is a code object (`wavebound compile` writes one), assembly with `.kernel` or \
-                    `.amdhsa_kernel`, or a .cl or .hip source";
+        let help = "a GCN3 program is a code object (`wavebound compile` writes one), an executable that carries one, assembly \
+                    with `.kernel` or `.amdhsa_kernel`, or a .cl or .hip source";
         let parse = |bytes: &[u8]| {
             CodeObject::parse(bytes).map_err(|e| refused!(Program, help = help, "{name}: {e}"))
         };

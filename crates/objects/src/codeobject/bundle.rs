@@ -1,13 +1,13 @@
 //! Offload bundles (`__CLANG_OFFLOAD_BUNDLE__`): several objects in one file, told by their target names.
 
-use super::error::CodeObjectError;
-use wb_isa::gcn3::GFX8;
+use super::error::{CodeObjectError, known_targets};
+use wb_isa::gcn3::GENERATIONS;
 
 const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 /// What bundlers align objects to.
 const PAGE: usize = 0x1000;
 
-/// Where the object of a bundle for our target is.
+/// Where the object of a bundle for a target of ours is.
 struct Entry {
     offset: usize,
     size: usize,
@@ -17,9 +17,14 @@ struct Entry {
     field: usize,
 }
 
-/// The object of a bundle for our target, or the bytes as they are when it is none.
+/// The object of a bundle for the first target we know, oldest first, or the bytes as they are when it is none.
 pub fn unwrap(bytes: &[u8]) -> Result<&[u8], CodeObjectError> {
-    Ok(match find(bytes)? {
+    unwrap_for(bytes, "")
+}
+
+/// The object for this target and no other one.
+pub fn unwrap_for<'a>(bytes: &'a [u8], wanted: &str) -> Result<&'a [u8], CodeObjectError> {
+    Ok(match find(bytes, wanted)? {
         Some(entry) => &bytes[entry.offset..entry.offset + entry.size],
         None => bytes,
     })
@@ -27,7 +32,7 @@ pub fn unwrap(bytes: &[u8]) -> Result<&[u8], CodeObjectError> {
 
 /// The file with another object in place of the one [`unwrap`] finds. What follows it keeps its alignment.
 pub fn replace(bytes: &[u8], object: Vec<u8>) -> Result<Vec<u8>, CodeObjectError> {
-    let Some(entry) = find(bytes)? else { return Ok(object) };
+    let Some(entry) = find(bytes, "")? else { return Ok(object) };
     let (start, end) = (entry.offset, entry.offset + entry.size);
     let more = object.len().saturating_sub(entry.size).next_multiple_of(PAGE);
     let mut out = [&bytes[..start], &object].concat();
@@ -43,7 +48,7 @@ pub fn replace(bytes: &[u8], object: Vec<u8>) -> Result<Vec<u8>, CodeObjectError
     Ok(out)
 }
 
-fn find(bytes: &[u8]) -> Result<Option<Entry>, CodeObjectError> {
+fn find(bytes: &[u8], wanted: &str) -> Result<Option<Entry>, CodeObjectError> {
     if !bytes.starts_with(MAGIC) {
         return Ok(None);
     }
@@ -54,7 +59,8 @@ fn find(bytes: &[u8]) -> Result<Option<Entry>, CodeObjectError> {
     };
     let count = word(MAGIC.len()).ok_or_else(|| bad("it ends in the header"))?;
     let mut at = MAGIC.len() + 8;
-    let (mut names, mut all, mut found) = (Vec::new(), Vec::new(), None);
+    let (mut names, mut all) = (Vec::new(), Vec::new());
+    let mut found: Option<(usize, usize, usize, usize)> = None;
     for _ in 0..count {
         let entry = (|| Some((word(at)?, word(at + 8)?, word(at + 16)?)))()
             .ok_or_else(|| bad("it ends in the entry table"))?;
@@ -62,16 +68,54 @@ fn find(bytes: &[u8]) -> Result<Option<Entry>, CodeObjectError> {
         let name = at.checked_add(24).and_then(|from| bytes.get(from..from.checked_add(name_len)?));
         let name = String::from_utf8_lossy(name.ok_or_else(|| bad("an entry name is cut off"))?).into_owned();
         all.push((at, offset));
-        if found.is_none() && name.contains("amdgcn") && name.contains(GFX8.usual.name) {
+        let rank = rank(&name, wanted);
+        if rank.is_some_and(|rank| found.is_none_or(|(best, ..)| rank < best)) {
             let object = offset.checked_add(size).and_then(|end| bytes.get(offset..end));
             if object.is_none() || offset < at + 24 + name_len {
                 return Err(bad(&format!("entry {name} lies outside the file")));
             }
-            found = Some((offset, size, at));
+            found = Some((rank.unwrap_or(0), offset, size, at));
         }
         names.push(name);
         at += 24 + name_len;
     }
-    let (offset, size, field) = found.ok_or_else(|| CodeObjectError::NoEntry(names.join(", ")))?;
+    let (_, offset, size, field) = found.ok_or_else(|| CodeObjectError::NoEntry {
+        wanted: if wanted.is_empty() { known_targets() } else { wanted.to_owned() },
+        found: names.join(", "),
+    })?;
     Ok(Some(Entry { offset, size, all, field }))
+}
+
+/// How much an entry is wanted: only the target that is, or if none is named gfx803 before what the list of generations has first.
+/// None: not at all.
+fn rank(name: &str, wanted: &str) -> Option<usize> {
+    let (_, target) = name.contains("amdgcn").then(|| name.rsplit_once("--"))??;
+    // Features such as `:xnack-` follow.
+    let target = target.split(':').next()?;
+    if !wanted.is_empty() {
+        return (target == wanted).then_some(0);
+    }
+    let usual = GENERATIONS.iter().map(|g| g.usual.name);
+    let all = GENERATIONS.iter().flat_map(|g| g.targets).map(|t| t.name);
+    usual.chain(all).position(|known| known == target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wanted_target_comes_first() {
+        let name = |target: &str| format!("hipv4-amdgcn-amd-amdhsa--{target}");
+        let best = |wanted: &str, all: &[&str]| {
+            let ranked = all.iter().filter_map(|t| Some((rank(&name(t), wanted)?, *t)));
+            ranked.min().map_or(String::new(), |(_, t)| t.to_owned())
+        };
+        assert_eq!(best("", &["gfx90a:xnack-", "gfx803", "gfx900"]), "gfx803");
+        assert_eq!(best("gfx90a", &["gfx803", "gfx900", "gfx90a:sramecc+:xnack-"]), "gfx90a:sramecc+:xnack-");
+        assert_eq!(best("", &["gfx1030", "gfx906", "gfx908"]), "gfx906");
+        assert_eq!(best("gfx1030", &["gfx700"]), "");
+        assert_eq!(best("gfx803", &["gfx900", "gfx90a"]), "", "a GPU does not run the code of another one");
+        assert_eq!(rank("host-x86_64-unknown-linux--", ""), None);
+    }
 }

@@ -1,7 +1,7 @@
 //! Why a code object is refused.
 
 use thiserror::Error;
-use wb_isa::gcn3::{GENERATIONS, GFX8, Generation};
+use wb_isa::gcn3::{GENERATIONS, Generation};
 
 /// Why a file is not a code object we can run; names the place and what would be right.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub enum CodeObjectError {
     Target(u32),
     #[error("the offload bundle is damaged: {0}")]
     Bundle(String),
-    #[error("the bundle has no entry for {wanted}; it has: {found}", wanted = GFX8.usual.name, found = .0)]
-    NoEntry(String),
+    #[error("the bundle has no entry for {wanted}; it has: {found}")]
+    NoEntry { wanted: String, found: String },
     #[error("the metadata note is damaged: {0}")]
     Metadata(String),
     #[error("kernel {kernel}: {what}")]
@@ -29,6 +29,6 @@ pub enum CodeObjectError {
 }
 
 /// Names of all processors that are known, for messages.
-fn known_targets() -> String {
+pub(super) fn known_targets() -> String {
     GENERATIONS.map(Generation::target_names).join(", ")
 }

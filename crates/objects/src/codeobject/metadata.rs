@@ -6,7 +6,7 @@ use super::kernel::{ArgKind, Kernel, KernelArg};
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
 use object::{Endianness, elf};
 use serde::{Deserialize, Serialize};
-use wb_isa::gcn3::{ArgHeader, ArgType, KernelHeader};
+use wb_isa::gcn3::{ArgHeader, ArgType, Gcn, KernelHeader};
 use wb_program::Segment;
 
 #[derive(Deserialize, Serialize, schemars::JsonSchema)]
@@ -109,11 +109,12 @@ pub fn kernels(
     segments: &[Segment],
     symbols: &[(String, u64)],
     version: u8,
+    gcn: Gcn,
 ) -> Result<Vec<Kernel>, CodeObjectError> {
     let note = note(elf, b"AMDGPU", NT_AMDGPU_METADATA)?
         .ok_or_else(|| CodeObjectError::Metadata("there is none".into()))?;
     let root: Root = rmp_serde::from_slice(note).map_err(|e| CodeObjectError::Metadata(e.to_string()))?;
-    root.kernels.into_iter().map(|meta| kernel(meta, segments, symbols, version)).collect()
+    root.kernels.into_iter().map(|meta| kernel(meta, segments, symbols, version, gcn)).collect()
 }
 
 fn kernel(
@@ -121,12 +122,18 @@ fn kernel(
     segments: &[Segment],
     symbols: &[(String, u64)],
     version: u8,
+    gcn: Gcn,
 ) -> Result<Kernel, CodeObjectError> {
     let wrong = |what: String| CodeObjectError::Kernel { kernel: meta.name.clone(), what };
     let addr = symbols.iter().find(|s| s.0 == meta.symbol).map(|s| s.1);
     let addr = addr.ok_or_else(|| wrong(format!("symbol {} is missing", meta.symbol)))?;
-    let (descriptor, entry, lds, scratch, kernarg) =
-        descriptor::read(segments, addr).ok_or_else(|| wrong("its descriptor is not in the file".into()))?;
+    let (descriptor, entry, lds, scratch, kernarg) = descriptor::read(segments, addr, gcn)
+        .ok_or_else(|| wrong("its descriptor is not in the file".into()))?;
+    if descriptor.preloaded() > 0 {
+        let what = "it wants arguments in registers (kernarg preload), which is not supported; compile it with \
+                    `-mllvm -amdgpu-kernarg-preload-count=0`";
+        return Err(wrong(what.into()));
+    }
     Ok(Kernel {
         entry,
         descriptor,

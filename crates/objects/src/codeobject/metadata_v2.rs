@@ -9,6 +9,7 @@ use super::metadata::note;
 use object::elf::STT_LOOS;
 use object::{Endianness, Object, ObjectSymbol, SymbolFlags, read::elf::ElfFile64};
 use serde::Deserialize;
+use wb_isa::gcn3::Gcn;
 use wb_program::Segment;
 
 #[derive(Deserialize)]
@@ -60,9 +61,11 @@ pub fn kernels(elf: &ElfFile64<Endianness>, segments: &[Segment]) -> Result<Vec<
             name: name.to_owned(),
             entry: symbol.address().wrapping_add(u64_at(header, 16)),
             descriptor: Descriptor {
+                gcn: Gcn::Gfx8,
                 rsrc1: u32_at(header, 48),
                 rsrc2: u32_at(header, 52),
-                properties: u32_at(header, 56),
+                rsrc3: 0,
+                properties: u32_at(header, 56) & 0xffff,
             },
             kernarg_size: u32::try_from(kernarg_size).map_err(|_| wrong("impossible argument size"))?,
             args: arguments.iter().find(|a| a.0 == name).map_or_else(Vec::new, |a| a.1.clone()),

@@ -4,6 +4,7 @@
 pub(crate) mod bundle;
 mod descriptor;
 mod error;
+mod fat;
 mod image;
 mod inlined;
 mod kernel;
@@ -13,9 +14,10 @@ mod metadata_v2;
 pub mod names;
 mod write;
 
-pub use bundle::unwrap as unbundle;
+pub use bundle::{unwrap as unbundle, unwrap_for as unbundle_for};
 pub use descriptor::Descriptor;
 pub use error::CodeObjectError;
+pub use fat::{device_code, is_compressed};
 pub use kernel::{ArgKind, Kernel, KernelArg};
 pub use write::from_assembly;
 
@@ -25,7 +27,7 @@ use object::read::elf::{ElfFile64, FileHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use wb_isa::gcn3::generation::{self, GFX8, Target};
+use wb_isa::gcn3::generation::{self, GFX8, Generation, Target};
 use wb_program::Segment;
 
 /// Eight bytes at `place` hold the base plus `addend`.
@@ -89,7 +91,7 @@ impl CodeObject {
         let kernels = if version == 2 {
             metadata_v2::kernels(&elf, &segments)?
         } else {
-            metadata::kernels(&elf, &segments, &symbols, version)?
+            metadata::kernels(&elf, &segments, &symbols, version, generation(flags).gcn)?
         };
         if kernels.is_empty() {
             return Err(CodeObjectError::Empty);
@@ -122,6 +124,11 @@ impl CodeObject {
     /// The machine it was compiled for.
     pub fn target(&self) -> &'static str {
         target(self.flags).unwrap_or(GFX8.usual).name
+    }
+
+    /// How its code is to be read.
+    pub fn generation(&self) -> &'static Generation {
+        if self.version == 2 { &GFX8 } else { generation(self.flags) }
     }
 
     /// Bytes of a kernel's code: the size of its symbol, or up to the next kernel or the end of the text.
@@ -178,6 +185,11 @@ fn segments(elf: &ElfFile64<Endianness>) -> Result<Vec<Segment>, CodeObjectError
 /// The processor of EF_AMDGPU_MACH, if it runs this instruction set.
 fn target(flags: u32) -> Option<Target> {
     generation::of_machine(flags & 0xff).map(|(_, target)| target)
+}
+
+/// The generation of the processor.
+fn generation(flags: u32) -> &'static Generation {
+    generation::of_machine(flags & 0xff).map_or(&GFX8, |(generation, _)| generation)
 }
 
 fn extents(elf: &ElfFile64<Endianness>) -> Vec<(u64, u64)> {

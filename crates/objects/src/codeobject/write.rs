@@ -7,7 +7,8 @@ use gimli::write as dwarf;
 use object::Endianness;
 use object::elf;
 use object::write::elf::{FileHeader, ProgramHeader, SectionHeader, SinglePhase, Sym, Writer};
-use wb_isa::gcn3::{Assembly, GFX8};
+use wb_isa::gcn3::Assembly;
+use wb_isa::gcn3::generation::{self, GFX8};
 
 const ELFOSABI_AMDGPU_HSA: u8 = 64;
 const ABI_V4: u8 = 2;
@@ -31,17 +32,19 @@ pub fn from_assembly(assembly: &Assembly, name: &str) -> Result<Vec<u8>, CodeObj
     let text_at = (rodata_at + rodata_size).next_multiple_of(PAGE);
     let text: Vec<u8> = assembly.words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let mut rodata = Vec::new();
+    let generation = generation::of_machine(assembly.target.machine).map_or(&GFX8, |(g, _)| g);
     for (i, kernel) in assembly.kernels.iter().enumerate() {
         let entry = assembly.labels.get(&kernel.name).copied().ok_or_else(|| CodeObjectError::Kernel {
             kernel: kernel.name.clone(),
             what: "it has no code".into(),
         })?;
         let at = rodata_at + 64 * i as u64;
-        rodata.extend_from_slice(&kernel.descriptor((text_at + entry) as i64 - at as i64));
+        rodata.extend_from_slice(&kernel.descriptor_for(generation, (text_at + entry) as i64 - at as i64));
     }
     let debug = lines(assembly, name, text_at).map_err(wrong)?;
     let symbols = symbols(assembly, rodata_at, text_at);
-    let parts = Decoded { note, note_at, rodata, rodata_at, text, text_at, debug, symbols };
+    let machine = assembly.target.machine;
+    let parts = Decoded { machine, note, note_at, rodata, rodata_at, text, text_at, debug, symbols };
     parts.file().map_err(wrong)
 }
 
@@ -53,7 +56,7 @@ fn metadata(assembly: &Assembly) -> Result<Vec<u8>, CodeObjectError> {
         return rmp_serde::to_vec_named(&value).map_err(wrong);
     }
     let kernels = assembly.kernels.iter().map(KernelMeta::from).collect();
-    let target = format!("amdgcn-amd-amdhsa--{}", GFX8.usual.name);
+    let target = format!("amdgcn-amd-amdhsa--{}", assembly.target.name);
     rmp_serde::to_vec_named(&Root { kernels, target, version: vec![1, 1] }).map_err(wrong)
 }
 
@@ -104,6 +107,7 @@ fn lines(assembly: &Assembly, name: &str, text: u64) -> dwarf::Result<Vec<(&'sta
 
 /// Contents of the file and their addresses, which are also their places in it.
 struct Decoded {
+    machine: u32,
     note: Vec<u8>,
     note_at: u64,
     rodata: Vec<u8>,
@@ -176,7 +180,7 @@ impl Decoded {
             e_type: elf::ET_DYN,
             e_machine: elf::Machine(EM_AMDGPU),
             e_entry: 0,
-            e_flags: elf::FileFlags(GFX8.usual.machine),
+            e_flags: elf::FileFlags(self.machine),
         })?;
         w.write_program_headers_placeholder(3);
         let code = elf::SHF_ALLOC | elf::SHF_EXECINSTR;

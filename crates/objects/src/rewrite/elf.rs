@@ -147,6 +147,7 @@ pub(super) fn rewrite(bytes: &[u8], object: &CodeObject, edits: &Edits) -> Resul
     }
     let mut code = Code {
         words: &words,
+        generation: object.generation(),
         addr: old.start,
         functions: BTreeSet::new(),
         bodies: Vec::new(),

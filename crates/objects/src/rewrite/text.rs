@@ -4,7 +4,7 @@
 use super::{Edits, RewriteError};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use wb_isa::gcn3::{self, Inst, Op, Operand};
+use wb_isa::gcn3::{self, Generation, Inst, Op, Operand};
 
 /// s_nop 0, what assemblers pad code with.
 const NOP: u32 = 0xbf80_0000;
@@ -15,6 +15,8 @@ const NEAR: usize = 8;
 /// What the words mean.
 pub(super) struct Code<'a> {
     pub words: &'a [u32],
+    /// What it was written for.
+    pub generation: &'static Generation,
     /// Address of the first word.
     pub addr: u64,
     /// Word numbers at which functions begin.
@@ -68,7 +70,7 @@ fn instructions(code: &Code) -> Vec<Option<Inst>> {
             at = data.end as usize;
             continue;
         }
-        let inst = gcn3::decode(&code.words[at..]).ok();
+        let inst = gcn3::decode_for(code.generation, &code.words[at..]).ok();
         let size = inst.as_ref().map_or(1, words_of);
         out[at] = inst;
         at += size;
@@ -205,6 +207,7 @@ mod tests {
     fn code(words: &[u32]) -> Code<'_> {
         Code {
             words,
+            generation: &gcn3::GFX8,
             addr: 0x1000,
             functions: BTreeSet::from([0]),
             bodies: std::iter::once(0..words.len() as u32).collect(),
@@ -272,6 +275,7 @@ mod tests {
         old.extend(assembled("s_endpgm"));
         let whole = Code {
             words: &old,
+            generation: &gcn3::GFX8,
             addr: 0x1000,
             functions: BTreeSet::from([0, 64]),
             bodies: vec![0..body, 64..65],

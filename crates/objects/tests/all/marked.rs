@@ -14,7 +14,7 @@ fn folder() -> PathBuf {
 
 fn objects() -> Vec<(String, Vec<u8>)> {
     let mut out = Vec::new();
-    for dir in [folder(), folder().join("abi")] {
+    for dir in [folder(), folder().join("abi"), folder().join("gfx9")] {
         for entry in std::fs::read_dir(dir).expect("fixtures") {
             let path = entry.expect("entry").path();
             if path.extension().is_some_and(|e| e == "co" || e == "bundle") {
@@ -37,7 +37,9 @@ fn all(bytes: &[u8], style: MarkStyle) -> Marked {
 fn disassembly(name: &str, bytes: &[u8]) -> Option<Vec<String>> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, bytes).expect("write");
-    let output = Command::new("llvm-objdump-19").args(["-d", "-l", "--mcpu=gfx803"]).arg(&path).output();
+    let target = CodeObject::parse(bytes).expect("object").target();
+    let cpu = format!("--mcpu={target}");
+    let output = Command::new("llvm-objdump-19").args(["-d", "-l", &cpu]).arg(&path).output();
     let Ok(output) = output else {
         assert!(std::env::var_os("CI").is_none(), "llvm-objdump-19 is missing");
         eprintln!("llvm-objdump-19 is missing: {name} is not compared");

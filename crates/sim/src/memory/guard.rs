@@ -33,24 +33,31 @@ impl Guard {
         ((granule / 64) as usize, granule % 64)
     }
 
+    /// The words that have the granules of a range, and which of their bits.
+    fn masks(first: u64, addr: u64, bytes: u64) -> impl Iterator<Item = (usize, u64)> {
+        let last = addr.saturating_add(bytes.max(1) - 1) / GRANULE;
+        let mut granule = addr / GRANULE;
+        std::iter::from_fn(move || {
+            let left = (last + 1).checked_sub(granule).filter(|left| *left > 0)?;
+            let at = granule.wrapping_sub(first);
+            // Up to the end of the word at once.
+            let count = (64 - at % 64).min(left);
+            granule += count;
+            Some(((at / 64) as usize, (u64::MAX >> (64 - count)) << (at % 64)))
+        })
+    }
+
     /// Opens or closes the granules of a range.
     pub fn set(&mut self, addr: u64, bytes: u64, open: bool) {
         if self.open.is_empty() || bytes == 0 {
             return;
         }
-        let last = (addr + (bytes - 1)) / GRANULE;
-        let mut granule = addr / GRANULE;
-        while granule <= last {
-            let (word, bit) = self.place(granule * GRANULE);
-            // Up to the end of the word at once.
-            let count = (64 - bit).min(last - granule + 1);
-            let mask = (u64::MAX >> (64 - count)) << bit;
+        for (word, mask) in Guard::masks(self.first, addr, bytes) {
             match self.open.get_mut(word) {
                 Some(word) if open => *word |= mask,
                 Some(word) => *word &= !mask,
                 None => return,
             }
-            granule += count;
         }
     }
 
@@ -90,19 +97,8 @@ impl Guard {
         if self.open.is_empty() {
             return true;
         }
-        let last = addr.saturating_add(bytes.max(1) - 1) / GRANULE;
-        let mut granule = addr / GRANULE;
-        while granule <= last {
-            let (word, bit) = self.place(granule * GRANULE);
-            // Up to the end of the word at once.
-            let count = (64 - bit).min(last - granule + 1);
-            let mask = (u64::MAX >> (64 - count)) << bit;
-            if self.open.get(word).is_none_or(|open| open & mask != mask) {
-                return false;
-            }
-            granule += count;
-        }
-        true
+        Guard::masks(self.first, addr, bytes)
+            .all(|(word, mask)| self.open.get(word).is_some_and(|w| w & mask == mask))
     }
 
     /// Bytes from the end of what lies before an address, and to the start of what lies behind it.

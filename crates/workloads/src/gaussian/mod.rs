@@ -9,6 +9,11 @@ pub const WORKLOAD: Workload = Workload {
     page: include_str!("../../../../docs/workloads/gaussian.md"),
     source: include_str!("kernel.cl"),
     code: include_bytes!("kernel.co"),
+    later: [
+        ("gfx900", include_bytes!("kernel.gfx900.co")),
+        ("gfx90a", include_bytes!("kernel.gfx90a.co")),
+        ("gfx940", include_bytes!("kernel.gfx940.co")),
+    ],
     sizes: ["12 unknowns", "16 unknowns", "64 unknowns", "256 unknowns"],
     build,
 };

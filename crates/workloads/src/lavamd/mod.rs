@@ -8,6 +8,11 @@ pub const WORKLOAD: Workload = Workload {
     page: include_str!("../../../../docs/workloads/lavamd.md"),
     source: include_str!("kernel.cl"),
     code: include_bytes!("kernel.co"),
+    later: [
+        ("gfx900", include_bytes!("kernel.gfx900.co")),
+        ("gfx90a", include_bytes!("kernel.gfx90a.co")),
+        ("gfx940", include_bytes!("kernel.gfx940.co")),
+    ],
     sizes: ["2x1x1 boxes of 20 particles", "2x2x2 boxes of 100", "4x4x4 boxes of 100", "8x8x8 boxes of 100"],
     build,
 };

@@ -8,6 +8,11 @@ pub const WORKLOAD: Workload = Workload {
     page: include_str!("../../../../docs/workloads/nw.md"),
     source: include_str!("kernel.cl"),
     code: include_bytes!("kernel.co"),
+    later: [
+        ("gfx900", include_bytes!("kernel.gfx900.co")),
+        ("gfx90a", include_bytes!("kernel.gfx90a.co")),
+        ("gfx940", include_bytes!("kernel.gfx940.co")),
+    ],
     sizes: ["32x32 matrix", "16x16 matrix", "64x64 matrix", "256x256 matrix"],
     build,
 };

@@ -10,6 +10,11 @@ pub const WORKLOAD: Workload = Workload {
     page: include_str!("../../../../docs/workloads/particlefilter.md"),
     source: include_str!("kernel.cl"),
     code: include_bytes!("kernel.co"),
+    later: [
+        ("gfx900", include_bytes!("kernel.gfx900.co")),
+        ("gfx90a", include_bytes!("kernel.gfx90a.co")),
+        ("gfx940", include_bytes!("kernel.gfx940.co")),
+    ],
     sizes: [
         "16x16 matrix, 2 frames, 150 particles",
         "16x16 matrix, 4 frames, 400 particles",

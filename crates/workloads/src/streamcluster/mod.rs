@@ -10,6 +10,11 @@ pub const WORKLOAD: Workload = Workload {
     page: include_str!("../../../../docs/workloads/streamcluster.md"),
     source: include_str!("kernel.cl"),
     code: include_bytes!("kernel.co"),
+    later: [
+        ("gfx900", include_bytes!("kernel.gfx900.co")),
+        ("gfx90a", include_bytes!("kernel.gfx90a.co")),
+        ("gfx940", include_bytes!("kernel.gfx940.co")),
+    ],
     sizes: [
         "200 points of 8 dimensions, 3 candidates",
         "256 points of 32, 8 candidates",

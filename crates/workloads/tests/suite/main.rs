@@ -1,5 +1,6 @@
 //! Every workload at its smallest size against its reference and PoCL: untimed and timed, without splitting and under
 //! thesis, dws and pws with their default marks, S = 1 and 3, on 1 and 4 cores. All runs leave the same bits.
+//! The same compiled for gfx900, gfx90a and gfx940, on their machines.
 
 mod pocl;
 
@@ -9,10 +10,10 @@ use wb_hw::Machine;
 use wb_hw::MarkStyle;
 use wb_workloads::{Input, Marks, Simulation, Size, Workload};
 
-fn machine(cores: u32, sets: &[String]) -> Result<Machine, Failed> {
+fn machine(preset: &str, cores: u32, sets: &[String]) -> Result<Machine, Failed> {
     let cores = [format!("cores={cores}"), "limits.cycles=100000000".to_owned()];
     let sets = cores.iter().chain(sets).map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
-    Ok(wb_hw::preset("gcn3")?.with_overrides(&sets)?)
+    Ok(wb_hw::preset(preset)?.with_overrides(&sets)?)
 }
 
 /// How waves run, with which marks.
@@ -41,7 +42,7 @@ fn check(w: &Workload) -> Result<(), Failed> {
             for timed in [false, true] {
                 let place = format!("{} {name}, {cores} cores, timed {timed}", w.name);
                 let begin = Instant::now();
-                let mut simulation = Simulation::new(w, size, machine(cores, &sets)?, &marks)
+                let mut simulation = Simulation::new(w, size, machine("gcn3", cores, &sets)?, &marks)
                     .map_err(|e| format!("{place}: {e}"))?;
                 simulation.run_all(timed).map_err(|e| format!("{place}: {e:?}"))?;
                 slowest = slowest.max(begin.elapsed().as_secs_f64());
@@ -79,6 +80,35 @@ fn check(w: &Workload) -> Result<(), Failed> {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
+/// The same compiled for a later GPU, on its machine with four cores: all runs leave the reference's results, and the same bits.
+fn later(w: &Workload, preset: &str) -> Result<(), Failed> {
+    let mut first: Option<Vec<Vec<u8>>> = None;
+    let mut problems = Vec::new();
+    for (name, sets, marks) in mechanisms() {
+        for timed in [false, true] {
+            let place = format!("{} on {preset}, {name}, timed {timed}", w.name);
+            let machine = machine(preset, 4, &sets)?;
+            let mut simulation =
+                Simulation::new(w, Size::Tiny, machine, &marks).map_err(|e| format!("{place}: {e}"))?;
+            simulation.run_all(timed).map_err(|e| format!("{place}: {e:?}"))?;
+            let results = simulation.results()?;
+            match &first {
+                None => {
+                    for v in simulation.verdicts()? {
+                        if let Some(d) = v.difference {
+                            problems.push(format!("{place}: {} is not the reference's: {d:?}", v.buffer));
+                        }
+                    }
+                    first = Some(results);
+                }
+                Some(first) if *first != results => problems.push(format!("{place}: other results")),
+                Some(_) => {}
+            }
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
+}
+
 /// The comparison can fail: a wrong reference is noticed.
 fn a_wrong_result_is_noticed(w: &Workload) -> Result<(), Failed> {
     let mut run = (w.build)(Size::Tiny, Input::default());
@@ -98,7 +128,7 @@ fn a_wrong_result_is_noticed(w: &Workload) -> Result<(), Failed> {
 fn is_complete(w: &Workload) -> Result<(), Failed> {
     let mut wrong = Vec::new();
     for place in w.default_marks() {
-        if let Err(e) = w.object(&Marks::At(vec![place], MarkStyle::Pws)) {
+        if let Err(e) = w.object("", &Marks::At(vec![place], MarkStyle::Pws)) {
             wrong.push(e.to_string());
         }
     }
@@ -106,7 +136,7 @@ fn is_complete(w: &Workload) -> Result<(), Failed> {
         return Err(format!("{}:\n{}", w.name, wrong.join("\n")).into());
     }
     for style in [MarkStyle::Pws, MarkStyle::Thesis] {
-        let marked = w.object(&Marks::Default(style))?;
+        let marked = w.object("", &Marks::Default(style))?;
         if w.default_marks().is_empty() == (marked != w.code) {
             return Err(format!("{}: marks {:?} change nothing", w.name, w.default_marks()).into());
         }
@@ -131,6 +161,9 @@ fn main() {
     let mut trials = Vec::new();
     for w in wb_workloads::all() {
         trials.push(Trial::test(w.name, move || check(w)));
+        for preset in ["vega", "mi200", "mi300"] {
+            trials.push(Trial::test(format!("{}_{preset}", w.name), move || later(w, preset)));
+        }
         trials.push(Trial::test(format!("{}_can_fail", w.name), move || a_wrong_result_is_noticed(w)));
         trials.push(Trial::test(format!("{}_is_complete", w.name), move || is_complete(w)));
     }

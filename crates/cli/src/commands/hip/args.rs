@@ -8,9 +8,10 @@ use crate::commands::wcet::AnalysisArgs;
 use clap::Args;
 use miette::IntoDiagnostic;
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use wavebound::hw::MarkStyle;
-use wb_hip::Options;
+use wb_hip::{Capture, Options};
 
 #[derive(Args)]
 pub struct HipArgs {
@@ -40,6 +41,13 @@ pub struct HipArgs {
     /// occupancy and a timeline
     #[arg(long, value_name = "FILE", conflicts_with = "no_stats")]
     pub(super) html: Option<PathBuf>,
+    /// Write launch N of a kernel (default: its first) as a launch file with its code object and data, for `run`, `wcet`, `split`,
+    /// `compare` and all other commands
+    #[arg(long, value_name = "KERNEL[:N]", value_parser = capture_arg)]
+    pub(super) capture: Option<(String, usize)>,
+    /// The folder that --capture writes to
+    #[arg(long, value_name = "FOLDER", default_value = "capture", requires = "capture")]
+    pub(super) capture_to: PathBuf,
     /// Mark a branch of the kernels' code for splitting, by address, FILE:LINE or LABEL; repeatable (docs/splitting.md)
     #[arg(long = "split-at", value_name = "PLACE")]
     pub(super) split_at: Vec<String>,
@@ -101,7 +109,16 @@ impl HipArgs {
             trace_options: self.trace.options()?,
             picture: absolute(&self.picture)?,
             page: self.html.is_some(),
+            capture: match &self.capture {
+                Some((kernel, number)) => Some(Capture {
+                    kernel: kernel.clone(),
+                    number: *number,
+                    folder: std::path::absolute(&self.capture_to).into_diagnostic()?,
+                }),
+                None => None,
+            },
             wcet: self.wcet.then(|| self.analysis.for_hip()).transpose()?,
+            progress: std::io::stderr().is_terminal(),
             records: Some(folder.records()),
             command: Some(std::process::id()),
         };
@@ -112,5 +129,20 @@ impl HipArgs {
         let files = [options.trace_of(1, 1), picture, self.report.clone(), self.html.clone()];
         wavebound::files::check_outputs(files.iter().flatten().map(PathBuf::as_path))?;
         Ok(options)
+    }
+}
+
+/// `KERNEL` or `KERNEL:3`. Names of kernels may have colons of their own, in pairs.
+fn capture_arg(text: &str) -> Result<(String, usize), String> {
+    let (kernel, number) = match text.rsplit_once(':') {
+        Some((kernel, digits)) if !kernel.ends_with(':') => {
+            let number = digits.parse().ok().filter(|n| *n > 0);
+            (kernel, number.ok_or_else(|| format!("`{digits}` is no number of a launch, from 1"))?)
+        }
+        _ => (text, 1),
+    };
+    match kernel.is_empty() {
+        true => Err("the name of a kernel is missing".to_owned()),
+        false => Ok((kernel.to_owned(), number)),
     }
 }

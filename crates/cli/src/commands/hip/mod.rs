@@ -57,6 +57,15 @@ pub fn main(args: HipArgs) -> CommandResult {
     if let Some(path) = &args.html {
         page::write(&args, &told, path)?;
     }
+    if let Some((kernel, number)) = args.capture.as_ref().filter(|_| told.captured.is_empty()) {
+        let mut launched: Vec<String> = told.launches.iter().map(|l| wb_hip::short_name(&l.kernel)).collect();
+        launched.sort();
+        launched.dedup();
+        return Err(miette!(
+            help = format!("kernels that were launched: {}", launched.join(" ")),
+            "nothing was captured of launch {number} of {kernel}"
+        ));
+    }
     Ok(match (status.code(), status.signal()) {
         // All is well with the program, but not every question was answered.
         (Some(0), _) if !told.missing.is_empty() => ExitCode::from(NO_BOUND),

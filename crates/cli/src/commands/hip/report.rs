@@ -28,6 +28,8 @@ pub struct HipJson<'a> {
     /// Kernels without a bound, if bounds were asked for.
     missing: &'a [Missing],
     errors: &'a [String],
+    /// Launch files that `--capture` wrote.
+    captured: &'a [String],
 }
 
 impl Printed for HipJson<'_> {
@@ -42,6 +44,8 @@ struct LaunchJson<'a> {
     name: String,
     grid: [u32; 3],
     block: [u32; 3],
+    /// A signal ended the program during this launch: these are its numbers so far.
+    interrupted: bool,
     #[serde(flatten)]
     sum: Sum,
 }
@@ -128,6 +132,7 @@ fn json(told: &Told, status: ExitStatus) -> miette::Result<String> {
         bounds: told.bounds.iter().map(|b| &b.report).collect(),
         missing: &told.missing,
         errors: &told.errors,
+        captured: &told.captured,
     };
     Ok(json::pretty(&report)? + "\n")
 }
@@ -140,6 +145,7 @@ fn launch_json(l: &LaunchRecord, lanes: u32) -> LaunchJson<'_> {
         name: short_name(&l.kernel),
         grid: l.grid,
         block: l.block,
+        interrupted: l.interrupted,
         sum: sum(std::iter::once(l), lanes),
     }
 }
@@ -182,11 +188,17 @@ fn table(args: &HipArgs, told: &Told) -> String {
             total.wave_instructions, total.seconds
         );
     }
+    if let Some(cut) = told.launches.iter().find(|l| l.interrupted) {
+        let _ = writeln!(out, "launch {} was interrupted: its numbers so far", cut.number);
+    }
     if !told.launches.is_empty() {
         let _ = writeln!(
             out,
             "times the program itself measured with the host's clock are times of the simulation"
         );
+    }
+    for file in &told.captured {
+        let _ = writeln!(out, "captured: {file}");
     }
     for bound in &told.bounds {
         let _ = write!(out, "\n{}", bound.text);

@@ -19,6 +19,8 @@ pub(super) struct Told {
     pub(super) bounds: Vec<Bound>,
     pub(super) missing: Vec<Missing>,
     pub(super) errors: Vec<String>,
+    /// Launch files that were written.
+    pub(super) captured: Vec<String>,
 }
 
 /// A kernel that was bounded: report as text and JSON.
@@ -66,6 +68,7 @@ pub(super) fn read(records: File, wcet: bool) -> miette::Result<Told> {
             Ok(Record::NoBound { process, kernel, text }) => {
                 told.missing.push(Missing { process, name: short_name(&kernel), kernel, why: text });
             }
+            Ok(Record::Captured { file }) => told.captured.push(file),
             Ok(Record::Error { text }) => told.errors.push(text),
             Ok(Record::End) | Err(_) => {}
         }

@@ -1,5 +1,6 @@
 //! A cursor over one line of source: words, numbers, punctuation, and errors that point into the file.
 
+use crate::gcn3::generation::Generation;
 use crate::{AsmError, SourceFile};
 use std::ops::Range;
 
@@ -8,6 +9,8 @@ pub(super) type Parse<T> = Result<T, AsmError>;
 /// A position in a line; offsets are those of the whole file.
 pub(super) struct Cursor<'a> {
     file: &'a SourceFile,
+    /// What is assembled for.
+    pub generation: &'static Generation,
     pub pos: usize,
     end: usize,
 }
@@ -20,8 +23,8 @@ pub(super) enum Number {
 }
 
 impl<'a> Cursor<'a> {
-    pub fn new(file: &'a SourceFile, line: Range<usize>) -> Self {
-        Cursor { file, pos: line.start, end: line.end }
+    pub fn new(file: &'a SourceFile, generation: &'static Generation, line: Range<usize>) -> Self {
+        Cursor { file, generation, pos: line.start, end: line.end }
     }
 
     pub fn error(

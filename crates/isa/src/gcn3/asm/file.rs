@@ -9,13 +9,14 @@ use super::line::Target;
 use crate::diag::MAX_ERRORS;
 use crate::diag::nearest;
 use crate::gcn3::encode::encode;
+use crate::gcn3::generation::{self, Accumulators, GFX8, Generation, Target as TargetName};
 use crate::{AsmError, SourceFile};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 const S_NOP: u32 = 0xbf80_0000;
 /// Directives that change nothing here.
-const IGNORED: [&str; 19] = [
+const IGNORED: [&str; 18] = [
     ".globl",
     ".global",
     ".type",
@@ -28,7 +29,6 @@ const IGNORED: [&str; 19] = [
     ".loc",
     ".addrsig",
     ".addrsig_sym",
-    ".amdgcn_target",
     ".amdhsa_code_object_version",
     ".cfi_startproc",
     ".cfi_endproc",
@@ -47,15 +47,23 @@ pub struct Assembly {
     pub kernels: Vec<KernelHeader>,
     /// Source line (from 1) of the instruction or data at a byte offset, ascending.
     pub lines: Vec<(u64, u32)>,
+    /// What it is for: what `.amdgcn_target` says, or the usual target.
+    pub target: TargetName,
     /// The YAML between `.amdgpu_metadata` and `.end_amdgpu_metadata`.
     pub metadata: Option<String>,
 }
 
-/// Assembles a file; all errors found, up to a limit.
+/// Assembles a file for gfx8; all errors found, up to a limit.
 pub fn assemble(file: &SourceFile) -> Result<Assembly, Vec<AsmError>> {
+    assemble_for(&GFX8, file)
+}
+
+/// The same for a generation.
+pub fn assemble_for(generation: &'static Generation, file: &SourceFile) -> Result<Assembly, Vec<AsmError>> {
     let mut assembler = Assembler {
         file,
-        out: Assembly::default(),
+        generation,
+        out: Assembly { target: generation.usual, ..Assembly::default() },
         references: Vec::new(),
         symbols: HashMap::new(),
         in_text: true,
@@ -94,6 +102,7 @@ pub(super) fn without_comment(line: &str) -> &str {
 
 struct Assembler<'a> {
     file: &'a SourceFile,
+    generation: &'static Generation,
     out: Assembly,
     /// Word indices of the instructions that name labels.
     references: Vec<(usize, Target)>,
@@ -108,7 +117,7 @@ struct Assembler<'a> {
 impl Assembler<'_> {
     fn line(&mut self, whole: &str, range: Range<usize>, number: u32) -> Parse<()> {
         let file = self.file;
-        let mut c = Cursor::new(file, range.clone());
+        let mut c = Cursor::new(file, self.generation, range.clone());
         if let Some(text) = &mut self.metadata {
             if whole.trim() == ".end_amdgpu_metadata" {
                 self.out.metadata = self.metadata.take();
@@ -212,7 +221,16 @@ impl Assembler<'_> {
             };
             let span = here.start..c.pos;
             c.done()?;
-            return kernel.set(field, value).map_err(|why| c.error(span, why, "here"));
+            let most = match self.generation.accumulators {
+                Accumulators::None | Accumulators::Separate => 256,
+                Accumulators::Unified => 512,
+            };
+            return match kernel.set(field, value) {
+                Ok(()) if kernel.next_free_vgpr > most => {
+                    Err(c.error(span, format!("`.amdhsa_{field}` must be 0 to {most}"), "here"))
+                }
+                result => result.map_err(|why| c.error(span, why, "here")),
+            };
         }
         match name {
             ".long" | ".4byte" | ".int" => self.data(c, number),
@@ -244,6 +262,20 @@ impl Assembler<'_> {
                 if let Ok((value, _)) = c.int() {
                     self.symbols.insert(symbol.to_string(), value);
                 }
+                Ok(())
+            }
+            ".amdgcn_target" => {
+                let Some((_, id)) = c.rest().trim().trim_matches('"').rsplit_once("--") else {
+                    return Ok(());
+                };
+                // Features such as `:xnack-` follow.
+                let name = id.split(':').next().unwrap_or("");
+                let Some((generation, target)) = generation::of_name(name) else {
+                    let known = generation::GENERATIONS.map(Generation::target_names).join(", ");
+                    let error = c.error(range, format!("unknown target `{name}`"), "here");
+                    return Err(error.hint(format!("targets are {known}")));
+                };
+                (self.generation, self.out.target) = (generation, target);
                 Ok(())
             }
             ".amdgpu_metadata" => {

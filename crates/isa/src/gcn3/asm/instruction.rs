@@ -7,25 +7,46 @@ use super::operand::{Arg, Item, Place, fit};
 use super::symbolic;
 use super::vector::vector;
 use crate::diag::nearest;
-use crate::gcn3::generation::GFX8;
+use crate::gcn3::gcn::Gcn;
+use crate::gcn3::generation::{Accumulators, Caching, Generation};
 use crate::gcn3::inst::{Format, Inst, flag};
 use crate::gcn3::op::Op;
 use crate::gcn3::operand::{Operand, Ty};
-use crate::gcn3::table::{Entry, TABLE, modifier};
+use crate::gcn3::table::{Entry, lines_of, modifier, segment};
 use std::ops::Range;
 
 const SUFFIXES: [(&str, Format); 4] =
     [("_e32", Format::Vop1), ("_e64", Format::Vop3), ("_sdwa", Format::Sdwa), ("_dpp", Format::Dpp)];
 
-/// The operation and the encoding its suffix asks for; `Vop1` stands for the short form.
+/// The operation of a word, and the segment it names: `global_load_dword` is `flat_load_dword` of another segment.
+fn named(generation: &Generation, word: &str) -> Option<(Op, Option<Format>)> {
+    let segments =
+        [("global_", segment::GLOBAL, Format::Global), ("scratch_", segment::SCRATCH, Format::Scratch)];
+    for (prefix, bit, format) in segments {
+        if let Some(rest) = word.strip_prefix(prefix) {
+            let op = generation.op_named(&format!("flat_{rest}"))?;
+            let exists = generation.is_gfx9() && op.line(generation.gcn).forms & bit != 0;
+            return exists.then_some((op, Some(format)));
+        }
+    }
+    let op = generation.op_named(word)?;
+    let line = op.line(generation.gcn);
+    let flat = line.format != Format::Flat || line.forms & segment::FLAT != 0;
+    flat.then_some((op, None))
+}
+
+/// The operation and the encoding its suffix or prefix asks for; `Vop1` stands for the short form.
 fn mnemonic(c: &Cursor, word: &str, span: Range<usize>) -> Parse<(Op, Option<Format>)> {
     let lower = word.to_ascii_lowercase();
-    if let Some(op) = Op::from_name(&lower) {
-        return Ok((op, None));
+    let generation = c.generation;
+    if let Some(found) = named(generation, &lower) {
+        return Ok(found);
     }
     for (suffix, format) in SUFFIXES {
-        let Some(op) = lower.strip_suffix(suffix).and_then(Op::from_name) else { continue };
-        let entry = op.entry();
+        let Some(op) = lower.strip_suffix(suffix).and_then(|name| generation.op_named(name)) else {
+            continue;
+        };
+        let entry = op.line(generation.gcn);
         let exists = match format {
             Format::Vop3 => entry.forms & modifier::E64 != 0,
             Format::Sdwa => entry.forms & modifier::SDWA != 0,
@@ -37,9 +58,9 @@ fn mnemonic(c: &Cursor, word: &str, span: Range<usize>) -> Parse<(Op, Option<For
         }
         return Err(c.error(span, format!("`{}` has no `{suffix}` form", entry.name), "here"));
     }
-    let label = format!("not an instruction of {}", GFX8.usual.name);
+    let label = format!("not an instruction of {}", generation.usual.name);
     let error = c.error(span, format!("unknown instruction `{word}`"), label);
-    Err(match nearest(&lower, TABLE.iter().map(|e| e.name)) {
+    Err(match nearest(&lower, lines_of(generation.gcn).map(|e| e.name)) {
         Some(name) => error.hint(format!("did you mean `{name}`?")),
         None => error,
     })
@@ -52,9 +73,10 @@ pub(super) fn instruction(c: &mut Cursor) -> Parse<Line> {
         return Err(c.error(here, "expected an instruction", "here"));
     };
     let (op, forced) = mnemonic(c, word, span.clone())?;
-    let entry = op.entry();
+    let entry = op.line(c.generation.gcn);
     let mut target = None;
-    let mut inst = Inst::new(op, entry.format);
+    let format = forced.filter(|f| matches!(f, Format::Global | Format::Scratch)).unwrap_or(entry.format);
+    let mut inst = Inst::of(c.generation.gcn, op, format);
     match entry.format {
         Format::Sopp => target = sopp(c, &mut inst)?,
         Format::Sopk => target = sopk(c, &mut inst)?,
@@ -64,7 +86,9 @@ pub(super) fn instruction(c: &mut Cursor) -> Parse<Line> {
             c.expect(',')?;
             inst.imm = symbolic::index_mode(c)?;
         }
-        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 => inst = vector(c, op, forced, span)?,
+        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3p => {
+            inst = vector(c, op, forced, span)?;
+        }
         _ => target = memory_or_scalar(c, &mut inst, span)?,
     }
     c.done()?;
@@ -85,7 +109,7 @@ fn memory_or_scalar(c: &mut Cursor, inst: &mut Inst, name: Range<usize>) -> Pars
     match inst.format {
         Format::Smem => o.smem(inst)?,
         Format::Ds => o.ds(inst)?,
-        Format::Flat => o.flat(inst)?,
+        Format::Flat | Format::Global | Format::Scratch => o.flat(inst)?,
         Format::Mubuf => o.mubuf(inst)?,
         Format::Mimg => o.mimg(inst)?,
         _ => o.scalar(inst)?,
@@ -147,7 +171,7 @@ fn sopk(c: &mut Cursor, inst: &mut Inst) -> Parse<Option<Target>> {
     c.expect(',')?;
     if inst.op == Op::SGetregB32 {
         inst.imm = symbolic::hwreg(c)?;
-    } else if inst.op == Op::SCbranchIFork {
+    } else if matches!(inst.op, Op::SCbranchIFork | Op::SCallB64) {
         return branch_target(c, inst);
     } else if entry.signed_immediate() {
         inst.imm = i32::from(c.int_in("the immediate", -0x8000, 0xffff)? as i16);
@@ -222,28 +246,69 @@ impl Operands<'_, '_> {
         }
         inst.src[0] = self.take(entry.src[0], Place::Scalar)?;
         let c = self.c;
+        let gfx9 = c.generation.gcn > Gcn::Gfx8;
+        // Buffers have no negative offsets.
+        let least = if gfx9 && entry.src[0] == Ty::B64 { -0x10_0000 } else { 0 };
         let arg = self.arg()?;
         match arg.item {
-            Item::Number(super::cursor::Number::Int(v)) if (0..=0xf_ffff).contains(&v) => inst.imm = v as i32,
+            Item::Number(super::cursor::Number::Int(v)) if (least..=0xf_ffff).contains(&v) => {
+                inst.imm = v as i32;
+            }
             Item::Number(_) => {
                 return Err(c.error(arg.span.clone(), "the offset must be 0 to 0xfffff", "here"));
             }
             _ => inst.src[1] = fit(c, arg, Ty::U32, Place::Scalar)?,
         }
-        inst.flags = self.mods.flags(flag::GLC);
+        if gfx9 && inst.src[1] != Operand::None {
+            inst.imm = self.mods.number(c, "offset", least, 0xf_ffff)?.unwrap_or(0) as i32;
+        }
+        if entry.dst != Ty::None {
+            inst.flags = self.mods.flags(flag::GLC);
+        }
+        Ok(())
+    }
+
+    /// Bits of caching that an operation cannot have.
+    fn check_caching(&self, inst: &Inst) -> Parse<()> {
+        let gcn = self.c.generation.gcn;
+        let refused = gcn == Gcn::Gfx908 && inst.has(flag::GLC) || gcn == Gcn::Gfx90a && inst.has(flag::SC1);
+        if self.entry.is_float_atomic() && refused {
+            let message = format!("`{}` does not take this flag here", self.entry.name);
+            return Err(self.c.error(self.name.clone(), message, "here"));
+        }
+        Ok(())
+    }
+
+    /// Where data of memory instructions may stand.
+    fn data_place(&self) -> Place {
+        match self.c.generation.accumulators {
+            Accumulators::Unified => Place::EitherVector,
+            Accumulators::None | Accumulators::Separate => Place::Vector,
+        }
+    }
+
+    /// Data is in vector registers or in accumulators, all of it.
+    fn same_file(&self, data: [Operand; 3]) -> Parse<()> {
+        let accumulators = data.iter().filter(|o| matches!(o, Operand::Agpr(_))).count();
+        let vectors = data.iter().filter(|o| matches!(o, Operand::Vgpr(_))).count();
+        if accumulators > 0 && vectors > 0 {
+            let message = "data are all in vector registers or all in accumulators";
+            return Err(self.c.error(self.name.clone(), message, "here"));
+        }
         Ok(())
     }
 
     fn vectors(&mut self, inst: &mut Inst, with_dst: bool) -> Parse<()> {
+        let data = self.data_place();
         if with_dst {
-            inst.dst = self.take(self.entry.dst, Place::Vector)?;
+            inst.dst = self.take(self.entry.dst, data)?;
         }
         for i in 0..3 {
             if self.entry.src[i] != Ty::None {
-                inst.src[i] = self.take(self.entry.src[i], Place::Vector)?;
+                inst.src[i] = self.take(self.entry.src[i], if i == 0 { Place::Vector } else { data })?;
             }
         }
-        Ok(())
+        self.same_file([inst.dst, inst.src[1], inst.src[2]])
     }
 
     fn ds(&mut self, inst: &mut Inst) -> Parse<()> {
@@ -258,6 +323,10 @@ impl Operands<'_, '_> {
             inst.imm = self.mods.number(c, "offset", 0, 0xffff)?.unwrap_or(0) as i32;
         }
         inst.flags = self.mods.flags(flag::GDS);
+        let odd = matches!(inst.src[0], Operand::Vgpr(n) if n % 2 == 1);
+        if entry.gds_only && odd && c.generation.accumulators == Accumulators::Unified {
+            return Err(c.error(self.name.clone(), "the register must be an even one", "here"));
+        }
         if entry.gds_only && !inst.has(flag::GDS) {
             let message = format!("`{}` exists for GDS only", entry.name);
             return Err(c.error(self.name.clone(), message, "here").hint("add `gds`"));
@@ -267,21 +336,70 @@ impl Operands<'_, '_> {
 
     fn flat(&mut self, inst: &mut Inst) -> Parse<()> {
         let c = self.c;
-        inst.flags = self.mods.flags(flag::GLC | flag::SLC);
-        self.mods.number(c, "offset", 0, 0)?;
-        let returns = !self.entry.atomic || inst.has(flag::GLC);
-        self.vectors(inst, self.entry.dst != Ty::None && returns)
+        inst.flags = self.mods.caching(c);
+        if !c.generation.is_gfx9() {
+            self.mods.number(c, "offset", 0, 0)?;
+            let returns = !self.entry.atomic || inst.has(flag::GLC);
+            return self.vectors(inst, self.entry.dst != Ty::None && returns);
+        }
+        self.check_caching(inst)?;
+        let flat = inst.format == Format::Flat;
+        let (least, most) = if flat { (0, 0xfff) } else { (-0x1000, 0xfff) };
+        inst.imm = self.mods.number(c, "offset", least, most)?.unwrap_or(0) as i32;
+        if self.entry.goes_to_lds() && !flat && !c.generation.architected_scratch {
+            inst.flags |= self.mods.flags(flag::LDS);
+        }
+        let data = self.data_place();
+        let returns = (!self.entry.atomic || inst.has(flag::GLC)) && !inst.has(flag::LDS);
+        if self.entry.dst != Ty::None && returns {
+            inst.dst = self.take(self.entry.dst, data)?;
+        }
+        let address = self.arg()?.clone();
+        if self.entry.src[1] != Ty::None {
+            inst.src[1] = self.take(self.entry.src[1], data)?;
+        }
+        if !flat {
+            let base = self.arg()?.clone();
+            if base.item != Item::Off {
+                let ty = if inst.format == Format::Global { Ty::B64 } else { Ty::B32 };
+                inst.src[2] = fit(c, &base, ty, Place::Scalar)?;
+            }
+        }
+        let private = inst.format == Format::Scratch;
+        if !(private && address.item == Item::Off) {
+            let wide = flat || !private && inst.src[2] == Operand::None;
+            inst.src[0] = fit(c, &address, if wide { Ty::B64 } else { Ty::B32 }, Place::Vector)?;
+        }
+        // Before private memory was architected an address was in one register, a vector or a scalar.
+        let one = (inst.src[0] != Operand::None) != (inst.src[2] != Operand::None);
+        if private && !c.generation.architected_scratch && !one {
+            return Err(c.error(
+                address.span,
+                "either a vector or a scalar register holds the address",
+                "here",
+            ));
+        }
+        self.same_file([inst.dst, inst.src[1], Operand::None])
     }
 
     fn mubuf(&mut self, inst: &mut Inst) -> Parse<()> {
         let entry = self.entry;
+        let c = self.c;
         if entry.src[1] == Ty::None {
+            if c.generation.caching == Caching::Scopes {
+                inst.flags = self.mods.caching(c);
+                if inst.has(flag::SLC) {
+                    let message = format!("`{}` does not take `nt`", entry.name);
+                    return Err(c.error(self.name.clone(), message, "here"));
+                }
+            }
             return Ok(());
         }
-        let c = self.c;
-        let all = flag::GLC | flag::SLC | flag::LDS | flag::OFFEN | flag::IDXEN;
-        let loads = entry.dst_written && !entry.atomic;
-        inst.flags = self.mods.flags(if loads { all | flag::TFE } else { all });
+        let all = flag::LDS | flag::OFFEN | flag::IDXEN;
+        let unified = c.generation.accumulators == Accumulators::Unified;
+        let loads = entry.dst_written && !entry.atomic && !unified;
+        inst.flags = self.mods.flags(if loads { all | flag::TFE } else { all }) | self.mods.caching(c);
+        self.check_caching(inst)?;
         if inst.op == Op::BufferStoreLdsDword {
             inst.flags |= flag::LDS;
         }
@@ -301,6 +419,9 @@ impl Operands<'_, '_> {
                 inst.src[0] = self.vector_of(inst.src_dwords(0))?;
             }
         }
+        if let Operand::Agpr(_) = inst.src[0] {
+            return Err(c.error(self.name.clone(), "an accumulator holds no address", "here"));
+        }
         inst.src[1] = self.take(Ty::B128, Place::Scalar)?;
         inst.src[2] = self.take(Ty::U32, Place::ScalarSource { literal: false })?;
         Ok(())
@@ -308,9 +429,9 @@ impl Operands<'_, '_> {
 
     fn mimg(&mut self, inst: &mut Inst) -> Parse<()> {
         let c = self.c;
-        let all =
-            flag::UNORM | flag::GLC | flag::SLC | flag::R128 | flag::TFE | flag::LWE | flag::DA | flag::D16;
-        inst.flags = self.mods.flags(all);
+        let all = flag::UNORM | flag::GLC | flag::SLC | flag::TFE | flag::LWE | flag::DA | flag::D16;
+        let own = if c.generation.is_gfx9() { flag::A16 } else { flag::R128 };
+        inst.flags = self.mods.flags(all | own);
         inst.imm = self.mods.number(c, "dmask", 0, 15)?.unwrap_or(0) as i32;
         inst.dst = self.vector_of(inst.dst_dwords())?;
         let arg = self.arg()?;
@@ -331,6 +452,11 @@ impl Operands<'_, '_> {
         let arg = self.arg()?;
         match arg.item {
             Item::Vector { first, dwords: have } if have == dwords => Ok(Operand::Vgpr(first)),
+            Item::Accumulator { first, dwords: have }
+                if have == dwords && c.generation.accumulators == Accumulators::Unified =>
+            {
+                Ok(Operand::Agpr(first))
+            }
             _ => Err(c.error(arg.span.clone(), format!("{dwords} vector registers must stand here"), "here")),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::argument::ArgHeader;
 use crate::diag::nearest;
+use crate::gcn3::generation::{Accumulators, Generation};
 
 /// The directives of one block, with LLVM's defaults for gfx803.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct KernelHeader {
     pub system_vgpr_workitem_id: u32,
     pub next_free_vgpr: u32,
     pub next_free_sgpr: u32,
+    /// Where accumulators begin, on machines with one file: behind the other registers unless given.
+    pub accum_offset: Option<u32>,
     pub reserve_vcc: bool,
     pub reserve_flat_scratch: bool,
     pub reserve_xnack_mask: bool,
@@ -58,7 +61,8 @@ const EXCEPTIONS: [&str; 7] = [
     "exception_int_div_zero",
 ];
 
-const FIELDS: [&str; 30] = [
+const FIELDS: [&str; 31] = [
+    "accum_offset",
     "group_segment_fixed_size",
     "private_segment_fixed_size",
     "kernarg_size",
@@ -115,6 +119,7 @@ impl KernelHeader {
             system_vgpr_workitem_id: 0,
             next_free_vgpr: 0,
             next_free_sgpr: 0,
+            accum_offset: None,
             reserve_vcc: true,
             reserve_flat_scratch: true,
             reserve_xnack_mask: false,
@@ -158,7 +163,8 @@ impl KernelHeader {
             "system_sgpr_workgroup_id_z" => self.system_sgpr_workgroup_id_z = bit()?,
             "system_sgpr_workgroup_info" => self.system_sgpr_workgroup_info = bit()?,
             "system_vgpr_workitem_id" => self.system_vgpr_workitem_id = number(2)?,
-            "next_free_vgpr" => self.next_free_vgpr = number(256)?,
+            "next_free_vgpr" => self.next_free_vgpr = number(512)?,
+            "accum_offset" => self.accum_offset = Some(number(256)?),
             "next_free_sgpr" => self.next_free_sgpr = number(102)?,
             "reserve_vcc" => self.reserve_vcc = bit()?,
             "reserve_flat_scratch" => self.reserve_flat_scratch = bit()?,
@@ -208,7 +214,7 @@ impl KernelHeader {
 
     /// COMPUTE_PGM_RSRC1.
     pub fn rsrc1(&self) -> u32 {
-        (self.next_free_vgpr.max(1).div_ceil(4) - 1)
+        ((self.next_free_vgpr.max(1).div_ceil(4) - 1) & 63)
             | (self.sgprs().max(1).div_ceil(8) - 1) << 6
             | self.float_round_mode_32 << 12
             | self.float_round_mode_16_64 << 14
@@ -245,6 +251,19 @@ impl KernelHeader {
         bits.iter().filter(|b| b.0).map(|b| 1 << b.1).sum()
     }
 
+    /// The descriptor for a generation: where registers come in other portions, and accumulators are in the same file.
+    pub fn descriptor_for(&self, generation: &Generation, entry: i64) -> [u8; 64] {
+        let mut bytes = self.descriptor(entry);
+        if generation.accumulators == Accumulators::Unified {
+            let vgprs = self.next_free_vgpr.max(1).div_ceil(generation.vgpr_granule) - 1;
+            let rsrc1 = self.rsrc1() & !63 | vgprs & 63;
+            let offset = self.accum_offset.unwrap_or(self.next_free_vgpr).clamp(4, 256).div_ceil(4) - 1;
+            bytes[48..52].copy_from_slice(&rsrc1.to_le_bytes());
+            bytes[44..48].copy_from_slice(&offset.to_le_bytes());
+        }
+        bytes
+    }
+
     /// The kernel descriptor; `entry` is the distance from it to the code.
     pub fn descriptor(&self, entry: i64) -> [u8; 64] {
         let mut bytes = [0; 64];
@@ -257,5 +276,22 @@ impl KernelHeader {
         put(52, &self.rsrc2().to_le_bytes());
         put(56, &self.properties().to_le_bytes());
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gcn3::generation::{GFX8, GFX90A};
+
+    /// Fields of the descriptor that say how many registers there are.
+    #[test]
+    fn registers_of_generations() {
+        let kernel = KernelHeader { next_free_vgpr: 20, accum_offset: Some(12), ..KernelHeader::new("k") };
+        let field = |d: [u8; 64], at: usize| u32::from_le_bytes([d[at], d[at + 1], d[at + 2], d[at + 3]]);
+        let (old, new) = (kernel.descriptor_for(&GFX8, 0), kernel.descriptor_for(&GFX90A, 0));
+        assert_eq!((field(old, 48) & 63, field(old, 44)), (4, 0));
+        assert_eq!((field(new, 48) & 63, field(new, 44)), (2, 2));
+        assert_eq!(field(old, 48) & !63, field(new, 48) & !63);
     }
 }

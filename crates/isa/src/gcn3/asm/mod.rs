@@ -14,19 +14,25 @@ mod symbolic;
 mod vector;
 
 pub use argument::{ArgHeader, ArgType};
-pub use file::{Assembly, assemble};
+pub use file::{Assembly, assemble, assemble_for};
 pub use kernel::KernelHeader;
 
 use super::encode::encode;
+use super::generation::{GFX8, Generation};
 use super::inst::Inst;
 use crate::{AsmError, SourceFile};
 use cursor::Cursor;
 use line::Target;
 
-/// Parses one instruction without labels.
+/// Parses one instruction of gfx8 without labels.
 pub fn parse_line(text: &str) -> Result<Inst, AsmError> {
+    parse_line_for(&GFX8, text)
+}
+
+/// The same for a generation.
+pub fn parse_line_for(generation: &'static Generation, text: &str) -> Result<Inst, AsmError> {
     let file = SourceFile::new("<line>", text);
-    let mut cursor = Cursor::new(&file, 0..file::without_comment(text).len());
+    let mut cursor = Cursor::new(&file, generation, 0..file::without_comment(text).len());
     let line = instruction::instruction(&mut cursor)?;
     match line.target {
         None => Ok(line.inst),
@@ -37,7 +43,12 @@ pub fn parse_line(text: &str) -> Result<Inst, AsmError> {
     }
 }
 
-/// The words of one instruction.
+/// The words of one instruction of gfx8.
 pub fn assemble_line(text: &str) -> Result<Vec<u32>, AsmError> {
     parse_line(text).map(|inst| encode(&inst))
+}
+
+/// The same for a generation.
+pub fn assemble_line_for(generation: &'static Generation, text: &str) -> Result<Vec<u32>, AsmError> {
+    parse_line_for(generation, text).map(|inst| encode(&inst))
 }

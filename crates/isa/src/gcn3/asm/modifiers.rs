@@ -3,10 +3,11 @@
 use super::cursor::{Cursor, Parse};
 use super::operand::{Arg, Modifier, arg};
 use super::symbolic;
+use crate::gcn3::generation::{Accumulators, Caching};
 use crate::gcn3::inst::{DppCtrl, flag};
 
 /// Flags that stand alone.
-pub(super) const FLAGS: [(&str, u16); 13] = [
+pub(super) const FLAGS: [(&str, u16); 15] = [
     ("glc", flag::GLC),
     ("slc", flag::SLC),
     ("tfe", flag::TFE),
@@ -20,13 +21,20 @@ pub(super) const FLAGS: [(&str, u16); 13] = [
     ("r128", flag::R128),
     ("lwe", flag::LWE),
     ("d16", flag::D16),
+    ("a16", flag::A16),
+    ("scc", flag::SC1),
 ];
+
+/// What gfx940 calls the bits of caching.
+const SCOPES: [(&str, u16); 3] = [("sc0", flag::GLC), ("nt", flag::SLC), ("sc1", flag::SC1)];
+/// Modifiers that are a bit for each operand.
+const LISTS: [&str; 5] = ["op_sel", "op_sel_hi", "neg_lo", "neg_hi", "neg"];
 
 const SDWA: [&str; 4] = ["dst_sel", "dst_unused", "src0_sel", "src1_sel"];
 const SELECTIONS: [&str; 7] = ["BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"];
 const UNUSED: [&str; 3] = ["UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"];
 /// Lane movements with the number of the first and the last value.
-const MOVES: [(&str, i128, i128, u32); 11] = [
+const MOVES: [(&str, i128, i128, u32); 12] = [
     ("row_shl", 1, 15, 0x100),
     ("row_shr", 1, 15, 0x110),
     ("row_ror", 1, 15, 0x120),
@@ -38,6 +46,7 @@ const MOVES: [(&str, i128, i128, u32); 11] = [
     ("row_half_mirror", 0, 0, 0x141),
     ("quad_perm", 0, 255, 0),
     ("row_bcast", 15, 31, 0),
+    ("row_newbcast", 0, 15, 0x150),
 ];
 
 /// Modifiers of an instruction; each is taken once, what is left is an error.
@@ -67,6 +76,8 @@ pub(super) fn modifiers(c: &mut Cursor) -> Parse<Modifiers> {
         if c.eat(':') {
             if name == "quad_perm" {
                 value = Some(quad_perm(c)?);
+            } else if LISTS.contains(&name) {
+                value = Some(bit_list(c)?);
             } else if c.at_number() {
                 value = Some(c.int()?.0);
             } else if c.peek_word() == "swizzle" {
@@ -83,7 +94,13 @@ pub(super) fn modifiers(c: &mut Cursor) -> Parse<Modifiers> {
 
 fn at_modifier(c: &mut Cursor) -> bool {
     let word = c.peek_word();
-    if FLAGS.iter().any(|f| f.0 == word) || matches!(word, "row_mirror" | "row_half_mirror") {
+    let scope = c.generation.caching == Caching::Scopes && SCOPES.iter().any(|f| f.0 == word);
+    // scc is a register where it is no flag.
+    // And a16 is a register where there are accumulators: the flag of images comes after operands anyway.
+    let flag = FLAGS.iter().any(|f| f.0 == word)
+        && (word != "scc" || c.generation.caching == Caching::WithScc)
+        && (word != "a16" || c.generation.accumulators == Accumulators::None);
+    if flag || scope || matches!(word, "row_mirror" | "row_half_mirror") {
         return true;
     }
     !word.is_empty() && c.rest()[word.len()..].starts_with(':')
@@ -102,7 +119,43 @@ fn quad_perm(c: &mut Cursor) -> Parse<i128> {
     Ok(value)
 }
 
+/// `[1,0,1]`: the bits, and how many there are from bit 8 on.
+fn bit_list(c: &mut Cursor) -> Parse<i128> {
+    c.expect('[')?;
+    let (mut bits, mut count) = (0, 0);
+    loop {
+        bits |= c.int_in("a bit", 0, 1)? << count;
+        count += 1;
+        if count >= 4 || !c.eat(',') {
+            break;
+        }
+    }
+    c.expect(']')?;
+    Ok(bits | count << 8)
+}
+
 impl Modifiers {
+    /// The bits of a list such as `op_sel:[1,0]`, which must have as many as are expected.
+    pub fn bits(&mut self, c: &Cursor, name: &str, expected: usize) -> Parse<Option<u8>> {
+        let Some(m) = self.take(name) else { return Ok(None) };
+        match m.value {
+            Some(v) if v >> 8 == expected as i128 => Ok(Some(v as u8)),
+            _ => Err(c.error(m.span, format!("{name} takes {expected} bits here"), "here")),
+        }
+    }
+
+    /// The flags of caching that the generation has.
+    pub fn caching(&mut self, c: &Cursor) -> u16 {
+        match c.generation.caching {
+            Caching::Plain => self.flags(flag::GLC | flag::SLC),
+            Caching::WithScc => self.flags(flag::GLC | flag::SLC | flag::SC1),
+            Caching::Scopes => {
+                let taken = SCOPES.into_iter().filter(|(name, _)| self.take(name).is_some());
+                taken.map(|(_, flag)| flag).sum()
+            }
+        }
+    }
+
     fn take(&mut self, name: &str) -> Option<Modifier> {
         let i = self.0.iter().position(|m| m.name == name)?;
         Some(self.0.remove(i))
@@ -191,7 +244,8 @@ impl Modifiers {
                 _ if (low..=high).contains(&value) => base + value as u32,
                 _ => 0x1ff,
             };
-            if ctrl.is_some() || DppCtrl::from_bits(bits).is_none() {
+            let new = name == "row_newbcast" && c.generation.accumulators != Accumulators::Unified;
+            if ctrl.is_some() || DppCtrl::from_bits(bits).is_none() || new {
                 return Err(c.error(m.span, "not a lane movement of this machine", "here"));
             }
             ctrl = Some(bits);

@@ -3,13 +3,19 @@
 use super::cursor::{Cursor, Number, Parse};
 use crate::diag::nearest;
 use crate::gcn3::decode::scalar_tuple;
-use crate::gcn3::operand::{InlineFloat, Operand, Ty, sreg};
+use crate::gcn3::gcn::Gcn;
+use crate::gcn3::generation::Accumulators;
+use crate::gcn3::operand::{InlineFloat, Operand, Ty, Window, sreg};
 use std::ops::Range;
 
 /// What stands in an operand place.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
     Vector {
+        first: u8,
+        dwords: u8,
+    },
+    Accumulator {
         first: u8,
         dwords: u8,
     },
@@ -143,15 +149,23 @@ fn item(c: &mut Cursor) -> Parse<Item> {
     if let Some(&(_, operand)) = STATUS.iter().find(|s| s.0 == word) {
         return Ok(Item::Status(operand));
     }
-    if let Some(&(_, first, dwords)) = NAMED.iter().find(|n| n.0 == word) {
+    let gcn = c.generation.gcn;
+    let window = |w: &Window| w.name() == word || w.name().trim_start_matches("src_") == word;
+    if let (Some(window), true) = (Window::ALL.into_iter().find(window), gcn > Gcn::Gfx8) {
+        return Ok(Item::Status(Operand::Window(window)));
+    }
+    let ttmp = sreg::first_ttmp(gcn);
+    let named = |n: &&(&str, u8, u8)| n.0 == word && !(ttmp..sreg::M0).contains(&n.1);
+    if let Some(&(_, first, dwords)) = NAMED.iter().find(named) {
         return Ok(Item::Scalar { first, dwords });
     }
     let digits = word.trim_start_matches(|ch: char| ch.is_ascii_alphabetic());
     let prefix = &word[..word.len() - digits.len()];
     let (base, count) = match prefix {
         "v" => (0u32, 256u32),
+        "a" if c.generation.accumulators != Accumulators::None => (0, 256),
         "s" => (0, sreg::COUNT.into()),
-        "ttmp" => (sreg::TTMP.into(), 12),
+        "ttmp" => (ttmp.into(), u32::from(sreg::M0 - ttmp)),
         _ => return Err(unknown(c, word, span)),
     };
     let (first, last) = if digits.is_empty() && c.eat('[') {
@@ -173,7 +187,11 @@ fn item(c: &mut Cursor) -> Parse<Item> {
     };
     let dwords = (last - first + 1).min(255) as u8;
     let first = (base + first) as u8;
-    Ok(if prefix == "v" { Item::Vector { first, dwords } } else { Item::Scalar { first, dwords } })
+    Ok(match prefix {
+        "v" => Item::Vector { first, dwords },
+        "a" => Item::Accumulator { first, dwords },
+        _ => Item::Scalar { first, dwords },
+    })
 }
 
 /// `[s4,s5]`: registers that follow each other.
@@ -200,6 +218,11 @@ fn register_list(c: &mut Cursor) -> Parse<Item> {
                 if first.checked_add(dwords) == Some(next) =>
             {
                 Item::Vector { first, dwords: dwords + 1 }
+            }
+            (Item::Accumulator { first, dwords }, Item::Accumulator { first: next, dwords: 1 })
+                if first.checked_add(dwords) == Some(next) =>
+            {
+                Item::Accumulator { first, dwords: dwords + 1 }
             }
             _ => return Err(c.error(start..c.pos, "the registers of a list must follow each other", "here")),
         };
@@ -235,6 +258,9 @@ fn unknown(c: &Cursor, word: &str, span: Range<usize>) -> crate::AsmError {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Vector,
+    Accumulator,
+    /// One or the other.
+    EitherVector,
     Scalar,
     /// Scalar register, inline constant or literal.
     ScalarSource {
@@ -255,12 +281,27 @@ pub(super) fn fit(c: &Cursor, arg: &Arg, ty: Ty, place: Place) -> Parse<Operand>
         Item::Vector { .. } if matches!(place, Place::Scalar | Place::ScalarSource { .. }) => {
             bad("a vector register cannot stand here".into())
         }
-        Item::Vector { dwords, .. } | Item::Scalar { dwords, .. } if dwords != want => {
+        Item::Vector { .. } if place == Place::Accumulator => bad("an accumulator must stand here".into()),
+        Item::Accumulator { .. } if !matches!(place, Place::Accumulator | Place::EitherVector) => {
+            bad("an accumulator cannot stand here".into())
+        }
+        Item::Vector { dwords, .. } | Item::Accumulator { dwords, .. } | Item::Scalar { dwords, .. }
+            if dwords != want =>
+        {
             bad(format!("this operand is {} wide, the instruction needs {}", count(dwords), count(want)))
         }
+        Item::Vector { first, dwords } | Item::Accumulator { first, dwords }
+            if dwords > 1 && first % 2 == 1 && c.generation.accumulators == Accumulators::Unified =>
+        {
+            bad("vector registers that belong together must begin at an even one".into())
+        }
         Item::Vector { first, .. } => Ok(Operand::Vgpr(first)),
-        _ if place == Place::Vector => bad("a vector register must stand here".into()),
-        Item::Scalar { first, dwords } => match scalar_tuple(first, dwords) {
+        Item::Accumulator { first, .. } => Ok(Operand::Agpr(first)),
+        _ if matches!(place, Place::Vector | Place::EitherVector) => {
+            bad("a vector register must stand here".into())
+        }
+        _ if place == Place::Accumulator => bad("an accumulator must stand here".into()),
+        Item::Scalar { first, dwords } => match scalar_tuple(c.generation.gcn, first, dwords) {
             Ok(()) => Ok(Operand::Sgpr(first)),
             Err(why) => bad(why.into()),
         },
@@ -291,7 +332,13 @@ pub(super) fn fit(c: &Cursor, arg: &Arg, ty: Ty, place: Place) -> Parse<Operand>
 /// The shortest form of a constant of type `ty`.
 fn constant(c: &Cursor, arg: &Arg, number: Number, ty: Ty) -> Parse<Operand> {
     let bad = |message: &str| Err(c.error(arg.span.clone(), message, "does not fit"));
-    let bits = ty.bits().clamp(16, 64);
+    // Packed f32 take constants as one f32 does, packed halves as one half does.
+    let (bits, ty) = match ty {
+        Ty::PkF32 => (32, Ty::F32),
+        Ty::PkF16 => return packed_half(c, arg, number),
+        _ if ty.dwords() > 2 => (32, Ty::F32),
+        _ => (ty.bits().clamp(16, 64), ty),
+    };
     let inline = |bits_of: &dyn Fn(InlineFloat) -> u64, value: u64| {
         InlineFloat::ALL.into_iter().find(|&f| bits_of(f) == value).map(Operand::InlineFloat)
     };
@@ -354,6 +401,24 @@ fn constant(c: &Cursor, arg: &Arg, number: Number, ty: Ty) -> Parse<Operand> {
                 None if ty.is_float() => Ok(Operand::Literal(half.into())),
                 None => bad("only inline constants can be floats here"),
             }
+        }
+    }
+}
+
+/// Two halves: an inline constant is the low one, a literal both.
+fn packed_half(c: &Cursor, arg: &Arg, number: Number) -> Parse<Operand> {
+    let inline =
+        |bits: u16| InlineFloat::ALL.into_iter().find(|f| f.bits16() == bits).map(Operand::InlineFloat);
+    match number {
+        Number::Int(v) if (-16..=64).contains(&v) => Ok(Operand::InlineInt(v as i8)),
+        Number::Int(v) if (i32::MIN as i128..=u32::MAX as i128).contains(&v) => {
+            let small = u16::try_from(v).ok().and_then(inline);
+            Ok(small.unwrap_or(Operand::Literal(v as u32)))
+        }
+        Number::Float(0.0) if number_is_plus_zero(number) => Ok(Operand::InlineInt(0)),
+        Number::Float(v) => Ok(inline(half_bits(v)).unwrap_or(Operand::Literal(half_bits(v).into()))),
+        Number::Int(_) => {
+            Err(c.error(arg.span.clone(), "the number needs more than 32 bits", "does not fit"))
         }
     }
 }

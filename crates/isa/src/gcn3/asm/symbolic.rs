@@ -3,14 +3,17 @@
 
 use super::cursor::{Cursor, Parse};
 use crate::diag::nearest;
-use crate::gcn3::symbols::{COUNTERS, GS_OPS, HWREGS, INDEX_MODES, MESSAGES, SYSMSG_OPS};
+use crate::gcn3::symbols::{
+    COUNTERS, GS_OPS, INDEX_MODES, SYSMSG_OPS, count, has_sysmsg_op, hwregs, messages, with_count,
+};
 
 /// `vmcnt(0) expcnt(1) lgkmcnt(2)`, separated by spaces, `&` or commas.
 pub(super) fn waitcnt(c: &mut Cursor) -> Parse<i32> {
     if c.at_number() {
         return Ok(c.int_in("the immediate", 0, 0xffff)? as i32);
     }
-    let mut imm = COUNTERS.iter().map(|&(_, shift, width)| ((1 << width) - 1) << shift).sum::<i32>();
+    let gcn = c.generation.gcn;
+    let mut imm = COUNTERS.iter().fold(0, |imm, counter| with_count(gcn, counter, imm, u32::MAX));
     while !c.at_end() {
         let here = c.here();
         let word = c.word().map_or("", |w| w.0);
@@ -18,20 +21,20 @@ pub(super) fn waitcnt(c: &mut Cursor) -> Parse<i32> {
             Some(name) => (name, true),
             None => (word, false),
         };
-        let Some(&(_, shift, width)) = COUNTERS.iter().find(|counter| counter.0 == name) else {
+        let Some(counter) = COUNTERS.iter().find(|counter| counter.0 == name) else {
             let error = c.error(here, format!("unknown counter `{word}`"), "here");
             return Err(error.hint("the counters are vmcnt, expcnt and lgkmcnt"));
         };
-        let full = (1i128 << width) - 1;
+        let full = i128::from(count(gcn, counter, 0).1);
         c.expect('(')?;
         let value = c.int_in("the count", 0, if saturate { i32::MAX.into() } else { full })?;
         c.expect(')')?;
-        imm = imm & !((full as i32) << shift) | (value.min(full) as i32) << shift;
+        imm = with_count(gcn, counter, imm, value.min(full) as u32);
         if !c.eat('&') {
             c.eat(',');
         }
     }
-    Ok(imm)
+    Ok(imm as i32)
 }
 
 /// A name of `names` (by position, empty ones do not count) or a number up to `high`.
@@ -68,7 +71,7 @@ pub(super) fn hwreg(c: &mut Cursor) -> Parse<i32> {
     }
     c.word();
     c.expect('(')?;
-    let id = name_or_number(c, "hardware register", &numbered(&HWREGS), 63)?;
+    let id = name_or_number(c, "hardware register", &numbered(hwregs(c.generation.gcn)), 63)?;
     let (mut first, mut bits) = (0, 32);
     if c.eat(',') {
         first = c.int_in("the first bit", 0, 31)?;
@@ -92,7 +95,7 @@ pub(super) fn sendmsg(c: &mut Cursor) -> Parse<i32> {
     c.expect('(')?;
     let start = c.here().start;
     let named = !c.at_number();
-    let id = name_or_number(c, "message", &MESSAGES, 15)?;
+    let id = name_or_number(c, "message", messages(c.generation.gcn), 15)?;
     let (mut op, mut stream) = (0, 0);
     if c.eat(',') {
         let names = if id == 15 { numbered(&SYSMSG_OPS) } else { numbered(&GS_OPS) };
@@ -107,7 +110,8 @@ pub(super) fn sendmsg(c: &mut Cursor) -> Parse<i32> {
         15 => 1..5,
         _ => 0..1,
     };
-    if named && !operations.contains(&op) {
+    let known = operations.contains(&op) && (id != 15 || has_sysmsg_op(c.generation.gcn, op));
+    if named && !known {
         return Err(c.error(start..c.pos, "the message does not have this operation", "here"));
     }
     c.expect(')')?;

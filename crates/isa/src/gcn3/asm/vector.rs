@@ -3,15 +3,17 @@
 use super::cursor::{Cursor, Number, Parse};
 use super::modifiers::{Modifiers, operands};
 use super::operand::{Arg, Item, Place, fit, half_bits};
+use crate::gcn3::gcn::Gcn;
+use crate::gcn3::generation::Accumulators;
 use crate::gcn3::inst::{Format, Inst, flag};
 use crate::gcn3::op::Op;
 use crate::gcn3::operand::{Operand, Ty, sreg};
-use crate::gcn3::table::{Entry, implicit, modifier};
+use crate::gcn3::table::{Entry, Halves, implicit, modifier};
 use std::ops::Range;
 
 /// Reads the operands and takes the shortest form they fit, unless a suffix forces one.
 pub(super) fn vector(c: &mut Cursor, op: Op, forced: Option<Format>, name: Range<usize>) -> Parse<Inst> {
-    let entry = op.entry();
+    let entry = op.line(c.generation.gcn);
     let (args, mods) = operands(c)?;
     let long = entry.forms & modifier::E64 != 0;
     let form = |format| Form { c, entry, args: &args, format, name: name.clone() }.build(mods.clone());
@@ -20,7 +22,7 @@ pub(super) fn vector(c: &mut Cursor, op: Op, forced: Option<Format>, name: Range
         Some(format) => form(format),
         None if mods.has_sdwa() => form(Format::Sdwa),
         None if mods.has_dpp() => form(Format::Dpp),
-        None if !long || entry.format == Format::Vop3 => form(entry.format),
+        None if !long || matches!(entry.format, Format::Vop3 | Format::Vop3p) => form(entry.format),
         None => form(entry.format).or_else(|_| form(Format::Vop3)),
     }
 }
@@ -37,7 +39,7 @@ struct Form<'a, 'b> {
 impl Form<'_, '_> {
     fn build(&self, mut mods: Modifiers) -> Parse<Inst> {
         let entry = self.entry;
-        let mut inst = Inst::new(entry.op, self.format);
+        let mut inst = Inst::of(self.c.generation.gcn, entry.op, self.format);
         let sources = entry.src.iter().filter(|ty| **ty != Ty::None).count();
         let expected = usize::from(entry.dst != Ty::None) + usize::from(entry.carry) + sources;
         if self.args.len() != expected {
@@ -62,6 +64,7 @@ impl Form<'_, '_> {
         self.modifiers(&mut inst, &mut mods)?;
         mods.finish(self.c, entry.name)?;
         self.check_scalars(&inst)?;
+        self.check_matrix(&inst)?;
         Ok(inst)
     }
 
@@ -72,12 +75,34 @@ impl Form<'_, '_> {
         if self.entry.format == Format::Vopc {
             return self.mask(arg).map(Operand::Sgpr);
         }
-        fit(self.c, arg, self.entry.dst, if self.entry.scalar_dst { Place::Scalar } else { Place::Vector })
+        let place = match (self.entry.scalar_dst, self.entry.acc_dst, self.entry.halves) {
+            (true, _, _) => Place::Scalar,
+            (_, true, _) => Place::Accumulator,
+            (_, _, Halves::Blocks) => self.matrix(),
+            _ => Place::Vector,
+        };
+        fit(self.c, arg, self.entry.dst, place)
+    }
+
+    /// Where results of matrix operations go.
+    fn matrix(&self) -> Place {
+        match self.c.generation.accumulators {
+            Accumulators::Unified => Place::EitherVector,
+            Accumulators::None | Accumulators::Separate => Place::Accumulator,
+        }
     }
 
     /// A lane mask: any pair in the long form, VCC in the others.
     fn mask(&self, arg: &Arg) -> Parse<u8> {
         match fit(self.c, arg, Ty::Mask, Place::Scalar)? {
+            // From gfx9 on comparisons with SDWA write any pair.
+            Operand::Sgpr(n)
+                if self.format == Format::Sdwa
+                    && self.entry.format == Format::Vopc
+                    && self.c.generation.gcn > Gcn::Gfx8 =>
+            {
+                Ok(n)
+            }
             Operand::Sgpr(n) if n == sreg::VCC || self.format == Format::Vop3 => Ok(n),
             _ => Err(self.c.error(arg.span.clone(), "this form can only use vcc here", "here")),
         }
@@ -92,7 +117,16 @@ impl Form<'_, '_> {
         if entry.literal_source() == Some(i) {
             return self.constant(arg, ty);
         }
+        if entry.halves == Halves::Blocks {
+            return self.matrix_source(arg, i);
+        }
         let place = match (self.format, entry.op, i) {
+            _ if entry.acc_src => Place::Accumulator,
+            (Format::Sdwa, _, _)
+                if c.generation.gcn > Gcn::Gfx8 && matches!(arg.item, Item::Scalar { .. }) =>
+            {
+                Place::Scalar
+            }
             (Format::Sdwa | Format::Dpp, _, _) => Place::Vector,
             (_, Op::VReadfirstlaneB32 | Op::VReadlaneB32 | Op::VMovrelsB32 | Op::VMovrelsdB32, 0)
                 if arg.item != Item::Status(Operand::LdsDirect) =>
@@ -100,11 +134,27 @@ impl Form<'_, '_> {
                 Place::Vector
             }
             (_, Op::VReadlaneB32, 1) | (_, Op::VWritelaneB32, _) => Place::ScalarSource { literal: false },
-            (Format::Vop3, _, _) => Place::Any { literal: false },
+            (_, Op::VSwapB32, _) => Place::Vector,
+            (Format::Vop3 | Format::Vop3p, _, _) => Place::Any { literal: false },
             (_, _, 0) => Place::Any { literal: true },
             _ => Place::Vector,
         };
         fit(c, arg, ty, place)
+    }
+
+    /// Two factors in vector registers or accumulators, and what is added, which may be a constant.
+    fn matrix_source(&self, arg: &Arg, i: usize) -> Parse<Operand> {
+        let (entry, ty) = (self.entry, self.entry.src[i]);
+        let place = match (i, &arg.item) {
+            (2, _) if entry.dst_read => Place::Vector,
+            // The first machine with matrices has no constants here.
+            (2, Item::Number(_)) if self.c.generation.accumulators == Accumulators::Unified => {
+                Place::Any { literal: false }
+            }
+            (2, _) => self.matrix(),
+            _ => Place::EitherVector,
+        };
+        fit(self.c, arg, ty, place)
     }
 
     /// The constant of v_madmk and v_madak, always a literal.
@@ -125,8 +175,11 @@ impl Form<'_, '_> {
         let entry = self.entry;
         let float = entry.src[i].is_float() || entry.op == Op::VCndmaskB32 && i < 2;
         let (neg, abs, sext) = match self.format {
-            Format::Vop3 => (entry.mods >> 3 >> i & 1 == 1, entry.mods >> i & 1 == 1 && !entry.carry, false),
-            Format::Sdwa => (float, float, !float && i < 2),
+            Format::Vop3p if entry.halves != Halves::Mixed => (false, false, false),
+            Format::Vop3 | Format::Vop3p => {
+                (entry.mods >> 3 >> i & 1 == 1, entry.mods >> i & 1 == 1 && !entry.carry, false)
+            }
+            Format::Sdwa => (float, float, !float && i < 2 && !entry.selects_source_only()),
             Format::Dpp => (float, float, false),
             _ => (false, false, false),
         };
@@ -145,7 +198,8 @@ impl Form<'_, '_> {
     fn modifiers(&self, inst: &mut Inst, mods: &mut Modifiers) -> Parse<()> {
         let entry = self.entry;
         match self.format {
-            Format::Vop3 => {
+            Format::Vop3 | Format::Vop3p => {
+                self.selections(inst, mods)?;
                 if entry.mods & modifier::CLAMP != 0 {
                     inst.flags = mods.flags(flag::CLAMP);
                 }
@@ -154,12 +208,92 @@ impl Form<'_, '_> {
                 }
             }
             Format::Sdwa => {
-                inst.flags = mods.flags(flag::CLAMP);
+                let gfx9 = self.c.generation.gcn > Gcn::Gfx8;
+                if !gfx9 || entry.format != Format::Vopc {
+                    inst.flags = mods.flags(flag::CLAMP);
+                }
+                if gfx9 && (entry.dst.is_float() || entry.selects_source_only()) {
+                    inst.omod = mods.omod(self.c)?;
+                }
                 let two = entry.format != Format::Vop1;
-                inst.imm |= mods.sdwa(self.c, entry.format == Format::Vopc, two)? as i32;
+                let part = entry.selects_source_only();
+                inst.imm |= mods.sdwa(self.c, entry.format == Format::Vopc || part, two)? as i32;
+                if part {
+                    inst.imm |= 6 << 8;
+                }
             }
             Format::Dpp => inst.imm = mods.dpp(self.c)? as i32,
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Large results must not lie half over what is added; later machines do not read LDS directly.
+    fn check_matrix(&self, inst: &Inst) -> Parse<()> {
+        let refuse = |message: &str| Err(self.c.error(self.name.clone(), message, "here"));
+        let unified = self.c.generation.accumulators == Accumulators::Unified;
+        if unified && inst.src.contains(&Operand::LdsDirect) {
+            return refuse("this machine does not read LDS as an operand");
+        }
+        if inst.op == Op::VAccvgprWriteB32 && !unified && matches!(inst.src[0], Operand::Sgpr(_)) {
+            return refuse("a vector register or a constant must stand here");
+        }
+        let range = |operand| match operand {
+            Operand::Vgpr(n) => Some((false, u32::from(n))),
+            Operand::Agpr(n) => Some((true, u32::from(n))),
+            _ => None,
+        };
+        let dwords = u32::from(self.entry.dst.dwords());
+        if self.entry.halves == Halves::Blocks
+            && !self.entry.dst_read
+            && dwords > 4
+            && let (Some(a), Some(b)) = (range(inst.dst), range(inst.src[2]))
+            && a.0 == b.0
+            && a.1 != b.1
+            && a.1.abs_diff(b.1) < dwords
+        {
+            return refuse("the result lies half over what is added");
+        }
+        Ok(())
+    }
+
+    /// op_sel and its kind, and the blocks of matrices.
+    fn selections(&self, inst: &mut Inst, mods: &mut Modifiers) -> Parse<()> {
+        let (c, entry) = (self.c, self.entry);
+        let sources = entry.selected_sources();
+        match entry.halves {
+            Halves::Whole | Halves::Moved => {}
+            Halves::One => {
+                let bits = mods.bits(c, "op_sel", sources + 1)?.unwrap_or(0);
+                let dst = bits >> sources & 1;
+                inst.imm = i32::from(bits & ((1 << sources) - 1) | dst << 3);
+            }
+            Halves::Packed | Halves::Mixed => {
+                let usual = if entry.halves == Halves::Packed { (1 << sources) - 1 } else { 0 };
+                let low = mods.bits(c, "op_sel", sources)?.unwrap_or(0);
+                let high = mods.bits(c, "op_sel_hi", sources)?.unwrap_or(usual);
+                let dot = entry.name.starts_with("v_dot") && c.generation.gcn >= Gcn::Gfx940;
+                if dot && (low, high) != (0, usual) {
+                    let message = format!("`{}` takes whole operands on this machine", entry.name);
+                    return Err(c.error(self.name.clone(), message, "here"));
+                }
+                inst.imm = i32::from(low) | i32::from(high) << 4;
+                if entry.halves == Halves::Packed && entry.mods & 0x3f != 0 {
+                    inst.neg = mods.bits(c, "neg_lo", sources)?.unwrap_or(0);
+                    inst.abs = mods.bits(c, "neg_hi", sources)?.unwrap_or(0);
+                }
+            }
+            Halves::Blocks => {
+                let double = entry.name.starts_with("v_mfma_f64") && c.generation.gcn >= Gcn::Gfx940;
+                let cbsz = mods.number(c, "cbsz", 0, 7)?.unwrap_or(0);
+                let abid = mods.number(c, "abid", 0, 15)?.unwrap_or(0);
+                let blgp = match double {
+                    true => mods.bits(c, "neg", 3)?.unwrap_or(0).into(),
+                    false if entry.dst_read => 0,
+                    false => mods.number(c, "blgp", 0, 7)?.unwrap_or(0),
+                };
+                inst.imm = (cbsz | abid << 3 | blgp << 7) as i32;
+            }
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What atomics do to the value in memory, the same for FLAT, buffers and LDS.
 
 use super::super::state::mode;
+use super::super::valu::{half_from_f64, half_to_f64};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -31,13 +32,19 @@ pub(super) enum Kind {
     MinF,
     MaxF,
     AddF,
+    /// Two halves, each rounded on its own.
+    PkAddF16,
+    PkAddBf16,
 }
 
 impl Kind {
     /// By the operation number of FLAT and MUBUF.
     pub fn of_memory(code: u16) -> Option<Kind> {
         use Kind::*;
-        const KINDS: [Kind; 13] = [Swap, Cmpswap, Add, Sub, Smin, Umin, Smax, Umax, And, Or, Xor, Inc, Dec];
+        const KINDS: [Kind; 19] = [
+            Swap, Cmpswap, Add, Sub, Smin, Umin, Smax, Umax, And, Or, Xor, Inc, Dec, AddF, PkAddF16, AddF,
+            MinF, MaxF, PkAddBf16,
+        ];
         KINDS.get(usize::from(code & 0x1f)).copied()
     }
 
@@ -64,7 +71,9 @@ impl Kind {
             0x12 => MinF,
             0x13 => MaxF,
             0x14 => Wrap,
-            0x15 => AddF,
+            0x15 | 0x1c => AddF,
+            0x17 => PkAddF16,
+            0x18 => PkAddBf16,
             _ => return None,
         })
     }
@@ -104,7 +113,7 @@ macro_rules! integer {
                 Kind::Mskor => old & !data | second,
                 Kind::Wrap if old >= data => old - data,
                 Kind::Wrap => old.wrapping_add(second),
-                Kind::CmpswapF | Kind::MinF | Kind::MaxF | Kind::AddF => {
+                Kind::CmpswapF | Kind::MinF | Kind::MaxF | Kind::AddF | Kind::PkAddF16 | Kind::PkAddBf16 => {
                     $float(kind, old, data, second, mode)
                 }
             }
@@ -125,9 +134,29 @@ fn float32(kind: Kind, old: u32, data: u32, second: u32, mode: u32) -> u32 {
         Kind::CmpswapF => a == f32::from_bits(second),
         Kind::MinF => b < a,
         Kind::MaxF => b > a,
+        Kind::PkAddF16 => return halves(old, data, add_f16),
+        Kind::PkAddBf16 => return halves(old, data, add_bf16),
         _ => return flush(f32::from_bits(flush(a, mode)) + f32::from_bits(flush(b, mode)), mode),
     };
     if replaced { data } else { old }
+}
+
+/// Both halves on their own.
+fn halves(a: u32, b: u32, f: fn(u32, u32) -> u32) -> u32 {
+    f(a & 0xffff, b & 0xffff) | f(a >> 16, b >> 16) << 16
+}
+
+/// The sum of two halves is exact in f64, and rounded once.
+fn add_f16(a: u32, b: u32) -> u32 {
+    let sum = half_to_f64(a as u16) + half_to_f64(b as u16);
+    if sum.is_nan() { 0x7e00 } else { half_from_f64(sum, false).into() }
+}
+
+/// The sum of two bf16 is rounded to f32 first, which has more than twice as many bits and two more.
+fn add_bf16(a: u32, b: u32) -> u32 {
+    let sum = f32::from_bits(a << 16) + f32::from_bits(b << 16);
+    let bits = sum.to_bits();
+    if sum.is_nan() { 0x7fc0 } else { (bits + 0x7fff + (bits >> 16 & 1)) >> 16 }
 }
 
 /// Denormals become zero, with their sign, unless MODE keeps them.

@@ -4,7 +4,7 @@
 use super::super::inst::{Format, Inst};
 use super::super::op::Op;
 use super::super::operand::{Operand, sreg};
-use super::super::state::Regs;
+use super::super::state::{Regs, window_value};
 use super::super::valu::{Moved, Vector};
 use super::control::{is_quiet, taken, target};
 use super::operand::Operands;
@@ -56,7 +56,14 @@ impl Bound {
             Format::Vop3 if inst.clamp() => Moved::bind(inst).map(|moved| How::Moved(Box::new(moved))),
             Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 => Vector::bind(inst).map(How::Vector),
             Format::Sdwa | Format::Dpp => Moved::bind(inst).map(|moved| How::Moved(Box::new(moved))),
-            Format::Smem | Format::Ds | Format::Flat | Format::Mubuf | Format::Mimg => None,
+            Format::Vop3p
+            | Format::Smem
+            | Format::Ds
+            | Format::Flat
+            | Format::Global
+            | Format::Scratch
+            | Format::Mubuf
+            | Format::Mimg => None,
         };
         Bound(how.unwrap_or(How::General))
     }
@@ -115,8 +122,12 @@ impl Value {
             Operand::InlineInt(v) => constant(v as i32 as u32, v as i64 as u64, false),
             Operand::InlineFloat(f) => constant(f.bits32(), f.bits64(), false),
             Operand::Literal(v) => constant(v, v.into(), true),
+            Operand::Window(window) => {
+                constant(window_value(window, 1) as u32, window_value(window, 2), false)
+            }
             Operand::Sgpr(_)
             | Operand::Vgpr(_)
+            | Operand::Agpr(_)
             | Operand::VccZ
             | Operand::ExecZ
             | Operand::Scc

@@ -15,7 +15,7 @@ use super::space::{self, ATOMIC, LOAD, Place, STORE, each_lane};
 use crate::{Bus, Mask, Trap};
 
 pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, path: Mask) -> Result<(), Trap> {
-    if matches!(inst.op, Op::BufferWbinvl1 | Op::BufferWbinvl1Vol) {
+    if matches!(inst.op, Op::BufferWbinvl1 | Op::BufferWbinvl1Vol | Op::BufferWbl2 | Op::BufferInvl2) {
         return Ok(());
     }
     let access = Access::new(inst, regs, path)?;
@@ -30,6 +30,14 @@ pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, path: Mask
         Op::BufferLoadDwordx2 => load(inst, a, regs, bus, lanes, 2),
         Op::BufferLoadDwordx3 => load(inst, a, regs, bus, lanes, 3),
         Op::BufferLoadDwordx4 => load(inst, a, regs, bus, lanes, 4),
+        Op::BufferLoadUbyteD16
+        | Op::BufferLoadUbyteD16Hi
+        | Op::BufferLoadSbyteD16
+        | Op::BufferLoadSbyteD16Hi
+        | Op::BufferLoadShortD16
+        | Op::BufferLoadShortD16Hi => load_half(inst, a, regs, bus, lanes),
+        Op::BufferStoreByteD16Hi => store_high(inst, a, regs, bus, lanes, 1),
+        Op::BufferStoreShortD16Hi => store_high(inst, a, regs, bus, lanes, 2),
         Op::BufferStoreByte => store(inst, a, regs, bus, lanes, 1, 1),
         Op::BufferStoreShort => store(inst, a, regs, bus, lanes, 1, 2),
         Op::BufferStoreDword => store(inst, a, regs, bus, lanes, 1, 4),
@@ -84,6 +92,51 @@ fn load_part<B: Bus>(
         Ok(())
     })?;
     status(inst, regs, lanes, dst, 1)
+}
+
+/// One half of the destination; the other stays as it is.
+fn load_half<B: Bus>(
+    inst: &Inst,
+    access: &Access,
+    regs: &mut Regs,
+    bus: &mut B,
+    lanes: Mask,
+) -> Result<(), Trap> {
+    let dst = vectors(regs, inst.dst, 1)?;
+    let byte = !matches!(inst.op, Op::BufferLoadShortD16 | Op::BufferLoadShortD16Hi);
+    let signed = matches!(inst.op, Op::BufferLoadSbyteD16 | Op::BufferLoadSbyteD16Hi);
+    let high =
+        matches!(inst.op, Op::BufferLoadUbyteD16Hi | Op::BufferLoadSbyteD16Hi | Op::BufferLoadShortD16Hi);
+    let bytes = if byte { 1 } else { 2 };
+    each_lane(lanes, |lane| {
+        let value = match access.at(regs, LOAD, lane, 0, bytes)? {
+            Some(addr) => bus.load(addr, bytes)?,
+            None => 0,
+        };
+        let value = if signed { value as i8 as u32 } else { value as u32 };
+        let old = regs.v.get(dst, lane);
+        regs.v.set(dst, lane, space::half_of(old, value, high));
+        Ok(())
+    })
+}
+
+/// The high half of the data.
+fn store_high<B: Bus>(
+    inst: &Inst,
+    access: &Access,
+    regs: &Regs,
+    bus: &mut B,
+    lanes: Mask,
+    bytes: u32,
+) -> Result<(), Trap> {
+    let data = vectors(regs, inst.dst, 1)?;
+    let keep = u64::MAX >> (64 - 8 * bytes);
+    each_lane(lanes, |lane| {
+        if let Some(addr) = access.at(regs, STORE, lane, 0, bytes)? {
+            bus.store(addr, bytes, u64::from(regs.v.get(data, lane) >> 16) & keep)?;
+        }
+        Ok(())
+    })
 }
 
 /// The lane's dword goes to LDS, at M0 plus the offset plus four times the lane.
@@ -174,9 +227,9 @@ fn atomic<B: Bus>(
     bus: &mut B,
     lanes: Mask,
 ) -> Result<(), Trap> {
-    let code = inst.entry().code;
-    let Some(kind) = Kind::of_memory(code) else { return Err(unsupported(inst)) };
-    let dwords = if code & 0x20 != 0 { 2 } else { 1 };
+    let entry = inst.entry();
+    let Some(kind) = Kind::of_memory(entry.code) else { return Err(unsupported(inst)) };
+    let dwords = u32::from(entry.atomic_dwords());
     let operands = if kind == Kind::Cmpswap { 2 } else { 1 };
     let data = vectors(regs, inst.dst, dwords * operands)?;
     each_lane(lanes, |lane| {

@@ -43,6 +43,10 @@ pub(super) fn pc_move(
             put64(regs, inst.dst, next, path);
             Ok(Flow::Jump(pc))
         }
+        Op::SCallB64 => {
+            put64(regs, inst.dst, next, path);
+            Ok(Flow::Jump(target(inst, at.next)))
+        }
         _ => Err(unsupported(inst)),
     }
 }
@@ -72,6 +76,7 @@ pub(super) fn is_quiet(op: Op) -> bool {
             | Op::SNop
             | Op::SWaitcnt
             | Op::SSleep
+            | Op::SWakeup
             | Op::SSetprio
             | Op::SIcacheInv
             | Op::SIncperflevel

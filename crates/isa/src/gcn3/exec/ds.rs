@@ -32,8 +32,17 @@ pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mas
         Op::DsReadU8 => read_part(inst, regs, bus, lanes, 1, |v| u32::from(v as u8)),
         Op::DsReadI16 => read_part(inst, regs, bus, lanes, 2, |v| v as i16 as u32),
         Op::DsReadU16 => read_part(inst, regs, bus, lanes, 2, |v| u32::from(v as u16)),
-        Op::DsWriteB8 => write_part(inst, regs, bus, lanes, 1),
-        Op::DsWriteB16 => write_part(inst, regs, bus, lanes, 2),
+        Op::DsReadU8D16 => read_half(inst, regs, bus, lanes, 1, false, |v| u32::from(v as u8)),
+        Op::DsReadU8D16Hi => read_half(inst, regs, bus, lanes, 1, true, |v| u32::from(v as u8)),
+        Op::DsReadI8D16 => read_half(inst, regs, bus, lanes, 1, false, |v| v as i8 as u32),
+        Op::DsReadI8D16Hi => read_half(inst, regs, bus, lanes, 1, true, |v| v as i8 as u32),
+        Op::DsReadU16D16 => read_half(inst, regs, bus, lanes, 2, false, |v| u32::from(v as u16)),
+        Op::DsReadU16D16Hi => read_half(inst, regs, bus, lanes, 2, true, |v| u32::from(v as u16)),
+        Op::DsWriteB8 => write_part(inst, regs, bus, lanes, 1, 0),
+        Op::DsWriteB16 => write_part(inst, regs, bus, lanes, 2, 0),
+        Op::DsWriteB8D16Hi => write_part(inst, regs, bus, lanes, 1, 16),
+        Op::DsWriteB16D16Hi => write_part(inst, regs, bus, lanes, 2, 16),
+        Op::DsReadAddtidB32 | Op::DsWriteAddtidB32 => by_lane(inst, regs, bus, lanes),
         Op::DsWriteB32 => write::<B, 1>(inst, regs, bus, lanes),
         Op::DsWriteB64 => write::<B, 2>(inst, regs, bus, lanes),
         Op::DsWriteB96 => write::<B, 3>(inst, regs, bus, lanes),
@@ -135,13 +144,57 @@ fn read_part<B: Bus>(
     })
 }
 
+/// One half of the destination; the other stays as it is.
+fn read_half<B: Bus>(
+    inst: &Inst,
+    regs: &mut Regs,
+    bus: &mut B,
+    lanes: Mask,
+    bytes: u32,
+    high: bool,
+    extend: impl Fn(u64) -> u32,
+) -> Result<(), Trap> {
+    let (dst, src) = (vectors(regs, inst.dst, 1)?, vectors(regs, inst.src[0], 1)?);
+    each_lane(lanes, |lane| {
+        let at = regs.v.get(src, lane).wrapping_add(offset(inst));
+        let value = extend(bus.load(space::lds(regs, LOAD, at, bytes)?, bytes)?);
+        let old = regs.v.get(dst, lane);
+        regs.v.set(dst, lane, space::half_of(old, value, high));
+        Ok(())
+    })
+}
+
+/// Lane k at M0 plus the offset plus four times k.
+fn by_lane<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {
+    let first = (m0(regs) & 0xffff).wrapping_add(offset(inst));
+    let reads = inst.op == Op::DsReadAddtidB32;
+    let row = vectors(regs, if reads { inst.dst } else { inst.src[1] }, 1)?;
+    each_lane(lanes, |lane| {
+        let at = first.wrapping_add(lane * 4);
+        if reads {
+            let value = bus.load(space::lds(regs, LOAD, at, 4)?, 4)? as u32;
+            regs.v.set(row, lane, value);
+        } else {
+            bus.store(space::lds(regs, STORE, at, 4)?, 4, regs.v.get(row, lane).into())?;
+        }
+        Ok(())
+    })
+}
+
 #[inline(always)]
-fn write_part<B: Bus>(inst: &Inst, regs: &Regs, bus: &mut B, lanes: Mask, bytes: u32) -> Result<(), Trap> {
+fn write_part<B: Bus>(
+    inst: &Inst,
+    regs: &Regs,
+    bus: &mut B,
+    lanes: Mask,
+    bytes: u32,
+    shift: u32,
+) -> Result<(), Trap> {
     let (src, data) = (vectors(regs, inst.src[0], 1)?, vectors(regs, inst.src[1], 1)?);
     let keep = u64::MAX >> (64 - 8 * bytes);
     each_lane(lanes, |lane| {
         let at = regs.v.get(src, lane).wrapping_add(offset(inst));
-        let value = u64::from(regs.v.get(data, lane)) & keep;
+        let value = u64::from(regs.v.get(data, lane) >> shift) & keep;
         bus.store(space::lds(regs, STORE, at, bytes)?, bytes, value)?;
         Ok(())
     })

@@ -62,6 +62,7 @@ pub(super) fn exec<B: Bus>(
             },
         },
         Format::Sopk => match inst.op {
+            Op::SCallB64 => return control::pc_move(inst, at, regs, path, code_base),
             Op::SGetregB32 | Op::SSetregB32 | Op::SSetregImm32B32 => control::hardware(inst, at, regs, path)?,
             op => match scalar::sopk(op) {
                 Some(run) => run(&Decoded { inst, path }, regs),
@@ -78,10 +79,16 @@ pub(super) fn exec<B: Bus>(
         Format::Smem => smem::exec(inst, at, regs, bus, path)?,
         _ if regs.mode & mode::VSKIP != 0 => {}
         Format::Ds => ds::exec(inst, regs, bus, active(regs, path))?,
-        Format::Flat => flat::exec(inst, regs, bus, active(regs, path))?,
+        Format::Flat | Format::Global | Format::Scratch => flat::exec(inst, regs, bus, path)?,
         Format::Mubuf => buffer::exec(inst, regs, bus, path)?,
         Format::Mimg => return Err(unsupported(inst)),
-        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Sdwa | Format::Dpp => {
+        Format::Vop1
+        | Format::Vop2
+        | Format::Vopc
+        | Format::Vop3
+        | Format::Vop3p
+        | Format::Sdwa
+        | Format::Dpp => {
             vector::exec(inst, regs, path)?;
         }
     }

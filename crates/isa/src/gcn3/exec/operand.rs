@@ -3,7 +3,7 @@
 
 use super::super::inst::Inst;
 use super::super::operand::{Operand, sreg};
-use super::super::state::Regs;
+use super::super::state::{Regs, window_value};
 use crate::{Mask, Trap};
 
 /// Where a scalar instruction's operands are: as decoded ([`Decoded`]), or bound to registers and constants
@@ -52,6 +52,7 @@ fn rare32(regs: &Regs, operand: Operand, path: Mask) -> u32 {
         Operand::VccZ => u32::from(regs.vcc() == 0),
         Operand::ExecZ => u32::from(regs.exec() & path == 0),
         Operand::Scc => u32::from(regs.scc),
+        Operand::Window(window) => window_value(window, 1) as u32,
         _ => 0,
     }
 }
@@ -64,6 +65,7 @@ pub(super) fn get64(regs: &Regs, operand: Operand, path: Mask) -> u64 {
         Operand::Sgpr(n) => regs.pair(n),
         Operand::InlineInt(v) => v as i64 as u64,
         Operand::InlineFloat(f) => f.bits64(),
+        Operand::Window(window) => window_value(window, 2),
         other => get32(regs, other, path).into(),
     }
 }
@@ -170,6 +172,7 @@ pub(super) fn scalars(operand: Operand, count: u32) -> Result<usize, Trap> {
 pub(super) fn vectors(regs: &Regs, operand: Operand, count: u32) -> Result<usize, Trap> {
     match operand {
         Operand::Vgpr(n) if u32::from(n) + count <= regs.vgprs => Ok(n.into()),
+        Operand::Agpr(n) if u32::from(n) + count <= regs.agprs => Ok((regs.vgprs + u32::from(n)) as usize),
         other => Err(no_vectors(regs, other, count)),
     }
 }
@@ -177,6 +180,10 @@ pub(super) fn vectors(regs: &Regs, operand: Operand, count: u32) -> Result<usize
 #[cold]
 fn no_vectors(regs: &Regs, operand: Operand, count: u32) -> Trap {
     Trap::Other(match operand {
+        Operand::Agpr(n) => {
+            let last = u32::from(n) + count.max(1) - 1;
+            format!("a{last} is used, but the kernel asked for {} accumulators", regs.agprs)
+        }
         Operand::Vgpr(n) => {
             let last = u32::from(n) + count.max(1) - 1;
             format!("v{last} is used, but the kernel asked for {} vector registers", regs.vgprs)

@@ -46,6 +46,12 @@ fn shift_i64<O: Operands>(o: &O, regs: &mut Regs, f: impl Fn(i64, u32) -> i64) {
     regs.scc = o.put64(regs, value as u64) != 0;
 }
 
+/// SCC: the exact sum needs more than 32 bits.
+fn shift_add(a: u32, b: u32, n: u32) -> (u32, bool) {
+    let sum = (u64::from(a) << n) + u64::from(b);
+    (sum as u32, sum > u32::MAX.into())
+}
+
 /// The lowest `width` bits set.
 fn ones(width: u32) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
@@ -135,6 +141,19 @@ pub(super) fn sop2<O: Operands>(op: Op) -> Option<Run<O>> {
             o.put64(regs, ones(a & 63) << (b & 63));
         },
         Op::SMulI32 => |o, regs| arith(o, regs, |a, b, scc| (a.wrapping_mul(b), scc)),
+        Op::SMulHiU32 => {
+            |o, regs| arith(o, regs, |a, b, scc| (((u64::from(a) * u64::from(b)) >> 32) as u32, scc))
+        }
+        Op::SMulHiI32 => |o, regs| {
+            arith(o, regs, |a, b, scc| (((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32, scc));
+        },
+        Op::SLshl1AddU32 => |o, regs| arith(o, regs, |a, b, _| shift_add(a, b, 1)),
+        Op::SLshl2AddU32 => |o, regs| arith(o, regs, |a, b, _| shift_add(a, b, 2)),
+        Op::SLshl3AddU32 => |o, regs| arith(o, regs, |a, b, _| shift_add(a, b, 3)),
+        Op::SLshl4AddU32 => |o, regs| arith(o, regs, |a, b, _| shift_add(a, b, 4)),
+        Op::SPackLlB32B16 => |o, regs| arith(o, regs, |a, b, scc| (a & 0xffff | b << 16, scc)),
+        Op::SPackLhB32B16 => |o, regs| arith(o, regs, |a, b, scc| (a & 0xffff | b & 0xffff_0000, scc)),
+        Op::SPackHhB32B16 => |o, regs| arith(o, regs, |a, b, scc| (a >> 16 | b & 0xffff_0000, scc)),
         Op::SBfeU32 => |o, regs| {
             bits32(o, regs, |a, b| {
                 let (offset, width) = field(b, 32);

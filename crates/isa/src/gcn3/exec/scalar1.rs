@@ -38,6 +38,15 @@ fn save_exec<O: Operands>(o: &O, regs: &mut Regs, f: impl Fn(u64, u64) -> u64) {
     regs.scc = o.put_exec(regs, f(source, exec)) != 0;
 }
 
+/// `EXEC = f(source, EXEC); dst = EXEC`, SCC: some lane is on.
+#[inline(always)]
+fn write_exec<O: Operands>(o: &O, regs: &mut Regs, f: impl Fn(u64, u64) -> u64) {
+    let (source, exec) = (o.get64(regs, 0), o.exec(regs));
+    let new = o.put_exec(regs, f(source, exec));
+    o.put64(regs, new);
+    regs.scc = new != 0;
+}
+
 #[inline(always)]
 fn bitset32<O: Operands>(o: &O, regs: &mut Regs, f: impl Fn(u32, u32) -> u32) {
     let value = f(o.old32(regs), 1 << (o.get32(regs, 0) & 31));
@@ -119,6 +128,14 @@ pub(super) fn sop1<O: Operands>(op: Op) -> Option<Run<O>> {
         Op::SNandSaveexecB64 => |o, regs| save_exec(o, regs, |s, e| !(s & e)),
         Op::SNorSaveexecB64 => |o, regs| save_exec(o, regs, |s, e| !(s | e)),
         Op::SXnorSaveexecB64 => |o, regs| save_exec(o, regs, |s, e| !(s ^ e)),
+        Op::SAndn1SaveexecB64 => |o, regs| save_exec(o, regs, |s, e| !s & e),
+        Op::SOrn1SaveexecB64 => |o, regs| save_exec(o, regs, |s, e| !s | e),
+        Op::SAndn1WrexecB64 => |o, regs| write_exec(o, regs, |s, e| !s & e),
+        Op::SAndn2WrexecB64 => |o, regs| write_exec(o, regs, |s, e| s & !e),
+        Op::SBitreplicateB64B32 => |o, regs| {
+            let source = u64::from(o.get32(regs, 0));
+            o.put64(regs, (0..32).map(|i| ((source >> i & 1) * 3) << (2 * i)).sum());
+        },
         Op::SQuadmaskB32 => |o, regs| regs.scc = map32(o, regs, |a| gather_quads(a.into()) as u32) != 0,
         Op::SQuadmaskB64 => |o, regs| regs.scc = map64(o, regs, gather_quads) != 0,
         Op::SAbsI32 => |o, regs| regs.scc = map32(o, regs, |a| (a as i32).wrapping_abs() as u32) != 0,

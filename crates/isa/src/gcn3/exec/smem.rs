@@ -1,10 +1,11 @@
 //! Scalar memory: loads and stores of whole dwords at dword-aligned addresses, and the clocks.
 //! Buffer forms are bounded by the descriptor: outside, loads give zero and stores do nothing.
 
-use super::super::inst::Inst;
+use super::super::inst::{Inst, flag};
 use super::super::op::Op;
 use super::super::operand::Operand;
 use super::super::state::Regs;
+use super::atomic::{Kind, apply};
 use super::common::unsupported;
 use super::operand::{get32, get64, put32, put64, scalars};
 use crate::{At, Bus, Mask, Trap};
@@ -34,6 +35,8 @@ pub(super) fn exec<B: Bus>(
         Op::SBufferStoreDwordx2 => store(inst, regs, bus, path, 2, true),
         Op::SBufferStoreDwordx4 => store(inst, regs, bus, path, 4, true),
         Op::SDcacheInv | Op::SDcacheWb | Op::SDcacheInvVol | Op::SDcacheWbVol => Ok(()),
+        Op::SDcacheDiscard | Op::SDcacheDiscardX2 => Ok(()),
+        _ if inst.entry().atomic => atomic(inst, regs, bus, path),
         Op::SMemtime | Op::SMemrealtime => {
             put64(regs, inst.dst, at.clock, path);
             Ok(())
@@ -45,14 +48,16 @@ pub(super) fn exec<B: Bus>(
 /// First address and how many bytes from there are in bounds.
 #[inline(always)]
 fn place(inst: &Inst, regs: &Regs, path: Mask, buffer: bool) -> Result<(u64, u64), Trap> {
+    // From gfx9 on there may be a register and a constant, which may be negative.
     let offset = match inst.src[1] {
-        Operand::None => inst.imm as u32,
-        register => get32(regs, register, path),
+        Operand::None => i64::from(inst.imm),
+        register => i64::from(get32(regs, register, path)) + i64::from(inst.imm),
     };
     let base = get64(regs, inst.src[0], path);
     if !buffer {
-        return Ok((base.wrapping_add(offset.into()) & !3, u64::MAX));
+        return Ok((base.wrapping_add_signed(offset) & !3, u64::MAX));
     }
+    let offset = offset as u32;
     let first = scalars(inst.src[0], 4)?;
     let stride = u64::from(regs.s[first + 1] >> 16 & 0x3fff);
     let bytes = u64::from(regs.s[first + 2]) * stride.max(1);
@@ -87,6 +92,34 @@ fn load<B: Bus>(
     }
     for (k, &value) in data[..count as usize].iter().enumerate() {
         put32(regs, Operand::Sgpr((first + k) as u8), value, path);
+    }
+    Ok(())
+}
+
+/// One access for the wave; with GLC the old value is returned.
+fn atomic<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, path: Mask) -> Result<(), Trap> {
+    let entry = inst.entry();
+    let Some(kind) = Kind::of_memory(entry.code & 0x1f) else { return Err(unsupported(inst)) };
+    let dwords = u32::from(entry.atomic_dwords());
+    let first = scalars(inst.dst, entry.dst.dwords().into())?;
+    let (addr, bound) = place(inst, regs, path, entry.src[0].dwords() == 4)?;
+    let value = |at: usize| {
+        let dword = |k: usize| u64::from(get32(regs, Operand::Sgpr((at + k) as u8), path));
+        if dwords == 2 { dword(0) | dword(1) << 32 } else { dword(0) }
+    };
+    let (data, compare) = match kind {
+        Kind::Cmpswap => (value(first), value(first + dwords as usize)),
+        _ => (value(first), 0),
+    };
+    if u64::from(dwords) * 4 > bound {
+        return Ok(());
+    }
+    let old = bus.load(addr, dwords * 4)?;
+    bus.store(addr, dwords * 4, apply(kind, dwords == 2, old, data, compare, regs.mode))?;
+    if inst.has(flag::GLC) {
+        for k in 0..dwords as usize {
+            put32(regs, Operand::Sgpr((first + k) as u8), (old >> (32 * k)) as u32, path);
+        }
     }
     Ok(())
 }

@@ -106,6 +106,20 @@ pub(super) fn global_rows<const K: usize>(regs: &Regs, first: usize, lanes: Mask
     Some(Rows { base: u64::from(high) << 32, offset: moved(low, std::array::from_fn(|k| 4 * k as u32)) })
 }
 
+/// Global memory at a base that all lanes share, and 32-bit offsets in a row.
+#[inline(always)]
+pub(super) fn base_rows<const K: usize>(regs: &Regs, base: u64, row: usize, lanes: Mask) -> Option<Rows<K>> {
+    if lanes.count_ones() < FEW {
+        return None;
+    }
+    let low = regs.v.whole(row)?;
+    // Nothing wraps around: neither an offset nor the address.
+    if largest(low, lanes) > u32::MAX - 4 * K as u32 || base.checked_add(u32::MAX.into()).is_none() {
+        return None;
+    }
+    Some(Rows { base, offset: moved(low, std::array::from_fn(|k| 4 * k as u32)) })
+}
+
 /// Local memory at the offsets of row `first` plus `add`; none if a lane leaves it.
 #[inline(always)]
 pub(super) fn lds_rows<const K: usize>(
@@ -240,6 +254,11 @@ pub(super) fn write<B: Bus, const N: usize>(
         }
     }
     Ok(())
+}
+
+/// `old` with one half replaced.
+pub(super) fn half_of(old: u32, value: u32, high: bool) -> u32 {
+    if high { old & 0xffff | value << 16 } else { old & 0xffff_0000 | value & 0xffff }
 }
 
 /// `N` dwords of a lane's registers from row `first`.

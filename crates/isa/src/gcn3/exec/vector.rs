@@ -3,7 +3,7 @@
 use super::super::inst::{Inst, NO_SDST};
 use super::super::operand::{Operand, sreg};
 use super::super::state::{Regs, mode};
-use super::super::table::implicit;
+use super::super::table::{Halves, implicit};
 use super::super::valu;
 use super::scalar1::m0;
 use crate::{Mask, Trap};
@@ -27,6 +27,12 @@ fn visible(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
 /// writes EXEC.
 #[cold]
 fn masked(inst: &Inst, regs: &mut Regs, path: Mask) -> Result<(), Trap> {
+    if inst.entry().halves == Halves::Blocks {
+        let name = inst.entry().name;
+        return Err(Trap::Other(format!(
+            "{name}: a matrix operation needs all lanes, but the wave is split"
+        )));
+    }
     let exec = regs.exec();
     regs.set_pair(sreg::EXEC, exec & path);
     let result = valu::execute(inst, regs, exec & path);

@@ -1,6 +1,7 @@
 //! A line of the table: what is known of an operation, and how a line of each encoding begins.
 
 use super::super::format::Format;
+use super::super::gcn::Gcn;
 use super::super::op::Op;
 use super::super::operand::Ty;
 
@@ -29,6 +30,33 @@ pub mod modifier {
     pub const E64: u8 = 1;
     pub const SDWA: u8 = 2;
     pub const DPP: u8 = 4;
+    /// The short form has its suffix although there is no long one.
+    pub const NAMED: u8 = 8;
+}
+
+/// The segments an operation of FLAT has from gfx9 on: bits of [`Entry::forms`].
+pub mod segment {
+    pub const FLAT: u8 = 1 << 5;
+    pub const GLOBAL: u8 = 1 << 6;
+    pub const SCRATCH: u8 = 1 << 7;
+    pub const ALL: u8 = FLAT | GLOBAL | SCRATCH;
+}
+
+/// What VOP3 and VOP3P select besides whole operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halves {
+    /// Nothing.
+    Whole,
+    /// op_sel: a half of each 16-bit operand; the other half of the destination stays.
+    One,
+    /// op_sel, op_sel_hi, neg_lo, neg_hi: what the low and the high result take of each source.
+    Packed,
+    /// op_sel and op_sel_hi: each source is an f32 or a half.
+    Mixed,
+    /// Accumulators are moved: the bits mean nothing.
+    Moved,
+    /// cbsz, abid and blgp: which blocks of a matrix are repeated or permuted.
+    Blocks,
 }
 
 /// Index of a timing class name in [`CLASSES`].
@@ -111,6 +139,15 @@ pub struct Entry {
     pub writes: u8,
     pub class: Class,
     pub flow: Ctl,
+    pub halves: Halves,
+    /// `src[0]` is written, too: v_swap.
+    pub swaps: bool,
+    /// `dst` or `src[0]` is an accumulator, whatever the encoding says.
+    pub acc_dst: bool,
+    pub acc_src: bool,
+    /// The generations that have it.
+    pub since: Gcn,
+    pub until: Gcn,
 }
 
 /// What a compare tests and where its result goes.
@@ -153,6 +190,12 @@ const fn line(
         writes: 0,
         class,
         flow: Ctl::Next,
+        halves: Halves::Whole,
+        swaps: false,
+        acc_dst: false,
+        acc_src: false,
+        since: Gcn::Gfx8,
+        until: Gcn::Gfx940,
     }
 }
 
@@ -200,6 +243,32 @@ pub(super) const fn vop3(code: u16, op: Op, name: &'static str, dst: Ty, src: [T
     vector(Format::Vop3, code, op, name, dst, src, modifier::E64)
 }
 
+/// Packed operations; all sources take neg_lo (as neg) and neg_hi (as abs), which mean something for floats only.
+pub(super) const fn vop3p(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> Entry {
+    let mut entry = line(Format::Vop3p, code, op, name, dst, src, Class::Valu).reads(implicit::EXEC);
+    entry.halves = Halves::Packed;
+    entry.mods = modifier::CLAMP;
+    let mut i = 0;
+    while i < 3 {
+        if !matches!(src[i], Ty::None) {
+            entry.mods |= (modifier::ABS0 | modifier::NEG0) << i;
+        }
+        i += 1;
+    }
+    entry
+}
+
+pub(super) const fn mfma(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> Entry {
+    let mut entry = line(Format::Vop3p, code, op, name, dst, src, Class::Valu64).reads(implicit::EXEC);
+    entry.halves = Halves::Blocks;
+    entry
+}
+
+/// The matrix is added to: `dst` is read, `src[2]` says which elements of the sparse one there are.
+pub(super) const fn smfmac(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> Entry {
+    mfma(code, op, name, dst, src).reads_dst()
+}
+
 /// Float sources take abs and neg, float results clamp and omod, unless the line says otherwise.
 const fn vector(
     format: Format,
@@ -231,7 +300,9 @@ pub(super) const fn ds(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty;
 }
 
 pub(super) const fn flat(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> Entry {
-    line(Format::Flat, code, op, name, dst, src, Class::Flat).reads(implicit::EXEC | implicit::FLAT_SCRATCH)
+    line(Format::Flat, code, op, name, dst, src, Class::Flat)
+        .reads(implicit::EXEC | implicit::FLAT_SCRATCH)
+        .forms(segment::ALL)
 }
 
 pub(super) const fn mubuf(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> Entry {
@@ -276,8 +347,63 @@ impl Entry {
 
     pub(super) const fn atomic(mut self) -> Entry {
         self.atomic = true;
-        self.dst_read = matches!(self.format, Format::Mubuf);
+        self.dst_read = matches!(self.format, Format::Mubuf | Format::Smem);
+        if matches!(self.format, Format::Flat) {
+            self.forms = segment::FLAT | segment::GLOBAL;
+        }
         self
+    }
+
+    pub(super) const fn segments(self, segments: u8) -> Entry {
+        self.forms(segments)
+    }
+
+    pub(super) const fn op_sel(mut self) -> Entry {
+        self.halves = Halves::One;
+        self
+    }
+
+    /// abs and neg as anywhere, and f32 or halves as sources.
+    pub(super) const fn mix(mut self) -> Entry {
+        self.halves = Halves::Mixed;
+        self.mods = !modifier::OMOD;
+        self
+    }
+
+    pub(super) const fn plain(mut self) -> Entry {
+        self.halves = Halves::Moved;
+        self.mods = 0;
+        self
+    }
+
+    pub(super) const fn writes_source(mut self) -> Entry {
+        self.swaps = true;
+        self
+    }
+
+    pub(super) const fn acc_dst(mut self) -> Entry {
+        self.acc_dst = true;
+        self
+    }
+
+    pub(super) const fn acc_source(mut self) -> Entry {
+        self.acc_src = true;
+        self
+    }
+
+    pub(super) const fn since(mut self, gcn: Gcn) -> Entry {
+        self.since = gcn;
+        self
+    }
+
+    pub(super) const fn until(mut self, gcn: Gcn) -> Entry {
+        self.until = gcn;
+        self
+    }
+
+    /// Whether a generation has it.
+    pub const fn exists(&self, gcn: Gcn) -> bool {
+        self.since as u8 <= gcn as u8 && gcn as u8 <= self.until as u8
     }
 
     pub(super) const fn two_offsets(mut self) -> Entry {
@@ -327,6 +453,50 @@ impl Entry {
         }
     }
 
+    /// Conversions from 8-bit floats: SDWA selects a part of the source and nothing else.
+    pub const fn selects_source_only(&self) -> bool {
+        matches!(self.op, Op::VCvtF32Fp8 | Op::VCvtF32Bf8 | Op::VCvtPkF32Fp8 | Op::VCvtPkF32Bf8)
+    }
+
+    /// Operands that op_sel has bits for; conversions with a random addend count what they add to.
+    pub const fn selected_sources(&self) -> usize {
+        let mut n = 0;
+        while n < 3 && !matches!(self.src[n], Ty::None) {
+            n += 1;
+        }
+        match self.op {
+            Op::VCvtSrFp8F32 | Op::VCvtSrBf8F32 => n + 1,
+            _ => n,
+        }
+    }
+
+    /// Loads of FLAT and MUBUF whose data can go to local memory instead of registers.
+    pub const fn goes_to_lds(&self) -> bool {
+        matches!(
+            self.op,
+            Op::FlatLoadUbyte
+                | Op::FlatLoadSbyte
+                | Op::FlatLoadUshort
+                | Op::FlatLoadSshort
+                | Op::FlatLoadDword
+        )
+    }
+
+    /// Atomics on floats in memory: what gfx908 does not return and gfx90a has no scc for.
+    pub const fn is_float_atomic(&self) -> bool {
+        self.atomic
+            && matches!(self.format, Format::Flat | Format::Mubuf)
+            && matches!(self.code & 0x1f, 13..=18)
+    }
+
+    /// Dwords in memory that an atomic changes; the data of a buffer's cmpswap has what is expected behind it.
+    pub const fn atomic_dwords(&self) -> u8 {
+        match (self.format, self.code & 0x1f) {
+            (Format::Mubuf | Format::Smem, 1) => self.dst.dwords() / 2,
+            _ => self.dst.dwords(),
+        }
+    }
+
     /// For v_cmp and v_cmpx: what is compared; the type is that of `src[0]`.
     pub const fn compare(&self) -> Option<Compare> {
         if !matches!(self.format, Format::Vopc) {
@@ -347,7 +517,7 @@ impl Entry {
     /// Whether the 16-bit field of SOPK or SOPP is a signed number.
     pub const fn signed_immediate(&self) -> bool {
         match self.format {
-            Format::Sopk => matches!(self.dst, Ty::I32) || matches!(self.src[0], Ty::I32 | Ty::B64),
+            Format::Sopk => matches!(self.dst, Ty::I32 | Ty::B64) || matches!(self.src[0], Ty::I32 | Ty::B64),
             _ => self.flow.relative(),
         }
     }
@@ -355,8 +525,8 @@ impl Entry {
     /// v_madmk and v_madak, whose last or middle source is always a literal.
     pub const fn literal_source(&self) -> Option<usize> {
         match self.op {
-            Op::VMadmkF32 | Op::VMadmkF16 => Some(1),
-            Op::VMadakF32 | Op::VMadakF16 => Some(2),
+            Op::VMadmkF32 | Op::VMadmkF16 | Op::VFmamkF32 => Some(1),
+            Op::VMadakF32 | Op::VMadakF16 | Op::VFmaakF32 => Some(2),
             _ => None,
         }
     }

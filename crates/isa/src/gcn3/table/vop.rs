@@ -1,5 +1,6 @@
 //! Vector ALU with one and two sources; the VOP3, SDWA and DPP forms follow from these lines.
 
+use super::super::gcn::Gcn::{Gfx8, Gfx90a};
 use super::super::op::Op;
 use super::super::operand::Ty::{B16, B32, F16, F32, F64, I16, I32, Mask, None, U16, U32};
 use super::entry::Class::{Trans, Valu64};
@@ -62,9 +63,9 @@ pub(super) const VOP1: &[Entry] = &[
     vop1(0x33, Op::VFrexpExpI32F32, "v_frexp_exp_i32_f32", I32, [F32, None, None]).mods(ABS0 | NEG0 | CLAMP),
     vop1(0x34, Op::VFrexpMantF32, "v_frexp_mant_f32", F32, [F32, None, None]),
     vop1(0x35, Op::VClrexcp, "v_clrexcp", None, [None, None, None]).forms(E64),
-    vop1(0x36, Op::VMovreldB32, "v_movreld_b32", B32, [B32, None, None]).forms(E64).reads(M0),
-    vop1(0x37, Op::VMovrelsB32, "v_movrels_b32", B32, [B32, None, None]).forms(E64).reads(M0),
-    vop1(0x38, Op::VMovrelsdB32, "v_movrelsd_b32", B32, [B32, None, None]).forms(E64).reads(M0),
+    vop1(0x36, Op::VMovreldB32, "v_movreld_b32", B32, [B32, None, None]).forms(E64).reads(M0).until(Gfx8),
+    vop1(0x37, Op::VMovrelsB32, "v_movrels_b32", B32, [B32, None, None]).forms(E64).reads(M0).until(Gfx8),
+    vop1(0x38, Op::VMovrelsdB32, "v_movrelsd_b32", B32, [B32, None, None]).forms(E64).reads(M0).until(Gfx8),
     vop1(0x39, Op::VCvtF16U16, "v_cvt_f16_u16", F16, [U16, None, None]),
     vop1(0x3a, Op::VCvtF16I16, "v_cvt_f16_i16", F16, [I16, None, None]),
     vop1(0x3b, Op::VCvtU16F16, "v_cvt_u16_f16", U16, [F16, None, None]).mods(ABS0 | NEG0 | CLAMP | OMOD),
@@ -111,9 +112,9 @@ pub(super) const VOP2: &[Entry] = &[
     vop2(0x13, Op::VAndB32, "v_and_b32", B32, [B32, B32, None]),
     vop2(0x14, Op::VOrB32, "v_or_b32", B32, [B32, B32, None]),
     vop2(0x15, Op::VXorB32, "v_xor_b32", B32, [B32, B32, None]),
-    vop2(0x16, Op::VMacF32, "v_mac_f32", F32, [F32, F32, None]).reads_dst(),
-    vop2(0x17, Op::VMadmkF32, "v_madmk_f32", F32, [F32, F32, F32]).forms(0),
-    vop2(0x18, Op::VMadakF32, "v_madak_f32", F32, [F32, F32, F32]).forms(0),
+    vop2(0x16, Op::VMacF32, "v_mac_f32", F32, [F32, F32, None]).reads_dst().until(Gfx90a),
+    vop2(0x17, Op::VMadmkF32, "v_madmk_f32", F32, [F32, F32, F32]).forms(0).until(Gfx90a),
+    vop2(0x18, Op::VMadakF32, "v_madak_f32", F32, [F32, F32, F32]).forms(0).until(Gfx90a),
     vop2(0x19, Op::VAddU32, "v_add_u32", U32, [U32, U32, None]).carry().mods(CLAMP),
     vop2(0x1a, Op::VSubU32, "v_sub_u32", U32, [U32, U32, None]).carry().mods(CLAMP),
     vop2(0x1b, Op::VSubrevU32, "v_subrev_u32", U32, [U32, U32, None]).carry().mods(CLAMP),

@@ -1,5 +1,6 @@
 //! Vector ALU operations that only have the long form.
 
+use super::super::gcn::Gcn::Gfx90a;
 use super::super::op::Op;
 use super::super::operand::Ty::{B32, B64, B128, F16, F32, F64, I16, I32, I64, None, U16, U32, U64};
 use super::entry::Class::Valu64;
@@ -9,8 +10,8 @@ use super::entry::{Entry, vop3};
 
 #[rustfmt::skip]
 pub(super) const VOP3: &[Entry] = &[
-    vop3(0x1c0, Op::VMadLegacyF32, "v_mad_legacy_f32", F32, [F32, F32, F32]),
-    vop3(0x1c1, Op::VMadF32, "v_mad_f32", F32, [F32, F32, F32]),
+    vop3(0x1c0, Op::VMadLegacyF32, "v_mad_legacy_f32", F32, [F32, F32, F32]).until(Gfx90a),
+    vop3(0x1c1, Op::VMadF32, "v_mad_f32", F32, [F32, F32, F32]).until(Gfx90a),
     vop3(0x1c2, Op::VMadI32I24, "v_mad_i32_i24", I32, [I32, I32, I32]).mods(CLAMP),
     vop3(0x1c3, Op::VMadU32U24, "v_mad_u32_u24", U32, [U32, U32, U32]).mods(CLAMP),
     vop3(0x1c4, Op::VCubeidF32, "v_cubeid_f32", F32, [F32, F32, F32]),

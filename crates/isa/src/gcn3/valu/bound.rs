@@ -5,10 +5,10 @@
 use super::super::inst::{Format, Inst, NO_SDST};
 use super::super::op::Op;
 use super::super::operand::{Operand, Ty, sreg};
-use super::super::state::{Regs, mode};
+use super::super::state::{Regs, mode, window_value};
 use super::compare::{self, Test};
 use super::cross;
-use super::operation::{condition_pair, find, modifiers_in_place, sign_bit};
+use super::operation::{condition_pair, find, modifiers_in_place, selects_halves, sign_bit};
 use super::row_engine::{Cx, Row, Run, Src};
 use crate::Mask;
 
@@ -65,6 +65,9 @@ fn source(operand: Operand, ty: Ty) -> Option<Source> {
         Operand::InlineInt(_) | Operand::InlineFloat(_) | Operand::Literal(_) => {
             Source::Constant(operand.constant(ty)?)
         }
+        Operand::Window(window) => Source::Constant(window_value(window, ty.dwords())),
+        // Their rows depend on how many vector registers the kernel has.
+        Operand::Agpr(_) => return None,
         Operand::None | Operand::VccZ | Operand::ExecZ | Operand::Scc | Operand::LdsDirect => return None,
     })
 }
@@ -78,7 +81,7 @@ impl Vector {
 
     /// The same, whatever its encoding does to sources and destination.
     pub(super) fn operands(inst: &Inst) -> Option<Vector> {
-        if inst.omod != 0 || inst.clamp() || cross::is_one(inst.op) {
+        if inst.omod != 0 || inst.clamp() || cross::is_one(inst.op) || selects_halves(inst) {
             return None;
         }
         let entry = inst.entry();

@@ -22,6 +22,8 @@ pub(super) fn is_one(op: Op) -> bool {
             | Op::VMovreldB32
             | Op::VMovrelsB32
             | Op::VMovrelsdB32
+            | Op::VSwapB32
+            | Op::VAccvgprMovB32
     )
 }
 
@@ -84,6 +86,25 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), T
             for lane in bits(lanes) {
                 let v = value(&moved, regs, 0, lane)?;
                 regs.v.set(row, lane, v);
+            }
+            Ok(())
+        }
+        Op::VSwapB32 => {
+            let (a, b) =
+                (vector_row(inst, regs, inst.dst, Ty::B32)?, vector_row(inst, regs, inst.src[0], Ty::B32)?);
+            for lane in bits(lanes) {
+                let (x, y) = (regs.v.get(a, lane), regs.v.get(b, lane));
+                regs.v.set(a, lane, y);
+                regs.v.set(b, lane, x);
+            }
+            Ok(())
+        }
+        Op::VAccvgprMovB32 => {
+            let (to, from) =
+                (vector_row(inst, regs, inst.dst, Ty::B32)?, vector_row(inst, regs, inst.src[0], Ty::B32)?);
+            for lane in bits(lanes) {
+                let v = regs.v.get(from, lane);
+                regs.v.set(to, lane, v);
             }
             Ok(())
         }

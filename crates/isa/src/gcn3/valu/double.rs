@@ -1,7 +1,7 @@
 //! f64 operations and conversions from and to f64.
 
 use super::super::op::Op;
-use super::row_engine::{Cx, Run};
+use super::row_engine::{Cx, Run, Src};
 use super::wide::{NAN64, QUIET64, flush64};
 use super::{div, num, transcendental};
 
@@ -26,6 +26,10 @@ pub(super) fn find(op: Op) -> Option<Run> {
         Op::VAddF64 => |cx| cx.f64(|[a, b]| a + b),
         Op::VMulF64 => |cx| cx.f64(|[a, b]| a * b),
         Op::VFmaF64 => |cx| cx.f64(|[a, b, c]| a.mul_add(b, c)),
+        Op::VFmacF64 => |cx| {
+            cx.src[2] = Src::Row(cx.dst);
+            cx.f64(|[a, b, c]| a.mul_add(b, c));
+        },
         Op::VMinF64 => |cx| {
             let ieee = cx.ieee();
             cx.map_double(move |a, b| minimum(a, b, false, ieee));

@@ -1,8 +1,9 @@
 //! f32 operations and conversions from and to f32.
 
 use super::super::op::Op;
+use super::eight::{bf8_value, fp8_value};
 use super::num::{self, fma32};
-use super::row_engine::{Cx, QUIET32, Run, flush};
+use super::row_engine::{Cx, QUIET32, Run, Src, flush};
 use super::{div, transcendental};
 
 /// Multiplication where zero times anything is zero.
@@ -83,7 +84,7 @@ fn cube(op: Op, [x, y, z]: [f32; 3]) -> f32 {
 }
 
 #[inline(always)]
-fn normalized(v: f32, low: f32, steps: f32) -> u32 {
+pub(super) fn normalized(v: f32, low: f32, steps: f32) -> u32 {
     let held = if v < low { low } else { v };
     let held = if held > 1.0 { 1.0 } else { held };
     num::whole_i32(num::rndne64(f64::from(held) * f64::from(steps))) & 0xffff
@@ -123,7 +124,13 @@ pub(super) fn find(op: Op) -> Option<Run> {
                 (if p.is_subnormal() { 0f32.copysign(p) } else { p }) + c
             });
         },
-        Op::VFmaF32 => |cx| cx.fma_f32(fma32),
+        Op::VFmaF32 | Op::VFmamkF32 | Op::VFmaakF32 => |cx| cx.fma_f32(fma32),
+        Op::VCvtF32Fp8 => |cx| cx.map(|[a]| fp8_value(a as u8).to_bits()),
+        Op::VCvtF32Bf8 => |cx| cx.map(|[a]| bf8_value(a as u8).to_bits()),
+        Op::VFmacF32 => |cx| {
+            cx.src[2] = Src::Row(cx.dst);
+            cx.fma_f32(fma32);
+        },
         Op::VMinF32 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, false, ieee)),
         Op::VMaxF32 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, true, ieee)),
         Op::VMin3F32 => {

@@ -7,6 +7,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::super::op::Op;
+use super::float::normalized;
 use super::num::{self, NAN16, add_odd32, flush_half, half_nearest, half_value};
 #[cfg(test)]
 use super::num::{flush16, half_from_f64, half_to_f64};
@@ -142,6 +143,16 @@ fn minimum(a: u32, b: u32, max: bool, ieee: bool) -> u32 {
     if signalling(a) { a | 0x200 } else { r }
 }
 
+/// The middle of three; with a NaN the smallest of the others, as of f32.
+fn median(a: u32, b: u32, c: u32, ieee: bool) -> u32 {
+    if [a, b, c].iter().any(|&v| is_nan(v as u16)) {
+        return minimum(minimum(a, b, false, ieee), c, false, ieee);
+    }
+    let least = minimum(a, b, false, ieee);
+    let most = minimum(a, b, true, ieee);
+    minimum(least, minimum(most, c, false, ieee), true, ieee)
+}
+
 /// Mantissa in [0.5, 1) and exponent of a half's value, which is no denormal as f32; others are their own mantissa, with 0.
 #[inline(always)]
 fn frexp(a: f32) -> (f32, u32) {
@@ -158,6 +169,10 @@ fn mad([a, b, c]: [f32; 3]) -> f32 {
     let p = a * b;
     let rounded = half_value(flush_half(half_nearest(p), 0x8000));
     (if p.is_nan() { p } else { rounded }) + c
+}
+
+fn middle<T: Ord + Copy>([a, b, c]: [T; 3]) -> T {
+    a.min(b).max(a.max(b).min(c))
 }
 
 fn sat(v: i64, low: i64, high: i64) -> u32 {
@@ -181,7 +196,21 @@ pub(super) fn find_int(op: Op, clamp: bool) -> Option<Run> {
         Op::VMinU16 => |cx| cx.map(|[a, b]| low(a).min(low(b))),
         Op::VMaxI16 => |cx| cx.map(|[a, b]| low(signed(a).max(signed(b)) as u32)),
         Op::VMinI16 => |cx| cx.map(|[a, b]| low(signed(a).min(signed(b)) as u32)),
-        Op::VMadU16 | Op::VMadI16 => |cx| cx.map(|[a, b, c]| low(a.wrapping_mul(b).wrapping_add(c))),
+        Op::VAddI16 => |cx| cx.map(|[a, b]| low(a.wrapping_add(b))),
+        Op::VSubI16 => |cx| cx.map(|[a, b]| low(a.wrapping_sub(b))),
+        Op::VMin3I16 => {
+            |cx| cx.map(|v: [u32; 3]| low(v.map(signed).into_iter().fold(i32::MAX, i32::min) as u32))
+        }
+        Op::VMax3I16 => {
+            |cx| cx.map(|v: [u32; 3]| low(v.map(signed).into_iter().fold(i32::MIN, i32::max) as u32))
+        }
+        Op::VMed3I16 => |cx| cx.map(|v: [u32; 3]| low(middle(v.map(signed)) as u32)),
+        Op::VMin3U16 => |cx| cx.map(|[a, b, c]| low(a).min(low(b)).min(low(c))),
+        Op::VMax3U16 => |cx| cx.map(|[a, b, c]| low(a).max(low(b)).max(low(c))),
+        Op::VMed3U16 => |cx| cx.map(|v: [u32; 3]| middle(v.map(low))),
+        Op::VMadU16 | Op::VMadI16 | Op::VMadOpselU16 | Op::VMadOpselI16 => {
+            |cx| cx.map(|[a, b, c]| low(a.wrapping_mul(b).wrapping_add(c)))
+        }
         Op::VCvtF16U16 => |cx| cx.map(|[a]| half_nearest(low(a) as i32 as f32)),
         Op::VCvtF16I16 => |cx| cx.map(|[a]| half_nearest(signed(a) as f32)),
         _ => return None,
@@ -203,8 +232,10 @@ fn saturated(op: Op) -> Option<Run> {
         Op::VAddU16 => |cx| cx.map(|[a, b]| unsigned(u(a) + u(b))),
         Op::VSubU16 => |cx| cx.map(|[a, b]| unsigned(u(a) - u(b))),
         Op::VSubrevU16 => |cx| cx.map(|[a, b]| unsigned(u(b) - u(a))),
-        Op::VMadU16 => |cx| cx.map(|[a, b, c]| unsigned(u(a) * u(b) + u(c))),
-        Op::VMadI16 => |cx| cx.map(|[a, b, c]| sat(i(a) * i(b) + i(c), -0x8000, 0x7fff)),
+        Op::VAddI16 => |cx| cx.map(|[a, b]| sat(i(a) + i(b), -0x8000, 0x7fff)),
+        Op::VSubI16 => |cx| cx.map(|[a, b]| sat(i(a) - i(b), -0x8000, 0x7fff)),
+        Op::VMadU16 | Op::VMadOpselU16 => |cx| cx.map(|[a, b, c]| unsigned(u(a) * u(b) + u(c))),
+        Op::VMadI16 | Op::VMadOpselI16 => |cx| cx.map(|[a, b, c]| sat(i(a) * i(b) + i(c), -0x8000, 0x7fff)),
         _ => return None,
     };
     Some(run)
@@ -217,14 +248,29 @@ pub(super) fn find(op: Op) -> Option<Run> {
         Op::VSubF16 => |cx| cx.f16(|[a, b]| a - b),
         Op::VSubrevF16 => |cx| cx.f16(|[a, b]| b - a),
         Op::VMulF16 => |cx| cx.f16(|[a, b]| a * b),
-        Op::VFmaF16 => |cx| cx.f16(|[a, b, c]| add_odd32(a * b, c)),
-        Op::VMadF16 | Op::VMadmkF16 | Op::VMadakF16 => |cx| cx.f16_flushing(mad),
+        Op::VFmaF16 | Op::VFmaOpselF16 => |cx| cx.f16(|[a, b, c]| add_odd32(a * b, c)),
+        Op::VMadF16 | Op::VMadOpselF16 | Op::VMadmkF16 | Op::VMadakF16 => |cx| cx.f16_flushing(mad),
         Op::VMacF16 => |cx| {
             cx.src[2] = Src::Row(cx.dst);
             cx.f16_flushing(mad);
         },
         Op::VMinF16 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, false, ieee)),
         Op::VMaxF16 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, true, ieee)),
+        Op::VMin3F16 => {
+            |cx| cx.map_ieee(|[a, b, c], ieee| minimum(minimum(a, b, false, ieee), c, false, ieee))
+        }
+        Op::VMax3F16 => |cx| cx.map_ieee(|[a, b, c], ieee| minimum(minimum(a, b, true, ieee), c, true, ieee)),
+        Op::VMed3F16 => |cx| cx.map_ieee(|[a, b, c], ieee| median(a, b, c, ieee)),
+        // As it stands: nothing is flushed or quieted.
+        Op::VPackB32F16 => |cx| cx.map_float(|[a, b]| low(a) | low(b) << 16),
+        Op::VCvtPknormI16F16 => |cx| {
+            cx.f16_values(|[a, b]| normalized(a, -1.0, 32767.0) | normalized(b, -1.0, 32767.0) << 16);
+        },
+        Op::VCvtPknormU16F16 => |cx| {
+            cx.f16_values(|[a, b]| normalized(a, 0.0, 65535.0) | normalized(b, 0.0, 65535.0) << 16);
+        },
+        Op::VCvtNormI16F16 => |cx| cx.f16_values(|[a]| normalized(a, -1.0, 32767.0)),
+        Op::VCvtNormU16F16 => |cx| cx.f16_values(|[a]| normalized(a, 0.0, 65535.0)),
         Op::VFloorF16 => |cx| cx.f16(|[a]| num::floor32(a)),
         Op::VCeilF16 => |cx| cx.f16(|[a]| num::ceil32(a)),
         Op::VTruncF16 => |cx| cx.f16(|[a]| num::trunc32(a)),
@@ -252,7 +298,7 @@ pub(super) fn find(op: Op) -> Option<Run> {
                 if a & 0x7fff > 0x7c00 { a | 0x200 } else { out }
             });
         },
-        Op::VDivFixupF16 => |cx| cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n)),
+        Op::VDivFixupF16 | Op::VDivFixupOpselF16 => |cx| cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n)),
         Op::VRcpF16 => |cx| cx.f16(|[a]| 1.0 / a),
         Op::VSqrtF16 => |cx| cx.f16(|[a]| a.sqrt()),
         Op::VRsqF16 => |cx| cx.f16_exact(|[a]| 1.0 / a.sqrt()),

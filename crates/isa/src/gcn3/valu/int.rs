@@ -2,7 +2,9 @@
 //! results saturate instead of wrapping.
 
 use super::super::op::Op;
-use super::row_engine::{Cx, Run};
+use super::dot::{dot as elements_of, dot_integer};
+use super::eight::{bf8_value, fp8_value};
+use super::row_engine::{Cx, Run, Src};
 
 #[inline(always)]
 fn sext24(v: u32) -> i32 {
@@ -142,7 +144,87 @@ pub(super) fn find(op: Op) -> Option<Run> {
                 sat(a) | sat(b) << 16
             })
         },
-        _ => return adding(op).or_else(|| multiplying(op)).or_else(|| sums(op)),
+        _ => return adding(op).or_else(|| multiplying(op)).or_else(|| sums(op)).or_else(|| combined(op)),
+    };
+    Some(run)
+}
+
+/// A dot product that is added to the destination.
+fn dot(cx: &mut Cx, op: Op) {
+    let Some(elements) = elements_of(op) else { return };
+    cx.src[2] = Src::Row(cx.dst);
+    let clamp = cx.clamp;
+    cx.map(move |[a, b, c]| dot_integer(elements, a, b, c, clamp));
+}
+
+/// Two 8-bit floats as f32.
+fn pair(a: u64, value: fn(u8) -> f32) -> ([u32; 4], bool) {
+    ([value(a as u8).to_bits(), value((a >> 8) as u8).to_bits(), 0, 0], false)
+}
+
+/// What gfx9 added: two operations in one, additions without carry, and moves.
+fn combined(op: Op) -> Option<Run> {
+    let run: Run = match op {
+        Op::VXnorB32 => |cx| cx.map(|[a, b]| !(a ^ b)),
+        Op::VXadU32 => |cx| cx.map(|[a, b, c]| (a ^ b).wrapping_add(c)),
+        Op::VLshlAddU32 => |cx| cx.map(|[a, n, c]| (a << (n & 31)).wrapping_add(c)),
+        Op::VAddLshlU32 => |cx| cx.map(|[a, b, n]| a.wrapping_add(b) << (n & 31)),
+        Op::VAdd3U32 => |cx| cx.map(|[a, b, c]| a.wrapping_add(b).wrapping_add(c)),
+        Op::VLshlOrB32 => |cx| cx.map(|[a, n, c]| a << (n & 31) | c),
+        Op::VAndOrB32 => |cx| cx.map(|[a, b, c]| a & b | c),
+        Op::VOr3B32 => |cx| cx.map(|[a, b, c]| a | b | c),
+        Op::VLshlAddU64 => |cx| {
+            cx.slow(2, |_, [a, n, c]| {
+                let sum = (a << (n & 7)).wrapping_add(c);
+                ([sum as u32, (sum >> 32) as u32, 0, 0], false)
+            });
+        },
+        Op::VMovB64 => |cx| cx.slow(2, |_, [a, _, _]| ([a as u32, (a >> 32) as u32, 0, 0], false)),
+        Op::VDot2cI32I16 => |cx| dot(cx, Op::VDot2cI32I16),
+        Op::VDot4cI32I8 => |cx| dot(cx, Op::VDot4cI32I8),
+        Op::VDot8cI32I4 => |cx| dot(cx, Op::VDot8cI32I4),
+        Op::VCvtPkF32Fp8 => |cx| cx.slow(2, |_, [a, _, _]| pair(a, fp8_value)),
+        Op::VCvtPkF32Bf8 => |cx| cx.slow(2, |_, [a, _, _]| pair(a, bf8_value)),
+        Op::VSatPkU8I16 => |cx| {
+            cx.map(|[a]| {
+                let sat = |v: u32| (v as i16).clamp(0, 255) as u32;
+                sat(a) | sat(a >> 16) << 8
+            })
+        },
+        Op::VAddNcU32 => |cx| match cx.clamp {
+            false => cx.map(|[a, b]| a.wrapping_add(b)),
+            true => cx.map(|[a, b]| a.saturating_add(b)),
+        },
+        Op::VSubNcU32 => |cx| match cx.clamp {
+            false => cx.map(|[a, b]| a.wrapping_sub(b)),
+            true => cx.map(|[a, b]| a.saturating_sub(b)),
+        },
+        Op::VSubrevNcU32 => |cx| match cx.clamp {
+            false => cx.map(|[a, b]| b.wrapping_sub(a)),
+            true => cx.map(|[a, b]| b.saturating_sub(a)),
+        },
+        Op::VAddI32 => |cx| match cx.clamp {
+            false => cx.map(|[a, b]| a.wrapping_add(b)),
+            true => cx.map(|[a, b]| (a as i32).saturating_add(b as i32) as u32),
+        },
+        Op::VSubI32 => |cx| match cx.clamp {
+            false => cx.map(|[a, b]| a.wrapping_sub(b)),
+            true => cx.map(|[a, b]| (a as i32).saturating_sub(b as i32) as u32),
+        },
+        Op::VMadU32U16 => |cx| match cx.clamp {
+            false => cx.map(|[a, b, c]| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c)),
+            true => cx.map(|[a, b, c]| ((a & 0xffff) * (b & 0xffff)).saturating_add(c)),
+        },
+        Op::VMadI32I16 => |cx| {
+            fn product(a: u32, b: u32) -> i32 {
+                i32::from(a as i16) * i32::from(b as i16)
+            }
+            match cx.clamp {
+                false => cx.map(|[a, b, c]| product(a, b).wrapping_add(c as i32) as u32),
+                true => cx.map(|[a, b, c]| product(a, b).saturating_add(c as i32) as u32),
+            }
+        },
+        _ => return None,
     };
     Some(run)
 }

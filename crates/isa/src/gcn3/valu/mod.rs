@@ -6,13 +6,17 @@ mod bound;
 mod compare;
 mod cross;
 mod div;
+mod dot;
 mod double;
+mod eight;
 mod float;
 mod half;
 mod int;
+mod matrix;
 mod moved;
 mod num;
 mod operation;
+mod packed;
 mod prepare;
 mod row_engine;
 mod source;
@@ -24,6 +28,7 @@ mod wide;
 
 pub(super) use bound::Vector;
 pub(super) use moved::Moved;
+pub(super) use num::{half_from_f64, half_to_f64};
 
 use super::inst::{Format, Inst, NO_SDST};
 use super::op::Op;
@@ -38,7 +43,14 @@ use row_engine::{Cx, LANES, Src};
 pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
     let lanes = lanes & first_lanes(regs.v.lanes());
     let whole = regs.v.chunks_per_row() * CHUNK == LANES;
-    if matches!(inst.format, Format::Sdwa | Format::Dpp) || inst.omod != 0 || inst.clamp() || !whole {
+    if inst.format == Format::Vop3p {
+        return packed::execute(inst, regs, lanes);
+    }
+    if let Some(op) = packed::accumulating(inst.op) {
+        return packed::accumulate(inst, op, regs, lanes);
+    }
+    let moved = matches!(inst.format, Format::Sdwa | Format::Dpp);
+    if moved || inst.omod != 0 || inst.clamp() || !whole || operation::selects_halves(inst) {
         return prepare::execute(inst, regs, lanes);
     }
     let entry = inst.entry();

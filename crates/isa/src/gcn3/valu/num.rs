@@ -142,14 +142,14 @@ pub(super) fn f32_odd(x: f64) -> f32 {
     f32::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(step) } else { bits })
 }
 
-pub(super) fn half_to_f64(h: u16) -> f64 {
+pub(in super::super) fn half_to_f64(h: u16) -> f64 {
     half_value(h.into()).into()
 }
 
 pub(super) const NAN16: u16 = 0xfe00;
 
 /// Rounded to nearest even, or toward zero. A NaN keeps the top of its payload, quieted.
-pub(super) fn half_from_f64(x: f64, to_zero: bool) -> u16 {
+pub(in super::super) fn half_from_f64(x: f64, to_zero: bool) -> u16 {
     let bits = x.to_bits();
     let sign = (bits >> 48) as u16 & 0x8000;
     if x.is_nan() {

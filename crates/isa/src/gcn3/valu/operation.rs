@@ -3,7 +3,8 @@
 use super::super::inst::{Inst, NO_SDST};
 use super::super::op::Op;
 use super::super::operand::{Operand, Ty, sreg};
-use super::super::state::Regs;
+use super::super::state::{Regs, window_value};
+use super::super::table::Halves;
 use super::row_engine::{Cx, Run, Src};
 use super::{double, float, half, int};
 use crate::{Mask, Trap};
@@ -42,6 +43,11 @@ pub(super) fn sign_bit(ty: Ty) -> u32 {
     if ty.bits() == 16 { 1 << 15 } else { 1 << 31 }
 }
 
+/// Whether halves of operands are selected, or half of the destination stays as it is.
+pub(super) fn selects_halves(inst: &Inst) -> bool {
+    inst.entry().halves != Halves::Whole || inst.keeps_half()
+}
+
 /// Whether abs and neg stand only where the row engine applies them itself.
 #[inline(always)]
 pub(super) fn modifiers_in_place(inst: &Inst) -> bool {
@@ -57,21 +63,24 @@ pub(super) fn modifiers_in_place(inst: &Inst) -> bool {
 /// Row of a vector register operand; an error if the wave has no such registers.
 #[inline(always)]
 pub(super) fn vector_row(inst: &Inst, regs: &mut Regs, operand: Operand, ty: Ty) -> Result<usize, Trap> {
-    let Operand::Vgpr(first) = operand else {
-        return Err(bad_operand(inst, operand));
+    let first = match operand {
+        Operand::Vgpr(first) => usize::from(first),
+        Operand::Agpr(first) => regs.vgprs as usize + usize::from(first),
+        _ => return Err(bad_operand(inst, operand)),
     };
     let per_row = regs.v.chunks_per_row();
-    let end = (usize::from(first) + usize::from(ty.dwords())) * per_row;
+    let end = (first + usize::from(ty.dwords())) * per_row;
     if end > regs.v.chunks_mut().len() {
         return Err(bad_operand(inst, operand));
     }
-    Ok(first.into())
+    Ok(first)
 }
 
 #[cold]
 pub(super) fn bad_operand(inst: &Inst, operand: Operand) -> Trap {
     let name = inst.op.name();
     Trap::Other(match operand {
+        Operand::Agpr(n) => format!("{name}: a{n} is beyond the accumulators of this wave"),
         Operand::Vgpr(n) => format!("{name}: v{n} is beyond the vector registers of this wave"),
         Operand::LdsDirect => format!("{name}: reading LDS directly as an operand is not supported"),
         _ => format!("{name}: operand {operand:?} is not one a vector operation can use there"),
@@ -82,12 +91,13 @@ pub(super) fn bad_operand(inst: &Inst, operand: Operand) -> Trap {
 #[inline(always)]
 pub(super) fn resolve(inst: &Inst, regs: &mut Regs, i: usize, ty: Ty) -> Result<Src<'static>, Trap> {
     Ok(match inst.src[i] {
-        Operand::Vgpr(_) => Src::Row(vector_row(inst, regs, inst.src[i], ty)?),
+        Operand::Vgpr(_) | Operand::Agpr(_) => Src::Row(vector_row(inst, regs, inst.src[i], ty)?),
         Operand::Sgpr(n) if ty.dwords() == 1 => Src::Splat(regs.s[usize::from(n & 127)].into()),
         Operand::Sgpr(n) => Src::Splat(regs.pair(n)),
         Operand::VccZ => Src::Splat((regs.vcc() == 0).into()),
         Operand::ExecZ => Src::Splat((regs.exec() == 0).into()),
         Operand::Scc => Src::Splat(regs.scc.into()),
+        Operand::Window(window) => Src::Splat(window_value(window, ty.dwords())),
         operand => Src::Splat(operand.constant(ty).ok_or_else(|| bad_operand(inst, operand))?),
     })
 }

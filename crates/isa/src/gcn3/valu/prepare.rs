@@ -3,10 +3,11 @@
 
 use super::super::inst::{Dpp, DppCtrl, Format, Inst, NO_SDST, Sdwa, Sel, Unused, omod};
 use super::super::op::Op;
-use super::super::operand::{Operand, Ty};
+use super::super::operand::Ty;
 use super::super::state::{Regs, mode};
+use super::super::table::Halves;
 use super::num::{flush16, half_from_f64, half_to_f64};
-use super::operation::{bad_operand, check_rounding, resolve, run, sign_bit, vector_row, write_condition};
+use super::operation::{check_rounding, resolve, run, sign_bit, vector_row, write_condition};
 use super::row_engine::{Cx, LANES, Row, Src};
 use super::wide::flush64;
 use super::{compare, cross};
@@ -43,6 +44,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
     check_rounding(inst, regs.mode)?;
     let entry = inst.entry();
     let sdwa = inst.sdwa();
+    let halves = entry.halves == Halves::One && inst.format == Format::Vop3;
     let mut small = Small([[0; LANES]; ROWS]);
     let mut mask_in = if matches!(inst.op, Op::VDivFmasF32 | Op::VDivFmasF64) { regs.vcc() } else { 0 };
     for (i, row) in SOURCE.into_iter().enumerate() {
@@ -64,6 +66,9 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
         if let (Some(sdwa), 0..2) = (&sdwa, i) {
             let (sel, sext) = (sdwa.src_sel[i], sdwa.sext[i]);
             small.change(row, |v| select(v, sel, sext));
+        }
+        if halves && inst.op_sel().0 >> i & 1 == 1 && entry.src[i].bits() == 16 {
+            small.change(row, |v| v >> 16);
         }
         let (abs, neg) = (inst.abs >> i & 1 == 1, inst.neg >> i & 1 == 1);
         if (abs || neg) && entry.src[i] != Ty::Mask {
@@ -101,9 +106,8 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
     run(inst, &mut cx)?;
     let carry = cx.mask_out;
     finish(inst, &mut small, regs.mode, lanes);
-    let Operand::Vgpr(first) = inst.dst else {
-        return Err(bad_operand(inst, inst.dst));
-    };
+    let first = vector_row(inst, regs, inst.dst, entry.dst)?;
+    let keeps = inst.keeps_half().then(|| if halves { inst.op_sel().0 >> 3 } else { 0 });
     for (d, before) in before.iter().enumerate().take(dwords) {
         let out = &mut small.0[DST + d];
         if let Some(sdwa) = &sdwa {
@@ -111,7 +115,12 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
                 *v = merge(*v, *old, sdwa);
             }
         }
-        regs.v.blend(usize::from(first) + d, lanes, out);
+        if let Some(high) = keeps {
+            for (v, old) in out.iter_mut().zip(before) {
+                *v = if high == 1 { *v << 16 | *old & 0xffff } else { *v & 0xffff | *old & 0xffff_0000 };
+            }
+        }
+        regs.v.blend(first + d, lanes, out);
     }
     if inst.sdst != NO_SDST {
         regs.set_pair(inst.sdst, carry);
@@ -155,24 +164,26 @@ pub(super) fn source_lane(ctrl: DppCtrl, lane: usize) -> Option<usize> {
         DppCtrl::RowHalfMirror => Some((lane & !7) + 7 - (lane & 7)),
         DppCtrl::RowBcast15 => row.checked_sub(1),
         DppCtrl::RowBcast31 => (lane >= 32).then_some(31),
+        DppCtrl::RowNewBcast(n) => Some(row + usize::from(n)),
     }
 }
 
 /// Moves the first source between lanes; returns the lanes that are written. Lanes whose source does not
 /// exist or is not active read zero with bound_ctrl and keep their destination without.
 fn move_lanes(small: &mut Small, dpp: &Dpp, lanes: Mask, count: usize) -> Mask {
-    let before = small.0[SOURCE[0]];
+    let (before, high) = (small.0[SOURCE[0]], small.0[SOURCE[0] + 1]);
     let mut written = 0;
     for lane in bits(lanes) {
         let lane = lane as usize;
         let bank = dpp.bank_mask >> (lane >> 2 & 3) & dpp.row_mask >> (lane >> 4 & 3) & 1 == 1;
         let from = source_lane(dpp.ctrl, lane).filter(|&from| from < count && lanes >> from & 1 == 1);
-        let v = match from {
-            Some(from) => before[from],
-            None if dpp.bound_ctrl => 0,
+        let (v, h) = match from {
+            Some(from) => (before[from], high[from]),
+            None if dpp.bound_ctrl => (0, 0),
             None => continue,
         };
         small.set(SOURCE[0], lane, v);
+        small.set(SOURCE[0] + 1, lane, h);
         written |= u64::from(bank) << lane;
     }
     written

@@ -1,31 +1,27 @@
 //! Random instructions from the table: every operation in every form it has, with operands of every
 //! kind that may stand in each place. Deterministic.
 
+use super::memory::{ds, flat, mimg, mubuf, smem};
+pub use super::random::Lcg;
+use super::random::*;
 use wb_isa::gcn3::*;
 
-/// A linear congruential generator: small, seeded, the same on every machine.
-pub struct Lcg(pub u64);
-
-impl Lcg {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let x = self.0;
-        (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ x >> 32
+/// Every encoding of an operation in a generation.
+pub fn forms(gcn: Gcn, entry: &Entry) -> Vec<Format> {
+    use wb_isa::gcn3::table::{modifier, segment};
+    if entry.format == Format::Flat && gcn > Gcn::Gfx8 {
+        let all = [
+            (segment::FLAT, Format::Flat),
+            (segment::GLOBAL, Format::Global),
+            (segment::SCRATCH, Format::Scratch),
+        ];
+        return all.into_iter().filter(|s| entry.forms & s.0 != 0).map(|s| s.1).collect();
     }
-
-    pub fn below(&mut self, n: u32) -> u32 {
-        (self.next() >> 16) as u32 % n
-    }
-
-    fn one_in(&mut self, n: u32) -> bool {
-        self.below(n) == 0
-    }
-}
-
-/// Every encoding of an operation.
-pub fn forms(entry: &Entry) -> Vec<Format> {
-    use wb_isa::gcn3::table::modifier;
     let mut forms = vec![entry.format];
+    let vector = matches!(entry.format, Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3);
+    if !vector {
+        return forms;
+    }
     if entry.format != Format::Vop3 && entry.forms & modifier::E64 != 0 {
         forms.push(Format::Vop3);
     }
@@ -39,8 +35,8 @@ pub fn forms(entry: &Entry) -> Vec<Format> {
 }
 
 /// A random instruction of this operation in this form, canonical: it decodes to itself.
-pub fn instruction(rng: &mut Lcg, entry: &'static Entry, format: Format) -> Inst {
-    let mut inst = Inst::new(entry.op, format);
+pub fn instruction(rng: &mut Lcg, gcn: Gcn, entry: &'static Entry, format: Format) -> Inst {
+    let mut inst = Inst::of(gcn, entry.op, format);
     match format {
         Format::Sop1 | Format::Sop2 | Format::Sopc => scalar(rng, &mut inst),
         Format::Sopk => sopk(rng, &mut inst),
@@ -50,37 +46,33 @@ pub fn instruction(rng: &mut Lcg, entry: &'static Entry, format: Format) -> Inst
         Format::Sdwa => sdwa(rng, &mut inst),
         Format::Dpp => dpp(rng, &mut inst),
         Format::Vop3 => vop3(rng, &mut inst),
+        Format::Vop3p => vop3p(rng, &mut inst),
         Format::Ds => ds(rng, &mut inst),
-        Format::Flat => flat(rng, &mut inst),
+        Format::Flat | Format::Global | Format::Scratch => flat(rng, &mut inst),
         Format::Mubuf => mubuf(rng, &mut inst),
         Format::Mimg => mimg(rng, &mut inst),
+    }
+    if gcn >= Gcn::Gfx90a {
+        align(&mut inst);
     }
     inst.size = 4 * encode(&inst).len() as u8;
     inst
 }
 
-fn vgpr(rng: &mut Lcg, dwords: u8) -> Operand {
-    Operand::Vgpr(rng.below(257 - u32::from(dwords.max(1))) as u8)
-}
-
-fn sgpr(rng: &mut Lcg, dwords: u8) -> Operand {
-    let named: &[u8] = match dwords {
-        1 => &[102, 103, 106, 107, 108, 109, 110, 111, 112, 119, 123, 124, 126, 127],
-        2 => &[102, 106, 108, 110, 112, 118, 122, 126],
-        4 => &[112, 116, 120],
-        8 => &[112, 116],
-        _ => &[],
+/// Vector tuples begin at even registers where accumulators are in the same file.
+fn align(inst: &mut Inst) {
+    let even = |operand: Operand, dwords: u8| match operand {
+        Operand::Vgpr(n) if dwords > 1 => Operand::Vgpr(n & !1),
+        Operand::Agpr(n) if dwords > 1 => Operand::Agpr(n & !1),
+        other => other,
     };
-    if !named.is_empty() && rng.one_in(4) {
-        return Operand::Sgpr(named[rng.below(named.len() as u32) as usize]);
+    inst.dst = even(inst.dst, inst.dst_dwords());
+    for i in 0..3 {
+        inst.src[i] = even(inst.src[i], inst.src_dwords(i));
     }
-    let align = dwords.clamp(1, 4).next_power_of_two();
-    let places = (102 - u32::from(dwords)) / u32::from(align) + 1;
-    Operand::Sgpr(rng.below(places) as u8 * align)
-}
-
-fn random_flags(rng: &mut Lcg, flags: &[u16]) -> u16 {
-    flags.iter().filter(|_| rng.one_in(4)).sum()
+    if matches!(inst.format, Format::Sdwa | Format::Dpp) {
+        inst.imm = encode(inst)[1] as i32;
+    }
 }
 
 /// A literal no inline constant has the value of.
@@ -150,6 +142,16 @@ fn scalar(rng: &mut Lcg, inst: &mut Inst) {
     if inst.op == Op::SSetGprIdxOn {
         inst.src[0] = sgpr(rng, 1);
     }
+    if inst.gcn > Gcn::Gfx8 && matches!(inst.op, Op::SMovB32 | Op::SMovB64 | Op::SAndB64 | Op::SAddU32) {
+        window(rng, inst);
+    }
+}
+
+/// From gfx9 on: where memories lie.
+fn window(rng: &mut Lcg, inst: &mut Inst) {
+    if rng.one_in(3) {
+        inst.src[0] = Operand::Window(Window::ALL[rng.below(5) as usize]);
+    }
 }
 
 fn sopk(rng: &mut Lcg, inst: &mut Inst) {
@@ -177,34 +179,6 @@ fn sopp(rng: &mut Lcg, inst: &mut Inst) {
     };
 }
 
-fn smem(rng: &mut Lcg, inst: &mut Inst) {
-    let entry = inst.entry();
-    if entry.dst != Ty::None {
-        inst.dst = sgpr(rng, entry.dst.dwords());
-        while matches!(inst.dst, Operand::Sgpr(124..)) {
-            inst.dst = sgpr(rng, entry.dst.dwords());
-        }
-    }
-    if entry.src[0] != Ty::None {
-        inst.src[0] = sgpr(rng, entry.src[0].dwords());
-        if rng.one_in(3) {
-            inst.src[1] = if entry.dst_read { Operand::M0 } else { sgpr(rng, 1) };
-        } else {
-            inst.imm = (rng.next() as u32 >> rng.below(18) & 0xf_ffff) as i32;
-        }
-        inst.flags = random_flags(rng, &[flag::GLC]);
-    }
-}
-
-fn vector_dst(rng: &mut Lcg, inst: &mut Inst) {
-    let entry = inst.entry();
-    if entry.scalar_dst {
-        inst.dst = sgpr(rng, 1);
-    } else if entry.dst != Ty::None {
-        inst.dst = vgpr(rng, entry.dst.dwords());
-    }
-}
-
 fn short(rng: &mut Lcg, inst: &mut Inst) {
     short_operands(rng, inst);
     let entry = inst.entry();
@@ -215,7 +189,11 @@ fn short(rng: &mut Lcg, inst: &mut Inst) {
         let scalars = plain && inst.op != Op::VMovreldB32;
         inst.src[0] = match rng.below(20) {
             _ if only_vector => vgpr(rng, 1),
-            0 if entry.src[0].dwords() == 1 && plain && !matches!(entry.format, Format::Vopc) => {
+            0 if entry.src[0].dwords() == 1
+                && plain
+                && !matches!(entry.format, Format::Vopc)
+                && inst.gcn < Gcn::Gfx90a =>
+            {
                 lds(entry.op)
             }
             _ if entry.src[2] == Ty::Mask || !scalars => match source(rng, entry.src[0], true, false) {
@@ -224,6 +202,15 @@ fn short(rng: &mut Lcg, inst: &mut Inst) {
             },
             _ => source(rng, entry.src[0], true, plain),
         };
+        if inst.gcn > Gcn::Gfx8 && inst.op == Op::VMovB32 {
+            window(rng, inst);
+        }
+        if matches!(inst.op, Op::VSwapB32 | Op::VAccvgprMovB32) {
+            inst.src[0] = vgpr(rng, 1);
+        }
+        if entry.acc_dst {
+            (inst.dst, inst.src[0]) = (accumulator(inst.dst), accumulator(inst.src[0]));
+        }
     }
 }
 
@@ -266,6 +253,10 @@ fn sdwa(rng: &mut Lcg, inst: &mut Inst) {
     short_operands(rng, inst);
     let entry = inst.entry();
     inst.src[0] = vgpr(rng, 1);
+    let gfx9 = inst.gcn > Gcn::Gfx8;
+    if gfx9 {
+        sdwa_scalars(rng, inst);
+    }
     let mut c = rng.below(7) << 16;
     if entry.format != Format::Vopc {
         c |= rng.below(7) << 8 | rng.below(3) << 11;
@@ -285,18 +276,44 @@ fn sdwa(rng: &mut Lcg, inst: &mut Inst) {
             c |= 1 << [19, 27][i];
         }
     }
-    inst.flags = random_flags(rng, &[flag::CLAMP]);
-    let Operand::Vgpr(n) = inst.src[0] else { unreachable!() };
-    inst.imm = (c | u32::from(n)) as i32;
+    if !gfx9 || entry.format != Format::Vopc {
+        inst.flags = random_flags(rng, &[flag::CLAMP]);
+    }
+    if entry.selects_source_only() {
+        c = c & !0xf8_1f00 | 0x600;
+    }
+    if gfx9 && (entry.dst.is_float() || entry.selects_source_only()) && rng.one_in(3) {
+        inst.omod = rng.below(4) as u8;
+    }
+    inst.imm = c as i32;
     inst.imm = encode(inst)[1] as i32;
+}
+
+/// From gfx9 on a source of SDWA may be scalar, and comparisons write any pair.
+fn sdwa_scalars(rng: &mut Lcg, inst: &mut Inst) {
+    let entry = inst.entry();
+    // VCC is a scalar already.
+    let free = entry.src[2] != Ty::Mask;
+    match rng.below(4) {
+        0 if free => inst.src[0] = sgpr(rng, 1),
+        1 if free && entry.format != Format::Vop1 => inst.src[1] = sgpr(rng, 1),
+        _ => {}
+    }
+    if entry.format == Format::Vopc && rng.one_in(2) {
+        inst.dst = sgpr(rng, 2);
+    }
 }
 
 fn dpp(rng: &mut Lcg, inst: &mut Inst) {
     short_operands(rng, inst);
     let entry = inst.entry();
-    inst.src[0] = vgpr(rng, 1);
+    inst.src[0] = vgpr(rng, entry.src[0].dwords());
     let ctrl = loop {
-        let value = if rng.one_in(2) { rng.below(256) } else { 256 + rng.below(72) };
+        let mut value = if rng.one_in(2) { rng.below(256) } else { 256 + rng.below(72) };
+        let wide = entry.src[0].dwords() == 2 || entry.dst.dwords() == 2;
+        if inst.gcn >= Gcn::Gfx90a && (wide || rng.one_in(6)) {
+            value = 0x150 + rng.below(16);
+        }
         if DppCtrl::from_bits(value).is_some() {
             break value;
         }
@@ -374,6 +391,91 @@ fn vop3(rng: &mut Lcg, inst: &mut Inst) {
     if entry.mods & modifier::OMOD != 0 && rng.one_in(4) {
         inst.omod = rng.below(4) as u8;
     }
+    if entry.halves == Halves::One && rng.one_in(2) {
+        let used = ((1 << entry.selected_sources()) - 1) | 8;
+        inst.imm = (rng.next() as u32 & used) as i32;
+    }
+}
+
+fn vop3p(rng: &mut Lcg, inst: &mut Inst) {
+    use wb_isa::gcn3::table::modifier;
+    let entry = inst.entry();
+    inst.dst = vgpr(rng, entry.dst.dwords());
+    let sources = entry.src.iter().filter(|ty| **ty != Ty::None).count();
+    if entry.halves == Halves::Blocks {
+        return matrix(rng, inst);
+    }
+    let mut scalar = None;
+    for i in 0..sources {
+        let ty = entry.src[i];
+        inst.src[i] = source(rng, ty, true, false);
+        if reads_scalar(inst.src[i]) {
+            match scalar {
+                Some(other) if other != inst.src[i] => inst.src[i] = vgpr(rng, ty.dwords()),
+                _ => scalar = Some(inst.src[i]),
+            }
+        }
+    }
+    if entry.halves == Halves::Moved {
+        if entry.acc_src {
+            inst.src[0] = accumulator(vgpr(rng, 1));
+        } else {
+            inst.dst = accumulator(inst.dst);
+            if inst.gcn < Gcn::Gfx90a && reads_scalar(inst.src[0]) {
+                inst.src[0] = vgpr(rng, 1);
+            }
+        }
+        return;
+    }
+    let used = (1u32 << sources) - 1;
+    let usual = if entry.halves == Halves::Packed { used } else { 0 };
+    let whole = entry.name.starts_with("v_dot") && inst.gcn >= Gcn::Gfx940;
+    let (low, high) = match rng.below(2) {
+        _ if whole => (0, usual),
+        0 => (0, usual),
+        _ => (rng.next() as u32 & used, rng.next() as u32 & used),
+    };
+    inst.imm = (low | high << 4) as i32;
+    inst.neg = bits(rng, entry.mods >> 3 & 7);
+    inst.abs = bits(rng, entry.mods & 7);
+    if entry.mods & modifier::CLAMP != 0 {
+        inst.flags = random_flags(rng, &[flag::CLAMP]);
+    }
+}
+
+fn matrix(rng: &mut Lcg, inst: &mut Inst) {
+    let entry = inst.entry();
+    for i in 0..3 {
+        inst.src[i] = vgpr(rng, entry.src[i].dwords());
+    }
+    for i in 0..2 {
+        if rng.one_in(2) {
+            inst.src[i] = accumulator(inst.src[i]);
+        }
+    }
+    let accumulates = inst.gcn < Gcn::Gfx90a || rng.one_in(2);
+    if !entry.dst_read && inst.gcn >= Gcn::Gfx90a && rng.one_in(4) {
+        inst.src[2] = match rng.below(3) {
+            0 => Operand::InlineFloat(InlineFloat::ALL[rng.below(8) as usize]),
+            _ => Operand::InlineInt(rng.below(81) as i8 - 16),
+        };
+    }
+    if accumulates {
+        inst.dst = accumulator(inst.dst);
+        if !entry.dst_read {
+            inst.src[2] = accumulator(inst.src[2]);
+        }
+    }
+    if rng.one_in(2) {
+        let permuted = if entry.dst_read { 0 } else { rng.below(8) };
+        inst.imm = (rng.below(8) | rng.below(16) << 3 | permuted << 7) as i32;
+    }
+    // Results must not lie half over what is added.
+    if entry.dst.dwords() > 4
+        && let Operand::Vgpr(_) | Operand::Agpr(_) = inst.src[2]
+    {
+        inst.src[2] = if entry.dst_read { Operand::Vgpr(3) } else { inst.dst };
+    }
 }
 
 /// A scalar pair a carry is read from; LLVM does not want exec there.
@@ -387,96 +489,5 @@ fn lane_mask(rng: &mut Lcg) -> Operand {
 }
 
 fn reads_scalar(operand: Operand) -> bool {
-    matches!(operand, Operand::Sgpr(_) | Operand::VccZ | Operand::ExecZ | Operand::Scc)
-}
-
-fn ds(rng: &mut Lcg, inst: &mut Inst) {
-    let entry = inst.entry();
-    vector_dst(rng, inst);
-    for i in 0..3 {
-        if entry.src[i] != Ty::None {
-            inst.src[i] = vgpr(rng, entry.src[i].dwords());
-        }
-    }
-    if inst.op == Op::DsNop {
-        return;
-    }
-    if rng.below(3) > 0 {
-        inst.imm = (rng.next() as u32 >> rng.below(16) & 0xffff) as i32;
-    }
-    let lane_only = matches!(inst.op, Op::DsSwizzleB32 | Op::DsPermuteB32 | Op::DsBpermuteB32);
-    if entry.gds_only {
-        inst.flags = flag::GDS;
-    } else if !lane_only {
-        inst.flags = random_flags(rng, &[flag::GDS]);
-    }
-}
-
-fn flat(rng: &mut Lcg, inst: &mut Inst) {
-    let entry = inst.entry();
-    inst.flags = random_flags(rng, &[flag::GLC, flag::SLC]);
-    if entry.dst != Ty::None && (!entry.atomic || inst.has(flag::GLC)) {
-        inst.dst = vgpr(rng, entry.dst.dwords());
-    }
-    for i in 0..2 {
-        if entry.src[i] != Ty::None {
-            inst.src[i] = vgpr(rng, entry.src[i].dwords());
-        }
-    }
-}
-
-fn mubuf(rng: &mut Lcg, inst: &mut Inst) {
-    let entry = inst.entry();
-    if entry.src[1] == Ty::None {
-        return;
-    }
-    inst.imm = (rng.below(3).min(1) * (rng.next() as u32 >> rng.below(12) & 0xfff)) as i32;
-    inst.flags = random_flags(rng, &[flag::GLC, flag::SLC]);
-    let to_lds = matches!(
-        inst.op,
-        Op::BufferLoadUbyte
-            | Op::BufferLoadSbyte
-            | Op::BufferLoadUshort
-            | Op::BufferLoadSshort
-            | Op::BufferLoadDword
-            | Op::BufferLoadFormatX
-    );
-    if inst.op == Op::BufferStoreLdsDword {
-        inst.flags |= flag::LDS;
-    } else {
-        inst.flags |= random_flags(rng, &[flag::OFFEN, flag::IDXEN]);
-        if to_lds && rng.one_in(6) {
-            inst.flags |= flag::LDS;
-        } else if entry.dst_written && !entry.atomic {
-            inst.flags |= random_flags(rng, &[flag::TFE]);
-        }
-        let address = inst.src_dwords(0);
-        if address > 0 {
-            inst.src[0] = vgpr(rng, address);
-        }
-        if !inst.has(flag::LDS) {
-            inst.dst = vgpr(rng, inst.dst_dwords());
-        }
-    }
-    inst.src[1] = sgpr(rng, 4);
-    inst.src[2] = match rng.below(3) {
-        0 => Operand::InlineInt(rng.below(65) as i8),
-        1 => sgpr(rng, 1),
-        _ => Operand::M0,
-    };
-}
-
-fn mimg(rng: &mut Lcg, inst: &mut Inst) {
-    let entry = inst.entry();
-    inst.imm = 1 + rng.below(15) as i32;
-    if entry.name.contains("gather4") {
-        inst.imm = 1 << rng.below(4);
-    }
-    inst.flags = random_flags(rng, &[flag::UNORM, flag::GLC, flag::SLC, flag::DA, flag::LWE]);
-    inst.dst = vgpr(rng, inst.dst_dwords());
-    inst.src[0] = vgpr(rng, inst.src_dwords(0));
-    inst.src[1] = sgpr(rng, 8);
-    if entry.src[2] != Ty::None {
-        inst.src[2] = sgpr(rng, 4);
-    }
+    matches!(operand, Operand::Sgpr(_) | Operand::VccZ | Operand::ExecZ | Operand::Scc | Operand::Window(_))
 }

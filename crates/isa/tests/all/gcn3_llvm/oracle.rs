@@ -43,7 +43,8 @@ impl Drop for TempDir {
 }
 
 /// Text of each instruction as llvm-objdump prints it; empty where it saw none at that address.
-pub fn objdump<'a>(instructions: impl Iterator<Item = &'a [u32]>) -> Vec<String> {
+pub fn objdump<'a>(cpu: &str, instructions: impl Iterator<Item = &'a [u32]>) -> Vec<String> {
+    let mcpu = format!("-mcpu={cpu}");
     let dir = TempDir::new();
     let (source, object) = (dir.0.join("a.s"), dir.0.join("a.o"));
     let mut text = String::from(".text\n");
@@ -58,20 +59,20 @@ pub fn objdump<'a>(instructions: impl Iterator<Item = &'a [u32]>) -> Vec<String>
     }
     std::fs::write(&source, text).unwrap();
     let out = Command::new(MC)
-        .args(["-triple=amdgcn-amd-amdhsa", "-mcpu=fiji", "-filetype=obj", "-o"])
+        .args(["-triple=amdgcn-amd-amdhsa", &mcpu, "-filetype=obj", "-o"])
         .arg(&object)
         .arg(&source)
         .output()
         .unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    let lines = dump(&object);
+    let lines = dump(cpu, &object);
     starts.iter().map(|a| lines.get(a).cloned().unwrap_or_default()).collect()
 }
 
 /// The disassembly of an object's .text by address.
-pub fn dump(object: &std::path::Path) -> std::collections::HashMap<u64, String> {
-    let out =
-        Command::new(OBJDUMP).args(["-d", "--mcpu=gfx803", "-j", ".text"]).arg(object).output().unwrap();
+pub fn dump(cpu: &str, object: &std::path::Path) -> std::collections::HashMap<u64, String> {
+    let mcpu = format!("--mcpu={cpu}");
+    let out = Command::new(OBJDUMP).args(["-d", &mcpu, "-j", ".text"]).arg(object).output().unwrap();
     if !out.status.success() {
         // LLVM 19 crashes on some encodings nobody assembles; what it printed before counts.
         println!("{OBJDUMP} failed: {}", out.status);
@@ -88,13 +89,13 @@ pub fn dump(object: &std::path::Path) -> std::collections::HashMap<u64, String> 
 }
 
 /// The words llvm-mc makes of each line; none where it refuses.
-pub fn assemble(lines: &[String]) -> Vec<Option<Vec<u32>>> {
+pub fn assemble(cpu: &str, lines: &[String]) -> Vec<Option<Vec<u32>>> {
     let dir = TempDir::new();
     let source = dir.0.join("a.s");
     std::fs::write(&source, lines.join("\n") + "\n").unwrap();
     // Refused lines are found first, because a file with one has no encodings to align.
     let run = || {
-        let args = ["-arch=amdgcn", "-mcpu=fiji", "-show-encoding"];
+        let args = ["-arch=amdgcn", &format!("-mcpu={cpu}"), "-show-encoding"];
         Command::new(MC).args(args).arg(&source).output().unwrap()
     };
     let out = run();
@@ -165,8 +166,8 @@ pub struct Code {
     pub dump: std::collections::HashMap<u64, String>,
 }
 
-pub fn code_of(object: &std::path::Path) -> Code {
-    let dump = dump(object);
+pub fn code_of(cpu: &str, object: &std::path::Path) -> Code {
+    let dump = dump(cpu, object);
     let bytes = section(object, ".text");
     Code {
         words: bytes.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect(),
@@ -181,7 +182,8 @@ pub struct Compiled {
 }
 
 /// OpenCL C to an object and to assembly.
-pub fn compile(source: &str, options: &[&str]) -> Compiled {
+pub fn compile(cpu: &str, source: &str, options: &[&str]) -> Compiled {
+    let mcpu = format!("-mcpu={cpu}");
     let dir = TempDir::new();
     let input = dir.0.join("k.cl");
     std::fs::write(&input, source).unwrap();
@@ -189,15 +191,7 @@ pub fn compile(source: &str, options: &[&str]) -> Compiled {
         let output = dir.0.join(output);
         let libs = format!("--rocm-device-lib-path={DEVICE_LIBS}");
         let out = Command::new(CLANG)
-            .args([
-                "-target",
-                "amdgcn-amd-amdhsa",
-                "-mcpu=gfx803",
-                "-x",
-                "cl",
-                "-cl-std=CL2.0",
-                "--rocm-path=/usr",
-            ])
+            .args(["-target", "amdgcn-amd-amdhsa", &mcpu, "-x", "cl", "-cl-std=CL2.0", "--rocm-path=/usr"])
             .args([libs.as_str(), "-mcode-object-version=4", mode, "-o"])
             .arg(&output)
             .args(options)
@@ -209,5 +203,5 @@ pub fn compile(source: &str, options: &[&str]) -> Compiled {
     };
     let object = run("k.co", "-O2");
     let assembly = run("k.s", "-S");
-    Compiled { code: code_of(&object), assembly: std::fs::read_to_string(assembly).unwrap() }
+    Compiled { code: code_of(cpu, &object), assembly: std::fs::read_to_string(assembly).unwrap() }
 }

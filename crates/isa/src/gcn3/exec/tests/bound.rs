@@ -47,7 +47,13 @@ impl Rng {
     }
 }
 
-/// A random instruction of the scalar or vector ALU, or of SOPP.
+/// The scalar and vector ALU, and SOPP.
+fn alu(format: Format) -> bool {
+    use Format::{Sop1, Sop2, Sopc, Sopk, Sopp, Vop1, Vop2, Vop3, Vopc};
+    matches!(format, Sop1 | Sop2 | Sopc | Sopk | Sopp | Vop1 | Vop2 | Vop3 | Vopc)
+}
+
+/// A random instruction of these.
 fn instruction(rng: &mut Rng) -> Inst {
     loop {
         let (mut w, mut second) = (rng.next() as u32, rng.next() as u32);
@@ -79,21 +85,7 @@ fn instruction(rng: &mut Rng) -> Inst {
         if rng.one_in(2) {
             (inst.abs, inst.neg) = (0, 0);
         }
-        let known = matches!(
-            inst.format,
-            Format::Sop1
-                | Format::Sop2
-                | Format::Sopc
-                | Format::Sopk
-                | Format::Sopp
-                | Format::Vop1
-                | Format::Vop2
-                | Format::Vop3
-                | Format::Vopc
-                | Format::Sdwa
-                | Format::Dpp
-        );
-        if known {
+        if alu(inst.format) || matches!(inst.format, Format::Sdwa | Format::Dpp) {
             return inst;
         }
     }
@@ -207,22 +199,8 @@ fn bound_and_general_agree() {
             Err(why) => panic!("round {round}: {inst:?}, MODE {mode:#x}, EXEC {exec:#x}: {why}"),
         }
     }
-    let alu = |op: &Op| {
-        let format = op.entry().format;
-        matches!(
-            format,
-            Format::Sop1
-                | Format::Sop2
-                | Format::Sopc
-                | Format::Sopk
-                | Format::Sopp
-                | Format::Vop1
-                | Format::Vop2
-                | Format::Vop3
-                | Format::Vopc
-        )
-    };
-    let never: Vec<_> = Op::all().filter(alu).filter(|&op| !stays_general(op)).map(Op::name).collect();
+    let bindable = |op: &Op| alu(op.entry().format) && !stays_general(*op);
+    let never: Vec<_> = Op::all().filter(bindable).map(Op::name).collect();
     let missed: Vec<_> = never.into_iter().filter(|name| !seen.contains(name)).collect();
     assert!(missed.is_empty(), "never executed as bound: {}", missed.join(" "));
 }

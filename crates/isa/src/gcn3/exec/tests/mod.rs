@@ -4,6 +4,7 @@ mod bound;
 mod buffers;
 mod compiled;
 mod coverage;
+mod gfx9;
 mod local;
 mod memory;
 mod programs;

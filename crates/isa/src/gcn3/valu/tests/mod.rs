@@ -8,6 +8,7 @@ mod float;
 mod half;
 mod halves;
 mod int;
+mod matrix;
 mod modify;
 mod same;
 mod speed;
