@@ -24,6 +24,70 @@ impl MemFault {
     }
 }
 
+/// What lanes do with their bytes in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    Load,
+    /// All bytes are written.
+    Store,
+    /// Loaded, changed, stored, before the next lane's turn.
+    Modify,
+}
+
+/// One lane's access to `N` bytes whose dwords are `step` bytes apart: `f` sees them and says what is stored. Dwords go in pairs
+/// where they are aligned; what is modified goes at once.
+#[inline(always)]
+pub fn access<B: Bus + ?Sized, const N: usize>(
+    bus: &mut B,
+    first: u64,
+    step: u64,
+    how: Use,
+    f: impl FnOnce(&mut [u8; N]),
+) -> Result<(), MemFault> {
+    let mut data = [0; N];
+    let piece = match how {
+        _ if N <= 4 => N,
+        Use::Modify if step == 4 => N,
+        Use::Load | Use::Store | Use::Modify if step == 4 && first.is_multiple_of(8) => 8,
+        Use::Load | Use::Store | Use::Modify => 4,
+    };
+    let at = |k: usize| first.wrapping_add((k * piece / 4) as u64 * step);
+    if how != Use::Store {
+        for (k, bytes) in data.chunks_mut(piece).enumerate() {
+            let word = bus.load(at(k), bytes.len() as u32)?.to_le_bytes();
+            bytes.copy_from_slice(&word[..bytes.len()]);
+        }
+    }
+    f(&mut data);
+    if how != Use::Load {
+        for (k, bytes) in data.chunks(piece).enumerate() {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            bus.store(at(k), bytes.len() as u32, u64::from_le_bytes(word))?;
+        }
+    }
+    Ok(())
+}
+
+/// What [`Bus::each`] does, one access after the other. A fault says in which lane it was.
+#[inline(always)]
+pub fn one_by_one<B: Bus + ?Sized, const N: usize, const P: usize>(
+    bus: &mut B,
+    base: u64,
+    (offset, add): (&Row<u32>, [u32; P]),
+    lanes: Mask,
+    how: Use,
+    mut f: impl FnMut(usize, usize, &mut [u8; N]),
+) -> Result<(), MemFault> {
+    for lane in bits(lanes) {
+        for (p, add) in add.into_iter().enumerate() {
+            let first = base.wrapping_add(offset[lane as usize].into()).wrapping_add(add.into());
+            access(bus, first, 4, how, |bytes| f(lane as usize, p, bytes)).map_err(|e| e.of_lane(lane))?;
+        }
+    }
+    Ok(())
+}
+
 /// Memory as lanes see it: little-endian, byte addressed, bounds checked.
 pub trait Bus {
     fn load(&mut self, addr: u64, bytes: u32) -> Result<u64, MemFault>;
@@ -64,6 +128,20 @@ pub trait Bus {
             }
         }
         Ok(())
+    }
+
+    /// `N` bytes at each of `P` places of every lane of `lanes`, at `base` plus the lane's offset plus what is added for the
+    /// place: lanes lowest first, a lane's places in order. `f` gets lane, place and bytes. A fault says in which lane it was.
+    #[inline]
+    fn each<const N: usize, const P: usize>(
+        &mut self,
+        base: u64,
+        places: (&Row<u32>, [u32; P]),
+        lanes: Mask,
+        how: Use,
+        f: impl FnMut(usize, usize, &mut [u8; N]),
+    ) -> Result<(), MemFault> {
+        one_by_one(self, base, places, lanes, how, f)
     }
 
     /// A message to the host: false if nobody listens, an error if it asks for what cannot be done.

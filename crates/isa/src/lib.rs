@@ -14,7 +14,7 @@ pub mod lanes;
 pub mod vortex;
 
 pub use basics::{MAX_LANES, Mask, NO_PC, Pc, first_lanes};
-pub use bus::{Bus, MemFault};
+pub use bus::{Bus, MemFault, Use, access, one_by_one};
 pub use diag::{AsmError, SourceFile};
 pub use flow::{EnterWhy, Facts, Flow, FlowKind, LaneEffect, MaskOp, Trap};
 pub use isa::{At, COUNTERS, Isa, NEEDED_WORDS, Needed, Quick, Waits, WaveStart};

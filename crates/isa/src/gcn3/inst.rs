@@ -396,7 +396,7 @@ impl Inst {
     pub fn keeps_half(&self) -> bool {
         let entry = self.entry();
         match entry.halves {
-            Halves::One => entry.dst.bits() == 16,
+            Halves::One => entry.dst.bits() == 16 || matches!(self.op, Op::VCvtPkFp8F32 | Op::VCvtPkBf8F32),
             Halves::Mixed => entry.dst == Ty::F16,
             Halves::Whole => {
                 self.gcn > Gcn::Gfx8

@@ -26,6 +26,8 @@ pub mod mode {
     pub const IEEE: u32 = 1 << 9;
     /// A branch on EXEC may split the wave (THESIS 4.5.1).
     pub const SPLIT: u32 = 1 << 21;
+    /// Halves and 8-bit floats that are too large become the largest number.
+    pub const FP16_OVFL: u32 = 1 << 23;
     /// Vector register indexing (s_set_gpr_idx_on) and skipping of vector instructions (s_setvskip).
     pub const GPR_IDX: u32 = 1 << 27;
     pub const VSKIP: u32 = 1 << 28;

@@ -4,7 +4,7 @@ use super::device::DeviceMemory;
 use super::lanes;
 use crate::console::Console;
 use wb_isa::lanes::{Row, bits};
-use wb_isa::{Bus, Mask, MemFault};
+use wb_isa::{Bus, Mask, MemFault, Use, one_by_one};
 
 /// Banks local memory can have.
 pub const MAX_BANKS: usize = 64;
@@ -164,6 +164,41 @@ impl Lines {
         }
     }
 
+    /// As if every place of every lane had been accessed by itself. Loads of whole dwords tell which lane touches which line.
+    #[inline(never)]
+    fn note_each<const P: usize>(
+        &mut self,
+        base: u64,
+        (offset, add): (&Row<u32>, [u32; P]),
+        lanes: Mask,
+        how: Use,
+        bytes: u32,
+    ) {
+        let known = how == Use::Load && bytes >= 4;
+        self.unknown |= !known && lanes != 0;
+        for lane in bits(lanes) {
+            for add in add {
+                let first = base.wrapping_add(offset[lane as usize].into()).wrapping_add(add.into());
+                let last = first.wrapping_add(u64::from(bytes) - 1);
+                if self.by_lane && known {
+                    self.lanes.extend([(lane, first >> self.shift), (lane, last >> self.shift)]);
+                }
+                if !self.banked {
+                    self.touch(first);
+                    self.touch(last);
+                } else if how == Use::Modify {
+                    self.add(first, bytes);
+                    self.add(first, bytes);
+                } else if first.is_multiple_of(4) {
+                    self.list.extend(first >> 2..=last >> 2);
+                } else {
+                    // Dwords that are not aligned are in two banks each.
+                    (0..bytes).step_by(4).for_each(|k| self.add(first + u64::from(k), bytes.min(4)));
+                }
+            }
+        }
+    }
+
     /// First byte of each line.
     pub fn addresses(&self) -> impl ExactSizeIterator<Item = u64> {
         self.list.iter().map(|l| l << self.shift)
@@ -261,6 +296,25 @@ impl Bus for MemBus<'_> {
         }
         self.note_lanes(base, offset, lanes);
         self.wrote |= lanes != 0;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn each<const N: usize, const P: usize>(
+        &mut self,
+        base: u64,
+        places: (&Row<u32>, [u32; P]),
+        lanes: Mask,
+        how: Use,
+        mut f: impl FnMut(usize, usize, &mut [u8; N]),
+    ) -> Result<(), MemFault> {
+        if !self.memory.together(base, places, lanes, how, &mut f) {
+            return one_by_one(self, base, places, lanes, how, f);
+        }
+        if self.note {
+            self.lines.note_each(base, places, lanes, how, N as u32);
+        }
+        self.wrote |= how != Use::Load && lanes != 0;
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 use super::device::DeviceMemory;
 use std::ops::Range;
 use wb_isa::lanes::{CHUNK, Row, bits};
-use wb_isa::{Mask, MemFault};
+use wb_isa::{Mask, MemFault, Use};
 
 type Chunk = [u32; CHUNK];
 
@@ -79,10 +79,20 @@ static OFF: [Chunk; 256] = {
     table
 };
 
+/// Whether all lanes follow each other, `step` bytes apart.
+#[inline]
+fn is_row(offset: &Row<u32>, step: u32) -> bool {
+    let mut apart = 0;
+    for (i, at) in offset.iter().enumerate() {
+        apart |= at ^ offset[0].wrapping_add(i as u32 * step);
+    }
+    apart == 0
+}
+
 impl DeviceMemory {
-    /// The extent of the active lanes, if every byte of it may be touched and is not below `floor`.
+    /// The extent of the active lanes, which access `reach` bytes each, if every byte of it may be touched and is not below `floor`.
     #[inline(never)]
-    fn extent(&self, base: u64, offset: &Row<u32>, lanes: Mask, floor: u64) -> Option<Extent> {
+    fn extent(&self, base: u64, offset: &Row<u32>, lanes: Mask, floor: u64, reach: u32) -> Option<Extent> {
         let (mut low, mut high) = ([u32::MAX; CHUNK], [0; CHUNK]);
         for (c, chunk) in offset.as_chunks::<CHUNK>().0.iter().enumerate() {
             let off = &OFF[usize::from((lanes >> (c * CHUNK)) as u8)];
@@ -93,7 +103,7 @@ impl DeviceMemory {
         }
         let low = low.into_iter().min().unwrap_or(u32::MAX);
         let high = high.into_iter().max().unwrap_or(0);
-        let size = u64::from(high.checked_sub(low)?) + 4;
+        let size = u64::from(high.checked_sub(low)?) + u64::from(reach);
         let first = base.checked_add(low.into())?;
         if size > WIDEST || first < floor || !self.guard.allows_all(first, size) {
             return None;
@@ -104,10 +114,71 @@ impl DeviceMemory {
 
     /// The bytes of the extent, with the least offset.
     fn readable(&self, base: u64, offset: &Row<u32>, lanes: Mask) -> Option<(u32, &[u8])> {
-        let Extent { low, bytes } = self.extent(base, offset, lanes, self.floor)?;
+        let Extent { low, bytes } = self.extent(base, offset, lanes, self.floor, 4)?;
         let (at, size) = (bytes.start, bytes.len());
         let there = self.bytes.get(bytes).or_else(|| self.copies.as_ref()?.slice(at, size))?;
         Some((low, there))
+    }
+
+    /// Accesses of all lanes, if they lie so close together that one look says they may. False: nothing was done.
+    #[inline(always)]
+    pub(super) fn together<const N: usize, const P: usize>(
+        &mut self,
+        base: u64,
+        (offset, add): (&Row<u32>, [u32; P]),
+        lanes: Mask,
+        how: Use,
+        f: &mut impl FnMut(usize, usize, &mut [u8; N]),
+    ) -> bool {
+        if !self.windows.is_empty() {
+            return false;
+        }
+        let floor = if how == Use::Load { self.floor } else { self.text_end.max(self.floor) };
+        let (least, most) = add.iter().fold((u32::MAX, 0), |(a, b), &add| (a.min(add), b.max(add)));
+        let Some(start) = base.checked_add(least.into()) else { return false };
+        let reach = most.wrapping_sub(least).saturating_add(N as u32);
+        let Some(Extent { low, bytes }) = self.extent(start, offset, lanes, floor, reach) else {
+            return false;
+        };
+        let (at, size) = (bytes.start, bytes.len());
+        let place =
+            |lane: usize, add: u32| (offset[lane].wrapping_sub(low) as usize) + (add - least) as usize;
+        let row = P == 1 && lanes == Mask::MAX && is_row(offset, N as u32);
+        if how == Use::Load {
+            let there = self.bytes.get(bytes).or_else(|| self.copies.as_ref()?.slice(at, size));
+            let Some(bytes) = there else { return false };
+            if row {
+                bytes.as_chunks().0.iter().enumerate().for_each(|(lane, bytes)| f(lane, 0, &mut { *bytes }));
+                return true;
+            }
+            for lane in bits(lanes).map(|lane| lane as usize) {
+                for (p, add) in add.into_iter().enumerate() {
+                    let bytes = bytes[place(lane, add)..].first_chunk().copied();
+                    f(lane, p, &mut bytes.unwrap_or([0; N]));
+                }
+            }
+            return true;
+        }
+        let Some(bytes) = self.bytes.get_mut(bytes) else { return false };
+        if row {
+            bytes.as_chunks_mut().0.iter_mut().enumerate().for_each(|(lane, bytes)| f(lane, 0, bytes));
+        } else if P == 1
+            && let Ok(one) = <&mut [u8; N]>::try_from(&mut *bytes)
+        {
+            // All lanes at one place, which need not go through memory.
+            let mut copy = *one;
+            bits(lanes).for_each(|lane| f(lane as usize, 0, &mut copy));
+            *one = copy;
+        } else {
+            for lane in bits(lanes).map(|lane| lane as usize) {
+                for (p, add) in add.into_iter().enumerate() {
+                    if let Some(bytes) = bytes[place(lane, add)..].first_chunk_mut() {
+                        f(lane, p, bytes);
+                    }
+                }
+            }
+        }
+        true
     }
 
     /// Where accesses that fault do so first, going lane by lane.
@@ -223,7 +294,7 @@ impl DeviceMemory {
             }
             let floor = self.text_end.max(self.floor);
             let there = |e: &Extent| e.bytes.end <= self.bytes.len();
-            match extent.get_or_insert_with(|| self.extent(base, all, lanes, floor).filter(there)) {
+            match extent.get_or_insert_with(|| self.extent(base, all, lanes, floor, 4).filter(there)) {
                 Some(Extent { low, bytes }) => {
                     let bytes = &mut self.bytes[bytes.clone()];
                     for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {

@@ -7,6 +7,8 @@ mod calendar;
 mod copies;
 mod device;
 mod dram;
+#[cfg(test)]
+mod each_tests;
 mod guard;
 mod hierarchy;
 mod hostcall;

@@ -5,7 +5,7 @@ use super::super::inst::{Inst, flag};
 use super::super::operand::Operand;
 use super::super::state::Regs;
 use super::operand::{get32, scalars, vectors};
-use super::space::What;
+use super::space::{FEW, PRIVATE_STEP, What};
 use crate::lanes::bits;
 use crate::{Mask, MemFault, Trap};
 
@@ -130,6 +130,17 @@ impl Access {
         let addr = self.start.wrapping_add(u64::from(offset - part) * 64 + u64::from(lane * 4 + part));
         // Below the wave's part the difference wraps and is too large as well.
         (addr.wrapping_sub(window.base) < window.size && part + bytes <= 4).then_some(addr)
+    }
+
+    /// Address of lane 0's first dword if all lanes access `count` private dwords at the same place, and there are many of them.
+    #[inline(always)]
+    pub fn private_row(&self, window: &Window, lanes: Mask, count: u32) -> Option<u64> {
+        if !self.private || self.offset.is_some() || !self.imm.is_multiple_of(4) || lanes.count_ones() < FEW {
+            return None;
+        }
+        let first = self.start.wrapping_add(u64::from(self.imm) * 64);
+        let end = first.wrapping_sub(window.base).checked_add(u64::from(count) * PRIVATE_STEP)?;
+        (end <= window.size).then_some(first)
     }
 
     fn general(

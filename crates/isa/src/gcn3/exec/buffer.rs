@@ -7,12 +7,13 @@ use super::super::state::Regs;
 use super::access::{Access, Window, status};
 use super::atomic::{Kind, apply};
 use super::common::{active, unsupported};
-use super::flat::{modify, set_wide, wide};
 use super::format;
+use super::lanes::modify;
 use super::operand::vectors;
 use super::scalar1::m0;
-use super::space::{self, ATOMIC, LOAD, Place, STORE, each_lane};
-use crate::{Bus, Mask, Trap};
+use super::space::{self, ATOMIC, LOAD, PRIVATE_STEP, STORE, each_lane};
+use crate::lanes::Row;
+use crate::{Bus, Mask, Trap, Use};
 
 pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, path: Mask) -> Result<(), Trap> {
     if matches!(inst.op, Op::BufferWbinvl1 | Op::BufferWbinvl1Vol | Op::BufferWbl2 | Op::BufferInvl2) {
@@ -71,6 +72,12 @@ fn load_part<B: Bus>(
         return load_lds(access, regs, bus, lanes, bytes, extend);
     }
     let dst = vectors(regs, inst.dst, 1)?;
+    if bytes == 4
+        && let Some(base) = access.private_row(&Window::new(regs), lanes, 1)
+    {
+        load_private::<B, 1>(base, regs, bus, lanes, dst)?;
+        return status(inst, regs, lanes, dst, 1);
+    }
     if access.private {
         let window = Window::new(regs);
         each_lane(lanes, |lane| {
@@ -159,6 +166,50 @@ fn load_lds<B: Bus>(
     })
 }
 
+/// `D` private dwords of every lane, at the same place in all of them: the lanes' dwords are neighbours.
+fn load_private<B: Bus, const D: usize>(
+    base: u64,
+    regs: &mut Regs,
+    bus: &mut B,
+    lanes: Mask,
+    dst: usize,
+) -> Result<(), Trap> {
+    let mut out = [[0; 64]; D];
+    bus.each(base, private_dwords::<D>(), lanes, Use::Load, |lane, d, bytes| {
+        out[d][lane] = u32::from_le_bytes(*bytes);
+    })?;
+    for (d, out) in out.iter().enumerate() {
+        regs.v.blend(dst + d, lanes, out);
+    }
+    Ok(())
+}
+
+fn store_private<B: Bus, const D: usize>(
+    base: u64,
+    regs: &Regs,
+    bus: &mut B,
+    lanes: Mask,
+    data: usize,
+) -> Result<(), Trap> {
+    let rows: [&[u32]; D] = std::array::from_fn(|d| regs.v.row(data + d));
+    let store = |lane: usize, d: usize, bytes: &mut [u8; 4]| *bytes = rows[d][lane].to_le_bytes();
+    Ok(bus.each(base, private_dwords::<D>(), lanes, Use::Store, store)?)
+}
+
+/// Where the dwords of each lane are behind the first lane's first.
+fn private_dwords<const D: usize>() -> (&'static Row<u32>, [u32; D]) {
+    static LANES: Row<u32> = {
+        let mut row = [0; 64];
+        let mut lane = 0;
+        while lane < 64 {
+            row[lane] = 4 * lane as u32;
+            lane += 1;
+        }
+        row
+    };
+    (&LANES, std::array::from_fn(|d| d as u32 * PRIVATE_STEP as u32))
+}
+
 /// Every dword is checked against the bounds by itself.
 #[inline(always)]
 fn load<B: Bus>(
@@ -170,6 +221,14 @@ fn load<B: Bus>(
     count: u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, count)?;
+    if let Some(base) = access.private_row(&Window::new(regs), lanes, count) {
+        match count {
+            2 => load_private::<B, 2>(base, regs, bus, lanes, dst)?,
+            3 => load_private::<B, 3>(base, regs, bus, lanes, dst)?,
+            _ => load_private::<B, 4>(base, regs, bus, lanes, dst)?,
+        }
+        return status(inst, regs, lanes, dst, count);
+    }
     each_lane(lanes, |lane| {
         let mut data = [0; 4];
         for k in 0..count {
@@ -197,6 +256,16 @@ fn store<B: Bus>(
 ) -> Result<(), Trap> {
     let data = vectors(regs, inst.dst, count)?;
     let keep = u64::MAX >> (64 - 8 * bytes);
+    if bytes == 4
+        && let Some(base) = access.private_row(&Window::new(regs), lanes, count)
+    {
+        return match count {
+            1 => store_private::<B, 1>(base, regs, bus, lanes, data),
+            2 => store_private::<B, 2>(base, regs, bus, lanes, data),
+            3 => store_private::<B, 3>(base, regs, bus, lanes, data),
+            _ => store_private::<B, 4>(base, regs, bus, lanes, data),
+        };
+    }
     if access.private && count == 1 {
         let window = Window::new(regs);
         return each_lane(lanes, |lane| {
@@ -236,9 +305,9 @@ fn atomic<B: Bus>(
         let value = wide(regs, data, dwords, lane);
         let compare = if operands == 2 { wide(regs, data + dwords as usize, dwords, lane) } else { 0 };
         let old = match access.at(regs, ATOMIC, lane, 0, dwords * 4)? {
-            Some(first) => modify(bus, Place { first, step: 4 }, dwords, |old| {
-                apply(kind, dwords == 2, old, value, compare, regs.mode)
-            })?,
+            Some(first) => {
+                modify(bus, first, dwords, |old| apply(kind, dwords == 2, old, value, compare, regs.mode))?
+            }
             None => 0,
         };
         if inst.has(flag::GLC) {
@@ -246,4 +315,19 @@ fn atomic<B: Bus>(
         }
         Ok(())
     })
+}
+
+/// One or two dwords of a lane's registers as a number.
+#[inline]
+fn wide(regs: &Regs, first: usize, dwords: u32, lane: u32) -> u64 {
+    let low = u64::from(regs.v.get(first, lane));
+    if dwords == 2 { low | u64::from(regs.v.get(first + 1, lane)) << 32 } else { low }
+}
+
+#[inline]
+fn set_wide(regs: &mut Regs, first: usize, dwords: u32, lane: u32, value: u64) {
+    regs.v.set(first, lane, value as u32);
+    if dwords == 2 {
+        regs.v.set(first + 1, lane, (value >> 32) as u32);
+    }
 }

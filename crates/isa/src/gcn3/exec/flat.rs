@@ -6,19 +6,13 @@ use super::super::inst::{Format, Inst, flag};
 use super::super::op::Op;
 use super::super::operand::Operand;
 use super::super::state::Regs;
-use super::atomic::{Kind, apply};
+use super::atomic::Kind;
 use super::common::{active, unsupported};
+use super::lanes::{Atomic, Places, load, load_half, load_part, store, store_part};
 use super::operand::{get32, get64, vectors};
 use super::scalar1::m0;
-use super::space::{self, ATOMIC, LOAD, Place, Rows, STORE, What, each_lane, row, set_row};
+use super::space::{self, LOAD, Place, STORE, Together, What, each_lane, sbyte, sshort, ubyte, ushort};
 use crate::{Bus, Mask, MemFault, Trap};
-
-/// Where the lanes of an instruction access memory.
-trait Address {
-    fn place(&self, regs: &Regs, what: What, bytes: u32, lane: u32) -> Result<Place, MemFault>;
-    /// One base and 32-bit offsets, if that says it for all lanes.
-    fn rows<const K: usize>(&self, regs: &Regs, lanes: Mask) -> Option<Rows<K>>;
-}
 
 /// Flat addresses in two rows; `offset` is zero before gfx9.
 struct Flat {
@@ -26,15 +20,15 @@ struct Flat {
     offset: u64,
 }
 
-impl Address for Flat {
+impl Places for Flat {
     #[inline(always)]
     fn place(&self, regs: &Regs, what: What, bytes: u32, lane: u32) -> Result<Place, MemFault> {
         space::flat(regs, what, address(regs, self.row, lane).wrapping_add(self.offset), bytes, lane)
     }
 
     #[inline(always)]
-    fn rows<const K: usize>(&self, regs: &Regs, lanes: Mask) -> Option<Rows<K>> {
-        if self.offset == 0 { space::global_rows(regs, self.row, lanes) } else { None }
+    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32) -> Option<Together<'a>> {
+        if self.offset == 0 { space::global_row(regs, self.row, lanes, bytes) } else { None }
     }
 }
 
@@ -44,17 +38,16 @@ struct Global {
     offset: i64,
 }
 
-impl Address for Global {
+impl Places for Global {
     #[inline(always)]
     fn place(&self, regs: &Regs, _what: What, _bytes: u32, lane: u32) -> Result<Place, MemFault> {
         Ok(Place { first: address(regs, self.row, lane).wrapping_add_signed(self.offset), step: 4 })
     }
 
     #[inline(always)]
-    fn rows<const K: usize>(&self, regs: &Regs, lanes: Mask) -> Option<Rows<K>> {
-        let mut rows = space::global_rows(regs, self.row, lanes)?;
-        rows.base = rows.base.checked_add_signed(self.offset)?;
-        Some(rows)
+    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32) -> Option<Together<'a>> {
+        let row = space::global_row(regs, self.row, lanes, bytes)?;
+        Some(Together { base: row.base.checked_add_signed(self.offset)?, ..row })
     }
 }
 
@@ -64,15 +57,15 @@ struct Based {
     row: usize,
 }
 
-impl Address for Based {
+impl Places for Based {
     #[inline(always)]
     fn place(&self, regs: &Regs, _what: What, _bytes: u32, lane: u32) -> Result<Place, MemFault> {
         Ok(Place { first: self.base.wrapping_add(regs.v.get(self.row, lane).into()), step: 4 })
     }
 
     #[inline(always)]
-    fn rows<const K: usize>(&self, regs: &Regs, lanes: Mask) -> Option<Rows<K>> {
-        space::base_rows(regs, self.base, self.row, lanes)
+    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32) -> Option<Together<'a>> {
+        space::base_row(regs, self.base, self.row, lanes, bytes)
     }
 }
 
@@ -82,14 +75,14 @@ struct Private {
     row: Option<usize>,
 }
 
-impl Address for Private {
+impl Places for Private {
     #[inline(always)]
     fn place(&self, regs: &Regs, what: What, bytes: u32, lane: u32) -> Result<Place, MemFault> {
         let own = self.row.map_or(0, |row| regs.v.get(row, lane));
         space::private(regs, what, self.offset.wrapping_add(own), bytes, lane)
     }
 
-    fn rows<const K: usize>(&self, _regs: &Regs, _lanes: Mask) -> Option<Rows<K>> {
+    fn row<'a>(&self, _regs: &'a Regs, _lanes: Mask, _bytes: u32) -> Option<Together<'a>> {
         None
     }
 }
@@ -124,7 +117,7 @@ pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, path: Mask
 }
 
 #[inline(always)]
-fn access<A: Address, B: Bus>(
+fn access<A: Places, B: Bus>(
     inst: &Inst,
     at: &A,
     regs: &mut Regs,
@@ -134,29 +127,30 @@ fn access<A: Address, B: Bus>(
     if inst.has(flag::LDS) {
         return to_lds(inst, at, regs, bus, lanes);
     }
+    let data = inst.src[1];
     match inst.op {
-        Op::FlatLoadUbyte => load_part(inst, at, regs, bus, lanes, 1, |v| u32::from(v as u8)),
-        Op::FlatLoadSbyte => load_part(inst, at, regs, bus, lanes, 1, |v| v as i8 as u32),
-        Op::FlatLoadUshort => load_part(inst, at, regs, bus, lanes, 2, |v| u32::from(v as u16)),
-        Op::FlatLoadSshort => load_part(inst, at, regs, bus, lanes, 2, |v| v as i16 as u32),
-        Op::FlatLoadDword => load::<A, B, 1>(inst, at, regs, bus, lanes),
-        Op::FlatLoadDwordx2 => load::<A, B, 2>(inst, at, regs, bus, lanes),
-        Op::FlatLoadDwordx3 => load::<A, B, 3>(inst, at, regs, bus, lanes),
-        Op::FlatLoadDwordx4 => load::<A, B, 4>(inst, at, regs, bus, lanes),
-        Op::FlatStoreByte => store_part(inst, at, regs, bus, lanes, 1, 0),
-        Op::FlatStoreShort => store_part(inst, at, regs, bus, lanes, 2, 0),
-        Op::FlatStoreByteD16Hi => store_part(inst, at, regs, bus, lanes, 1, 16),
-        Op::FlatStoreShortD16Hi => store_part(inst, at, regs, bus, lanes, 2, 16),
-        Op::FlatStoreDword => store::<A, B, 1>(inst, at, regs, bus, lanes),
-        Op::FlatStoreDwordx2 => store::<A, B, 2>(inst, at, regs, bus, lanes),
-        Op::FlatStoreDwordx3 => store::<A, B, 3>(inst, at, regs, bus, lanes),
-        Op::FlatStoreDwordx4 => store::<A, B, 4>(inst, at, regs, bus, lanes),
-        Op::FlatLoadUbyteD16
-        | Op::FlatLoadUbyteD16Hi
-        | Op::FlatLoadSbyteD16
-        | Op::FlatLoadSbyteD16Hi
-        | Op::FlatLoadShortD16
-        | Op::FlatLoadShortD16Hi => load_half(inst, at, regs, bus, lanes),
+        Op::FlatLoadUbyte => load_part(inst, at, regs, bus, lanes, ubyte),
+        Op::FlatLoadSbyte => load_part(inst, at, regs, bus, lanes, sbyte),
+        Op::FlatLoadUshort => load_part(inst, at, regs, bus, lanes, ushort),
+        Op::FlatLoadSshort => load_part(inst, at, regs, bus, lanes, sshort),
+        Op::FlatLoadDword => load::<A, B, 1, 4>(inst, at, regs, bus, lanes),
+        Op::FlatLoadDwordx2 => load::<A, B, 2, 8>(inst, at, regs, bus, lanes),
+        Op::FlatLoadDwordx3 => load::<A, B, 3, 12>(inst, at, regs, bus, lanes),
+        Op::FlatLoadDwordx4 => load::<A, B, 4, 16>(inst, at, regs, bus, lanes),
+        Op::FlatStoreByte => store_part::<A, B, 1>(data, at, regs, bus, lanes, 0),
+        Op::FlatStoreShort => store_part::<A, B, 2>(data, at, regs, bus, lanes, 0),
+        Op::FlatStoreByteD16Hi => store_part::<A, B, 1>(data, at, regs, bus, lanes, 16),
+        Op::FlatStoreShortD16Hi => store_part::<A, B, 2>(data, at, regs, bus, lanes, 16),
+        Op::FlatStoreDword => store::<A, B, 1, 4>(data, at, regs, bus, lanes),
+        Op::FlatStoreDwordx2 => store::<A, B, 2, 8>(data, at, regs, bus, lanes),
+        Op::FlatStoreDwordx3 => store::<A, B, 3, 12>(data, at, regs, bus, lanes),
+        Op::FlatStoreDwordx4 => store::<A, B, 4, 16>(data, at, regs, bus, lanes),
+        Op::FlatLoadUbyteD16 => load_half(inst, at, regs, bus, lanes, false, ubyte),
+        Op::FlatLoadUbyteD16Hi => load_half(inst, at, regs, bus, lanes, true, ubyte),
+        Op::FlatLoadSbyteD16 => load_half(inst, at, regs, bus, lanes, false, sbyte),
+        Op::FlatLoadSbyteD16Hi => load_half(inst, at, regs, bus, lanes, true, sbyte),
+        Op::FlatLoadShortD16 => load_half(inst, at, regs, bus, lanes, false, ushort),
+        Op::FlatLoadShortD16Hi => load_half(inst, at, regs, bus, lanes, true, ushort),
         Op::FlatLoadLdsUbyte
         | Op::FlatLoadLdsSbyte
         | Op::FlatLoadLdsUshort
@@ -172,56 +166,8 @@ fn address(regs: &Regs, first: usize, lane: u32) -> u64 {
     u64::from(regs.v.get(first, lane)) | u64::from(regs.v.get(first + 1, lane)) << 32
 }
 
-#[inline(always)]
-fn load_part<A: Address, B: Bus>(
-    inst: &Inst,
-    at: &A,
-    regs: &mut Regs,
-    bus: &mut B,
-    lanes: Mask,
-    bytes: u32,
-    extend: impl Fn(u64) -> u32,
-) -> Result<(), Trap> {
-    let dst = vectors(regs, inst.dst, 1)?;
-    each_lane(lanes, |lane| {
-        let place = at.place(regs, LOAD, bytes, lane)?;
-        let value = extend(bus.load(place.first, bytes)?);
-        regs.v.set(dst, lane, value);
-        Ok(())
-    })
-}
-
-/// One half of the destination; the other stays as it is.
-fn load_half<A: Address, B: Bus>(
-    inst: &Inst,
-    at: &A,
-    regs: &mut Regs,
-    bus: &mut B,
-    lanes: Mask,
-) -> Result<(), Trap> {
-    let dst = vectors(regs, inst.dst, 1)?;
-    let byte = !matches!(inst.op, Op::FlatLoadShortD16 | Op::FlatLoadShortD16Hi);
-    let signed = matches!(inst.op, Op::FlatLoadSbyteD16 | Op::FlatLoadSbyteD16Hi);
-    let high = matches!(inst.op, Op::FlatLoadUbyteD16Hi | Op::FlatLoadSbyteD16Hi | Op::FlatLoadShortD16Hi);
-    let bytes = if byte { 1 } else { 2 };
-    each_lane(lanes, |lane| {
-        let place = at.place(regs, LOAD, bytes, lane)?;
-        let value = bus.load(place.first, bytes)?;
-        let value = if signed { value as i8 as u32 } else { value as u32 };
-        let old = regs.v.get(dst, lane);
-        regs.v.set(dst, lane, space::half_of(old, value, high));
-        Ok(())
-    })
-}
-
 /// The lane's data goes to LDS as a dword, at M0 plus the offset plus four times the lane.
-fn to_lds<A: Address, B: Bus>(
-    inst: &Inst,
-    at: &A,
-    regs: &Regs,
-    bus: &mut B,
-    lanes: Mask,
-) -> Result<(), Trap> {
+fn to_lds<A: Places, B: Bus>(inst: &Inst, at: &A, regs: &Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {
     let (bytes, extend): (u32, fn(u64) -> u32) = match inst.op {
         Op::FlatLoadUbyte | Op::FlatLoadLdsUbyte => (1, |v| u32::from(v as u8)),
         Op::FlatLoadSbyte | Op::FlatLoadLdsSbyte => (1, |v| v as i8 as u32),
@@ -239,68 +185,7 @@ fn to_lds<A: Address, B: Bus>(
     })
 }
 
-#[inline(always)]
-fn load<A: Address, B: Bus, const N: usize>(
-    inst: &Inst,
-    at: &A,
-    regs: &mut Regs,
-    bus: &mut B,
-    lanes: Mask,
-) -> Result<(), Trap> {
-    let dst = vectors(regs, inst.dst, N as u32)?;
-    if let Some(rows) = at.rows::<N>(regs, lanes) {
-        return space::load_rows(regs, bus, &rows, lanes, dst);
-    }
-    each_lane(lanes, |lane| {
-        let place = at.place(regs, LOAD, N as u32 * 4, lane)?;
-        let data: [u32; N] = space::read(bus, place)?;
-        set_row(regs, dst, lane, data);
-        Ok(())
-    })
-}
-
-#[inline(always)]
-fn store_part<A: Address, B: Bus>(
-    inst: &Inst,
-    at: &A,
-    regs: &Regs,
-    bus: &mut B,
-    lanes: Mask,
-    bytes: u32,
-    shift: u32,
-) -> Result<(), Trap> {
-    let data = vectors(regs, inst.src[1], 1)?;
-    let keep = u64::MAX >> (64 - 8 * bytes);
-    each_lane(lanes, |lane| {
-        let place = at.place(regs, STORE, bytes, lane)?;
-        bus.store(place.first, bytes, u64::from(regs.v.get(data, lane) >> shift) & keep)?;
-        Ok(())
-    })
-}
-
-#[inline(always)]
-fn store<A: Address, B: Bus, const N: usize>(
-    inst: &Inst,
-    at: &A,
-    regs: &Regs,
-    bus: &mut B,
-    lanes: Mask,
-) -> Result<(), Trap> {
-    let data = vectors(regs, inst.src[1], N as u32)?;
-    if N == 1
-        && let (Some(rows), Some(data)) = (at.rows::<1>(regs, lanes), regs.v.whole(data))
-    {
-        return space::store_rows(bus, &rows, lanes, &[data]);
-    }
-    each_lane(lanes, |lane| {
-        let place = at.place(regs, STORE, N as u32 * 4, lane)?;
-        space::write(bus, place, row::<N>(regs, data, lane))?;
-        Ok(())
-    })
-}
-
-/// Lane by lane, lowest first; with GLC the old value is returned.
-fn atomic<A: Address, B: Bus>(
+fn atomic<A: Places, B: Bus>(
     inst: &Inst,
     at: &A,
     regs: &mut Regs,
@@ -310,54 +195,9 @@ fn atomic<A: Address, B: Bus>(
     let entry = inst.entry();
     let Some(kind) = Kind::of_memory(entry.code) else { return Err(unsupported(inst)) };
     let dwords = u32::from(entry.atomic_dwords());
-    let operands = if kind == Kind::Cmpswap { 2 } else { 1 };
-    let data = vectors(regs, inst.src[1], dwords * operands)?;
-    let dst = if inst.has(flag::GLC) { Some(vectors(regs, inst.dst, dwords)?) } else { None };
-    each_lane(lanes, |lane| {
-        let place = at.place(regs, ATOMIC, dwords * 4, lane)?;
-        let old = modify(bus, place, dwords, |old| {
-            let value = wide(regs, data, dwords, lane);
-            let compare = if operands == 2 { wide(regs, data + dwords as usize, dwords, lane) } else { 0 };
-            apply(kind, dwords == 2, old, value, compare, regs.mode)
-        })?;
-        if let Some(dst) = dst {
-            set_wide(regs, dst, dwords, lane, old);
-        }
-        Ok(())
-    })
-}
-
-/// One or two dwords of a lane's registers as a number.
-#[inline]
-pub(super) fn wide(regs: &Regs, first: usize, dwords: u32, lane: u32) -> u64 {
-    let low = u64::from(regs.v.get(first, lane));
-    if dwords == 2 { low | u64::from(regs.v.get(first + 1, lane)) << 32 } else { low }
-}
-
-#[inline]
-pub(super) fn set_wide(regs: &mut Regs, first: usize, dwords: u32, lane: u32, value: u64) {
-    regs.v.set(first, lane, value as u32);
-    if dwords == 2 {
-        regs.v.set(first + 1, lane, (value >> 32) as u32);
+    let atomic = Atomic::of_flat(inst, regs, kind, dwords)?;
+    match dwords {
+        1 => atomic.run::<A, B, 4>(at, regs, bus, lanes),
+        _ => atomic.run::<A, B, 8>(at, regs, bus, lanes),
     }
-}
-
-/// Reads, changes and writes one or two dwords; returns what was there.
-#[inline]
-pub(super) fn modify<B: Bus>(
-    bus: &mut B,
-    place: Place,
-    dwords: u32,
-    f: impl FnOnce(u64) -> u64,
-) -> Result<u64, Trap> {
-    if dwords == 1 || place.step == 4 {
-        let old = bus.load(place.first, dwords * 4)?;
-        bus.store(place.first, dwords * 4, f(old))?;
-        return Ok(old);
-    }
-    let [low, high] = space::read::<B, 2>(bus, place)?;
-    let old = u64::from(low) | u64::from(high) << 32;
-    let new = f(old);
-    space::write(bus, place, [new as u32, (new >> 32) as u32])?;
-    Ok(old)
 }

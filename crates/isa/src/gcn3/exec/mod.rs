@@ -10,6 +10,7 @@ mod control;
 mod ds;
 mod flat;
 mod format;
+mod lanes;
 mod operand;
 mod scalar;
 mod scalar1;

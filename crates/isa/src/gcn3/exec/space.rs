@@ -79,19 +79,19 @@ pub(super) fn flat(regs: &Regs, what: What, addr: u64, bytes: u32, lane: u32) ->
     }
 }
 
-/// Where the lanes of an instruction access memory when one base and 32-bit offsets say it for all: `K` dwords
-/// per lane.
-pub(super) struct Rows<const K: usize> {
+/// Where the lanes of an instruction access memory when one base and 32-bit offsets say it for all.
+#[derive(Clone, Copy)]
+pub(super) struct Together<'a> {
     pub base: u64,
-    pub offset: [Row<u32>; K],
+    pub offset: &'a Row<u32>,
 }
 
 /// Fewer lanes than this go one by one: rows would cost more than they save.
-const FEW: u32 = 16;
+pub(super) const FEW: u32 = 16;
 
-/// Global memory within 4 GiB from a flat address in rows `first` and `first + 1`, `K` dwords in a row.
+/// Global memory within 4 GiB from a flat address in rows `first` and `first + 1`, `bytes` for each lane.
 #[inline(always)]
-pub(super) fn global_rows<const K: usize>(regs: &Regs, first: usize, lanes: Mask) -> Option<Rows<K>> {
+pub(super) fn global_row(regs: &Regs, first: usize, lanes: Mask, bytes: u32) -> Option<Together<'_>> {
     if lanes.count_ones() < FEW {
         return None;
     }
@@ -100,99 +100,91 @@ pub(super) fn global_rows<const K: usize>(regs: &Regs, first: usize, lanes: Mask
     if matches!(high, SHARED_APERTURE | PRIVATE_APERTURE) {
         return None;
     }
-    if K > 1 && largest(low, lanes) > u32::MAX - 4 * K as u32 {
+    if bytes > 4 && largest(low, lanes) > u32::MAX - bytes {
         return None;
     }
-    Some(Rows { base: u64::from(high) << 32, offset: moved(low, std::array::from_fn(|k| 4 * k as u32)) })
+    Some(Together { base: u64::from(high) << 32, offset: low })
 }
 
 /// Global memory at a base that all lanes share, and 32-bit offsets in a row.
 #[inline(always)]
-pub(super) fn base_rows<const K: usize>(regs: &Regs, base: u64, row: usize, lanes: Mask) -> Option<Rows<K>> {
+pub(super) fn base_row(regs: &Regs, base: u64, row: usize, lanes: Mask, bytes: u32) -> Option<Together<'_>> {
     if lanes.count_ones() < FEW {
         return None;
     }
-    let low = regs.v.whole(row)?;
+    let offset = regs.v.whole(row)?;
     // Nothing wraps around: neither an offset nor the address.
-    if largest(low, lanes) > u32::MAX - 4 * K as u32 || base.checked_add(u32::MAX.into()).is_none() {
+    if largest(offset, lanes) > u32::MAX - bytes || base.checked_add(u32::MAX.into()).is_none() {
         return None;
     }
-    Some(Rows { base, offset: moved(low, std::array::from_fn(|k| 4 * k as u32)) })
+    Some(Together { base, offset })
 }
 
-/// Local memory at the offsets of row `first` plus `add`; none if a lane leaves it.
+/// Local memory at the offsets of row `first` plus at most `add`; none if a lane leaves it.
 #[inline(always)]
-pub(super) fn lds_rows<const K: usize>(
-    regs: &Regs,
-    first: usize,
-    lanes: Mask,
-    add: [u32; K],
-) -> Option<Rows<K>> {
+pub(super) fn lds_row(regs: &Regs, first: usize, lanes: Mask, add: u32, bytes: u32) -> Option<Together<'_>> {
     if lanes.count_ones() < FEW {
         return None;
     }
-    let offset = moved(regs.v.whole(first)?, add);
-    let last = regs.lds_bytes.checked_sub(4)?;
-    for row in &offset {
-        // All bits together are at least the largest: mostly that is small enough.
-        if row.iter().fold(0, |all, v| all | v) > last && largest(row, lanes) > last {
-            return None;
-        }
+    let offset = regs.v.whole(first)?;
+    let last = regs.lds_bytes.checked_sub(bytes)?.checked_sub(add)?;
+    // All bits together are at least the largest: mostly that is small enough.
+    if offset.iter().fold(0, |all, v| all | v) > last && largest(offset, lanes) > last {
+        return None;
     }
-    Some(Rows { base: regs.lds_base, offset })
+    Some(Together { base: regs.lds_base, offset })
+}
+
+/// A number of one or two dwords.
+#[inline(always)]
+pub(super) fn number<const N: usize>(bytes: &[u8; N]) -> u64 {
+    let mut word = [0; 8];
+    word[..N].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
 }
 
 #[inline(always)]
-fn moved<const K: usize>(row: &Row<u32>, add: [u32; K]) -> [Row<u32>; K] {
-    let mut out = [[0; 64]; K];
-    for (out, add) in out.iter_mut().zip(add) {
-        for (out, v) in out.iter_mut().zip(row) {
-            *out = v.wrapping_add(add);
-        }
-    }
-    out
+pub(super) fn set_number<const N: usize>(bytes: &mut [u8; N], value: u64) {
+    bytes.copy_from_slice(&value.to_le_bytes()[..N]);
 }
 
-/// Loads `K` dwords per lane into the rows from `dst`.
+/// Dword `d` of a lane's bytes.
 #[inline(always)]
-pub(super) fn load_rows<B: Bus, const K: usize>(
-    regs: &mut Regs,
-    bus: &mut B,
-    rows: &Rows<K>,
-    lanes: Mask,
-    dst: usize,
-) -> Result<(), Trap> {
-    let mut out = [[0; 64]; K];
-    bus.load_lanes(rows.base, &rows.offset, lanes, &mut out).map_err(|fault| rows.blame(lanes, fault))?;
-    for (k, out) in out.iter().enumerate() {
-        regs.v.blend(dst + k, lanes, out);
-    }
-    Ok(())
+pub(super) fn dword<const N: usize>(bytes: &[u8; N], d: usize) -> u32 {
+    bytes.as_chunks::<4>().0.get(d).map_or(0, |b| u32::from_le_bytes(*b))
 }
 
-/// Stores `K` dwords per lane.
 #[inline(always)]
-pub(super) fn store_rows<B: Bus, const K: usize>(
-    bus: &mut B,
-    rows: &Rows<K>,
-    lanes: Mask,
-    data: &[&Row<u32>; K],
-) -> Result<(), Trap> {
-    Ok(bus.store_lanes(rows.base, &rows.offset, lanes, data).map_err(|fault| rows.blame(lanes, fault))?)
+pub(super) fn set_dword<const N: usize>(bytes: &mut [u8; N], d: usize, value: u32) {
+    if let Some(b) = bytes.as_chunks_mut::<4>().0.get_mut(d) {
+        *b = value.to_le_bytes();
+    }
 }
 
-impl<const K: usize> Rows<K> {
+impl Together<'_> {
     /// A fault with its lane: the first that asks for the place, because lanes go in order.
     #[cold]
     fn blame(&self, lanes: Mask, fault: MemFault) -> MemFault {
-        let asks = |lane: &u32| {
-            let at = |row: &Row<u32>| self.base.wrapping_add(row[*lane as usize].into());
-            self.offset.iter().any(|row| at(row) == fault.addr)
-        };
+        let asks = |lane: &u32| self.base.wrapping_add(self.offset[*lane as usize].into()) == fault.addr;
         match bits(lanes).find(asks) {
             Some(lane) => fault.of_lane(lane),
             None => fault,
         }
+    }
+
+    /// A dword of every lane.
+    #[inline(always)]
+    pub fn load<B: Bus>(self, bus: &mut B, lanes: Mask) -> Result<Row<u32>, Trap> {
+        let mut out = [[0; 64]];
+        bus.load_lanes(self.base, &[*self.offset], lanes, &mut out)
+            .map_err(|fault| self.blame(lanes, fault))?;
+        Ok(out[0])
+    }
+
+    #[inline(always)]
+    pub fn store<B: Bus>(self, bus: &mut B, lanes: Mask, data: &Row<u32>) -> Result<(), Trap> {
+        let stored = bus.store_lanes(self.base, &[*self.offset], lanes, &[data]);
+        Ok(stored.map_err(|fault| self.blame(lanes, fault))?)
     }
 }
 
@@ -213,63 +205,29 @@ fn of_lane(trap: Trap, lane: u32) -> Trap {
     }
 }
 
-/// `N` dwords, in pairs where they are aligned.
+/// Parts of a dword as registers hold them.
 #[inline(always)]
-pub(super) fn read<B: Bus, const N: usize>(bus: &mut B, place: Place) -> Result<[u32; N], MemFault> {
-    let mut out = [0; N];
-    let at = |k: usize| place.first.wrapping_add(k as u64 * place.step);
-    if N >= 2 && place.step == 4 && place.first.is_multiple_of(8) {
-        for k in (0..N - 1).step_by(2) {
-            let pair = bus.load(at(k), 8)?;
-            (out[k], out[k + 1]) = (pair as u32, (pair >> 32) as u32);
-        }
-        if N % 2 == 1 {
-            out[N - 1] = bus.load(at(N - 1), 4)? as u32;
-        }
-    } else {
-        for (k, out) in out.iter_mut().enumerate() {
-            *out = bus.load(at(k), 4)? as u32;
-        }
-    }
-    Ok(out)
+pub(super) fn ubyte(bytes: [u8; 1]) -> u32 {
+    bytes[0].into()
 }
 
 #[inline(always)]
-pub(super) fn write<B: Bus, const N: usize>(
-    bus: &mut B,
-    place: Place,
-    data: [u32; N],
-) -> Result<(), MemFault> {
-    let at = |k: usize| place.first.wrapping_add(k as u64 * place.step);
-    if N >= 2 && place.step == 4 && place.first.is_multiple_of(8) {
-        for k in (0..N - 1).step_by(2) {
-            bus.store(at(k), 8, u64::from(data[k]) | u64::from(data[k + 1]) << 32)?;
-        }
-        if N % 2 == 1 {
-            bus.store(at(N - 1), 4, data[N - 1].into())?;
-        }
-    } else {
-        for (k, &value) in data.iter().enumerate() {
-            bus.store(at(k), 4, value.into())?;
-        }
-    }
-    Ok(())
+pub(super) fn sbyte(bytes: [u8; 1]) -> u32 {
+    bytes[0] as i8 as u32
+}
+
+#[inline(always)]
+pub(super) fn ushort(bytes: [u8; 2]) -> u32 {
+    u16::from_le_bytes(bytes).into()
+}
+
+#[inline(always)]
+pub(super) fn sshort(bytes: [u8; 2]) -> u32 {
+    i16::from_le_bytes(bytes) as u32
 }
 
 /// `old` with one half replaced.
+#[inline(always)]
 pub(super) fn half_of(old: u32, value: u32, high: bool) -> u32 {
     if high { old & 0xffff | value << 16 } else { old & 0xffff_0000 | value & 0xffff }
-}
-
-/// `N` dwords of a lane's registers from row `first`.
-#[inline(always)]
-pub(super) fn row<const N: usize>(regs: &Regs, first: usize, lane: u32) -> [u32; N] {
-    std::array::from_fn(|k| regs.v.get(first + k, lane))
-}
-
-#[inline(always)]
-pub(super) fn set_row<const N: usize>(regs: &mut Regs, first: usize, lane: u32, data: [u32; N]) {
-    for (k, value) in data.into_iter().enumerate() {
-        regs.v.set(first + k, lane, value);
-    }
 }

@@ -1,5 +1,5 @@
 //! A plain vector instruction bound to its operands when the program is loaded: the loop of its operation, rows, scalar
-//! registers and constants of its sources. What is unusual (clamp, omod, operands that trap, other roundings, index mode) is not
+//! registers and constants of its sources. What is unusual (clamp and omod of other types than f32, operands that trap, other roundings, index mode) is not
 //! bound or is left to [`super::execute`], which stays the definition of them all.
 
 use super::super::inst::{Format, Inst, NO_SDST};
@@ -9,6 +9,7 @@ use super::super::state::{Regs, mode, window_value};
 use super::compare::{self, Test};
 use super::cross;
 use super::operation::{condition_pair, find, modifiers_in_place, selects_halves, sign_bit};
+use super::outcome::Outcome;
 use super::row_engine::{Cx, Row, Run, Src};
 use crate::Mask;
 
@@ -48,6 +49,7 @@ pub(in super::super) struct Vector {
     src: [Source; 3],
     and: [u32; 3],
     xor: [u32; 3],
+    outcome: Outcome,
 }
 
 impl std::fmt::Debug for Vector {
@@ -81,10 +83,16 @@ impl Vector {
 
     /// The same, whatever its encoding does to sources and destination.
     pub(super) fn operands(inst: &Inst) -> Option<Vector> {
-        if inst.omod != 0 || inst.clamp() || cross::is_one(inst.op) || selects_halves(inst) {
+        if cross::is_one(inst.op) || selects_halves(inst) {
             return None;
         }
         let entry = inst.entry();
+        let outcome = Outcome::of(inst);
+        if outcome.changes()
+            && (inst.format != Format::Vop3 || entry.dst != Ty::F32 || entry.compare().is_some())
+        {
+            return None;
+        }
         let modified = inst.abs | inst.neg != 0;
         if modified && !modifiers_in_place(inst) {
             return None;
@@ -123,7 +131,7 @@ impl Vector {
             rows = rows.max(u16::from(dst) + u16::from(entry.dst.dwords()));
             (Loop::Rows { run: find(inst, false)?, carry: inst.sdst }, dst)
         };
-        Some(Vector { run, rows, dst, modified, mask, src, and, xor })
+        Some(Vector { run, rows, dst, modified, mask, src, and, xor, outcome })
     }
 
     /// The lanes it executes in; none if something is unusual.
@@ -144,6 +152,14 @@ impl Vector {
             }
             None => false,
         }
+    }
+
+    /// Results in the active lanes, and then what omod and clamp make of them.
+    #[inline(never)]
+    fn run_changed(&self, run: Run, cx: &mut Cx) {
+        run(cx);
+        let out = self.outcome.f32(&cx.file[cx.dst], cx.mode);
+        cx.put(0, &out);
     }
 
     /// Row of source `i`.
@@ -192,7 +208,11 @@ impl Vector {
         let mut cx = Cx { file, dst, src, modified, and, xor, clamp, lanes, mask_in, mask_out, mode };
         match self.run {
             Loop::Rows { run, carry } => {
-                run(&mut cx);
+                if self.outcome.changes() {
+                    self.run_changed(run, &mut cx);
+                } else {
+                    run(&mut cx);
+                }
                 if carry != NO_SDST {
                     let carries = cx.mask_out;
                     regs.set_pair(carry, carries);

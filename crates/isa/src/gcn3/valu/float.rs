@@ -1,7 +1,8 @@
 //! f32 operations and conversions from and to f32.
 
 use super::super::op::Op;
-use super::eight::{bf8_value, fp8_value};
+use super::super::state::mode;
+use super::eight::{bf8_code, bf8_value, fp8_code, fp8_value};
 use super::num::{self, fma32};
 use super::row_engine::{Cx, QUIET32, Run, Src, flush};
 use super::{div, transcendental};
@@ -27,17 +28,24 @@ fn minimum(a: u32, b: u32, max: bool, ieee: bool) -> u32 {
     if signalling(a, x) { a | QUIET32 } else { r }
 }
 
+/// The smaller or larger of two numbers that are no NaN; −0 is below +0.
+#[inline(always)]
+fn plain_minimum(a: u32, b: u32, max: bool) -> u32 {
+    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+    let equal = if max { a & b } else { a | b };
+    let first = if max { x > y } else { x < y };
+    let r = if first { a } else { b };
+    if x == y { equal } else { r }
+}
+
+/// Without branches, so that loops vectorise.
+#[inline(always)]
 fn median(a: u32, b: u32, c: u32, ieee: bool) -> u32 {
-    let f = f32::from_bits;
-    if f(a).is_nan() || f(b).is_nan() || f(c).is_nan() {
-        return minimum(minimum(a, b, false, ieee), c, false, ieee);
-    }
-    let top = minimum(minimum(a, b, true, ieee), c, true, ieee);
-    match top {
-        _ if top == a => minimum(b, c, true, ieee),
-        _ if top == b => minimum(a, c, true, ieee),
-        _ => minimum(a, b, true, ieee),
-    }
+    let nan = |v: u32| f32::from_bits(v).is_nan();
+    let least = minimum(minimum(a, b, false, ieee), c, false, ieee);
+    let upper = plain_minimum(plain_minimum(a, b, true), c, false);
+    let middle = plain_minimum(plain_minimum(a, b, false), upper, true);
+    if nan(a) | nan(b) | nan(c) { least } else { middle }
 }
 
 /// Major axis of a cube map direction: 0 x, 1 y, 2 z.
@@ -108,6 +116,13 @@ fn half(x: f32, to_zero: bool, keep: u32) -> u32 {
     if x.is_nan() { nan } else { num::flush_half(h, keep) }
 }
 
+/// Two f32 as 8-bit floats, in the low half; the other stays as it is.
+fn pack_eight(cx: &mut Cx, code: fn(f32, bool) -> u8) {
+    let limited = cx.mode & mode::FP16_OVFL != 0;
+    let code = move |v: u32| u32::from(code(f32::from_bits(v), limited));
+    cx.map(move |[a, b]| code(a) | code(b) << 8);
+}
+
 /// The loop of an operation; none if it is not one of these.
 pub(super) fn find(op: Op) -> Option<Run> {
     let run: Run = match op {
@@ -127,6 +142,8 @@ pub(super) fn find(op: Op) -> Option<Run> {
         Op::VFmaF32 | Op::VFmamkF32 | Op::VFmaakF32 => |cx| cx.fma_f32(fma32),
         Op::VCvtF32Fp8 => |cx| cx.map(|[a]| fp8_value(a as u8).to_bits()),
         Op::VCvtF32Bf8 => |cx| cx.map(|[a]| bf8_value(a as u8).to_bits()),
+        Op::VCvtPkFp8F32 => |cx| pack_eight(cx, fp8_code),
+        Op::VCvtPkBf8F32 => |cx| pack_eight(cx, bf8_code),
         Op::VFmacF32 => |cx| {
             cx.src[2] = Src::Row(cx.dst);
             cx.fma_f32(fma32);

@@ -1,124 +1,23 @@
-//! Matrix operations (MFMA): `D = A × B + C` for one or more blocks, spread over all lanes of the wave, whatever EXEC says.
+//! Matrix operations: `D = A × B + C` for one or more blocks (MFMA), or with half of A's elements (SMFMAC), spread over all lanes of the
+//! wave, whatever EXEC says. `shapes.rs` says which element is where.
 //!
-//! An element of A is in the lane of its row (of B: of its column); lanes of the blocks follow each other, then those of the next
-//! elements in depth. Results stand in pieces of four rows (f64: of one), as wide as the block, side by side in a register.
 //! Products are added in the order of depth, beginning with C; f32 and f64 sums are fused and rounded to nearest even, halves and
-//! smaller floats become f32 first. MODE has no say, denormals are kept. Integers wrap around.
+//! smaller floats become f32 first. MODE has no say, denormals are kept, a NaN is the usual one. Integers wrap around.
+//!
+//! Of a sparse A two of four neighbours in depth are there. Two bits for each say which; they are in `src2`, in the lane that has the
+//! elements. A dword has four sets of indices for 16-bit elements and two for 8-bit ones: abid chooses, if cbsz is zero.
 
 use super::super::inst::Inst;
-use super::super::op::Op;
 use super::super::operand::Operand;
 use super::super::state::Regs;
 use super::eight::{bf8_value, fp8_value};
 use super::num::half_value;
 use super::operation::{resolve, vector_row};
 use super::row_engine::Src;
+use super::shapes::{Element, Shape, of};
+use super::vector::vector;
 use crate::Trap;
-
-/// What elements are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Element {
-    F32,
-    /// f32 whose 13 lowest bits do not count.
-    Xf32,
-    F64,
-    F16,
-    Bf16,
-    I8,
-    Fp8,
-    Bf8,
-}
-
-impl Element {
-    const fn bits(self) -> u32 {
-        match self {
-            Element::F64 => 64,
-            Element::F32 | Element::Xf32 => 32,
-            Element::F16 | Element::Bf16 => 16,
-            Element::I8 | Element::Fp8 | Element::Bf8 => 8,
-        }
-    }
-}
-
-/// Rows and columns of a block, depth, number of blocks, elements of A and B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
-    pub rows: usize,
-    pub depth: usize,
-    pub blocks: usize,
-    pub a: Element,
-    pub b: Element,
-}
-
-const fn shape(rows: usize, depth: usize, blocks: usize, a: Element, b: Element) -> Option<Shape> {
-    Some(Shape { rows, depth, blocks, a, b })
-}
-
-/// The shape of a dense operation; all blocks are square.
-pub(super) fn of(op: Op) -> Option<Shape> {
-    use Element::{Bf8, Bf16, F16, F32, F64, Fp8, I8, Xf32};
-    match op {
-        Op::VMfmaF3232x32x1f32 => shape(32, 1, 2, F32, F32),
-        Op::VMfmaF3216x16x1f32 => shape(16, 1, 4, F32, F32),
-        Op::VMfmaF324x4x1f32 => shape(4, 1, 16, F32, F32),
-        Op::VMfmaF3232x32x2f32 => shape(32, 2, 1, F32, F32),
-        Op::VMfmaF3216x16x4f32 => shape(16, 4, 1, F32, F32),
-        Op::VMfmaF3232x32x4f16 => shape(32, 4, 2, F16, F16),
-        Op::VMfmaF3216x16x4f16 => shape(16, 4, 4, F16, F16),
-        Op::VMfmaF324x4x4f16 => shape(4, 4, 16, F16, F16),
-        Op::VMfmaF3232x32x8f16 => shape(32, 8, 1, F16, F16),
-        Op::VMfmaF3216x16x16f16 => shape(16, 16, 1, F16, F16),
-        Op::VMfmaI3232x32x4i8 => shape(32, 4, 2, I8, I8),
-        Op::VMfmaI3216x16x4i8 => shape(16, 4, 4, I8, I8),
-        Op::VMfmaI324x4x4i8 => shape(4, 4, 16, I8, I8),
-        Op::VMfmaI3232x32x8i8 => shape(32, 8, 1, I8, I8),
-        Op::VMfmaI3216x16x16i8 => shape(16, 16, 1, I8, I8),
-        Op::VMfmaF3232x32x2bf16 => shape(32, 2, 2, Bf16, Bf16),
-        Op::VMfmaF3216x16x2bf16 => shape(16, 2, 4, Bf16, Bf16),
-        Op::VMfmaF324x4x2bf16 => shape(4, 2, 16, Bf16, Bf16),
-        Op::VMfmaF3232x32x4bf16 => shape(32, 4, 1, Bf16, Bf16),
-        Op::VMfmaF3216x16x8bf16 => shape(16, 8, 1, Bf16, Bf16),
-        Op::VMfmaF3232x32x4bf161k => shape(32, 4, 2, Bf16, Bf16),
-        Op::VMfmaF3216x16x4bf161k => shape(16, 4, 4, Bf16, Bf16),
-        Op::VMfmaF324x4x4bf161k => shape(4, 4, 16, Bf16, Bf16),
-        Op::VMfmaF3232x32x8bf161k => shape(32, 8, 1, Bf16, Bf16),
-        Op::VMfmaF3216x16x16bf161k => shape(16, 16, 1, Bf16, Bf16),
-        Op::VMfmaF6416x16x4f64 => shape(16, 4, 1, F64, F64),
-        Op::VMfmaF644x4x4f64 => shape(4, 4, 4, F64, F64),
-        Op::VMfmaF3216x16x8Xf32 => shape(16, 8, 1, Xf32, Xf32),
-        Op::VMfmaF3232x32x4Xf32 => shape(32, 4, 1, Xf32, Xf32),
-        Op::VMfmaI3232x32x16I8 => shape(32, 16, 1, I8, I8),
-        Op::VMfmaI3216x16x32I8 => shape(16, 32, 1, I8, I8),
-        Op::VMfmaF3216x16x32Bf8Bf8 => shape(16, 32, 1, Bf8, Bf8),
-        Op::VMfmaF3216x16x32Bf8Fp8 => shape(16, 32, 1, Bf8, Fp8),
-        Op::VMfmaF3216x16x32Fp8Bf8 => shape(16, 32, 1, Fp8, Bf8),
-        Op::VMfmaF3216x16x32Fp8Fp8 => shape(16, 32, 1, Fp8, Fp8),
-        Op::VMfmaF3232x32x16Bf8Bf8 => shape(32, 16, 1, Bf8, Bf8),
-        Op::VMfmaF3232x32x16Bf8Fp8 => shape(32, 16, 1, Bf8, Fp8),
-        Op::VMfmaF3232x32x16Fp8Bf8 => shape(32, 16, 1, Fp8, Bf8),
-        Op::VMfmaF3232x32x16Fp8Fp8 => shape(32, 16, 1, Fp8, Fp8),
-        _ => None,
-    }
-}
-
-impl Shape {
-    /// Lane and number in the lane's registers of element `k` in row (or column) `i` of a block.
-    fn place(self, i: usize, k: usize, block: usize) -> (usize, usize) {
-        let groups = 64 / (self.rows * self.blocks);
-        let own = self.depth / groups;
-        (block * self.rows + k / own * self.rows * self.blocks + i, k % own)
-    }
-
-    /// Register (of the result's width) and lane of a result.
-    fn result(self, i: usize, j: usize, block: usize) -> (usize, usize) {
-        let n = self.rows;
-        let tall: usize = if self.a == Element::F64 { 1 } else { 4 };
-        let (side, in_register) = (64 / n, (64 * tall).div_ceil(n * n));
-        let register = block * (n * n / 64) + i / (tall * side) * tall + i % tall;
-        let lane = block % in_register * n + i / tall % side * in_register * n + j;
-        (register, lane)
-    }
-}
+use crate::lanes::Row;
 
 /// The lane of B that a lane takes instead of its own.
 fn permuted(lane: usize, blgp: u8) -> usize {
@@ -131,116 +30,273 @@ fn permuted(lane: usize, blgp: u8) -> usize {
     }
 }
 
+/// Elements of a matrix: 64 lanes with up to sixteen each.
+const ELEMENTS: usize = 1024;
+
+/// Registers of a result.
+const RESULTS: usize = 32;
+
+/// What is multiplied and added.
+trait Number: Copy + Default {
+    /// Dwords that one takes.
+    const DWORDS: usize;
+    /// Bits of an element, and of C.
+    fn of(element: Element, bits: u64) -> Self;
+    fn start(bits: u64) -> Self;
+    fn add(self, a: Self, b: Self) -> Self;
+    fn bits(self) -> u64;
+}
+
+impl Number for f32 {
+    const DWORDS: usize = 1;
+
+    #[inline(always)]
+    fn of(element: Element, bits: u64) -> f32 {
+        match element {
+            Element::F16 => half_value(bits as u32),
+            Element::Bf16 => f32::from_bits((bits as u32) << 16),
+            Element::Fp8 => fp8_value(bits as u8),
+            Element::Bf8 => bf8_value(bits as u8),
+            Element::Xf32 => f32::from_bits(bits as u32 & !0x1fff),
+            Element::F32 | Element::F64 | Element::I8 => f32::from_bits(bits as u32),
+        }
+    }
+
+    #[inline(always)]
+    fn start(bits: u64) -> f32 {
+        f32::from_bits(bits as u32)
+    }
+
+    #[inline(always)]
+    fn add(self, a: f32, b: f32) -> f32 {
+        a.mul_add(b, self)
+    }
+
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        if self.is_nan() { 0x7fc0_0000 } else { self.to_bits().into() }
+    }
+}
+
+impl Number for f64 {
+    const DWORDS: usize = 2;
+
+    #[inline(always)]
+    fn of(_element: Element, bits: u64) -> f64 {
+        f64::from_bits(bits)
+    }
+
+    #[inline(always)]
+    fn start(bits: u64) -> f64 {
+        f64::from_bits(bits)
+    }
+
+    #[inline(always)]
+    fn add(self, a: f64, b: f64) -> f64 {
+        a.mul_add(b, self)
+    }
+
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        if self.is_nan() { 0x7ff8 << 48 } else { self.to_bits() }
+    }
+}
+
+impl Number for i32 {
+    const DWORDS: usize = 1;
+
+    #[inline(always)]
+    fn of(_element: Element, bits: u64) -> i32 {
+        i32::from(bits as i8)
+    }
+
+    #[inline(always)]
+    fn start(bits: u64) -> i32 {
+        bits as i32
+    }
+
+    #[inline(always)]
+    fn add(self, a: i32, b: i32) -> i32 {
+        self.wrapping_add(a.wrapping_mul(b))
+    }
+
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        (self as u32).into()
+    }
+}
+
 /// An operand: rows of registers, or a constant.
+#[derive(Clone, Copy)]
 enum Matrix {
     Rows(usize),
     Constant(u64),
 }
 
-fn matrix(inst: &Inst, regs: &mut Regs, i: usize) -> Result<Matrix, Trap> {
+fn matrix(inst: &Inst, regs: &mut Regs, i: usize, double: bool) -> Result<Matrix, Trap> {
     let ty = inst.entry().src[i];
     Ok(match (inst.src[i], resolve(inst, regs, i, ty)?) {
         (_, Src::Row(row)) => Matrix::Rows(row),
         (Operand::InlineInt(v), _) => Matrix::Constant(v as i64 as u64),
-        (Operand::InlineFloat(f), _) => {
-            let double = of(inst.op).is_some_and(|s| s.a == Element::F64);
-            Matrix::Constant(if double { f.bits64() } else { f.bits32().into() })
-        }
+        (Operand::InlineFloat(f), _) => Matrix::Constant(if double { f.bits64() } else { f.bits32().into() }),
         (_, Src::Splat(v)) => Matrix::Constant(v),
         (_, Src::Copy(row)) => Matrix::Constant(row[0].into()),
     })
 }
 
-/// Element `n` of a lane's registers, as bits.
-fn bits_at(regs: &Regs, from: &Matrix, element: Element, n: usize, lane: usize) -> u64 {
-    let row = match from {
-        Matrix::Rows(row) => *row,
-        Matrix::Constant(v) => return *v,
-    };
-    let dword = |d: usize| u64::from(regs.v.get(row + d, lane as u32));
-    match element.bits() {
-        64 => dword(2 * n) | dword(2 * n + 1) << 32,
-        width => {
-            let per = 32 / width as usize;
-            dword(n / per) >> (n % per * width as usize) & (u64::MAX >> (64 - width))
+/// Row `d` of an operand.
+fn dwords(regs: &Regs, from: Matrix, d: usize, wide: usize) -> Row<u32> {
+    match from {
+        Matrix::Rows(row) => regs.v.whole(row + d).copied().unwrap_or([0; 64]),
+        Matrix::Constant(v) => [(v >> (32 * (d % wide))) as u32; 64],
+    }
+}
+
+/// Elements of the lanes: those with number `n` in a lane stand together, `sign` is changed in each.
+#[inline(always)]
+fn unpack<T: Number>(regs: &Regs, from: Matrix, element: Element, own: usize, sign: u64) -> [T; ELEMENTS] {
+    let mut out = [T::default(); ELEMENTS];
+    let width = element.bits();
+    for (n, out) in out.as_chunks_mut::<64>().0.iter_mut().take(own).enumerate() {
+        if T::DWORDS == 2 {
+            let (low, high) = (dwords(regs, from, 2 * n, 2), dwords(regs, from, 2 * n + 1, 2));
+            for ((out, low), high) in out.iter_mut().zip(low).zip(high) {
+                *out = T::of(element, (u64::from(low) | u64::from(high) << 32) ^ sign);
+            }
+            continue;
+        }
+        let per = 32 / width as usize;
+        let row = dwords(regs, from, n / per, 1);
+        let shift = (n % per) as u32 * width;
+        for (out, dword) in out.iter_mut().zip(row) {
+            *out = T::of(element, u64::from(dword >> shift) & (u64::MAX >> (64 - width)));
+        }
+    }
+    out
+}
+
+/// Everything that is the same for all numbers.
+struct Operation {
+    shape: Shape,
+    a: Matrix,
+    b: Matrix,
+    c: Matrix,
+    /// Which block of A each block takes: 2^cbsz of them the same.
+    cbsz: u8,
+    abid: u8,
+    /// The lanes of B that are taken; of f64 signs instead.
+    permute: u8,
+    negate: u8,
+    /// Bits of each lane that say which elements of a sparse A there are.
+    index: Row<u32>,
+}
+
+impl Operation {
+    fn block_of_a(&self, block: usize) -> usize {
+        let shared = 1usize.checked_shl(self.cbsz.into()).unwrap_or(1);
+        let from = match self.shape.sparse {
+            false if shared > 1 => block / shared * shared + usize::from(self.abid),
+            _ => block,
+        };
+        from % self.shape.blocks
+    }
+
+    /// All results, row by row of registers.
+    #[inline(always)]
+    fn results<T: Number, const N: usize>(&self, regs: &Regs) -> [Row<u32>; RESULTS] {
+        let shape = self.shape;
+        let sign = |i: u8| u64::from(self.negate >> i & 1) << 63;
+        let own = shape.own();
+        let stored = if shape.sparse { own / 2 } else { own };
+        let a: [T; ELEMENTS] = unpack(regs, self.a, shape.a, stored, sign(0));
+        let mut b: [T; ELEMENTS] = unpack(regs, self.b, shape.b, own, sign(1));
+        if self.permute != 0 {
+            for row in b.as_chunks_mut::<64>().0 {
+                *row = std::array::from_fn(|lane| row[permuted(lane, self.permute)]);
+            }
+        }
+        let mut out = [[0; 64]; RESULTS];
+        for block in 0..shape.blocks {
+            let from = self.block_of_a(block);
+            for i in 0..N {
+                let (register, lane) = shape.result(i, block);
+                let at = register * T::DWORDS;
+                let (low, high) = match T::DWORDS {
+                    2 => (dwords(regs, self.c, at, 2), dwords(regs, self.c, at + 1, 2)),
+                    _ => (dwords(regs, self.c, at, 1), [0; 64]),
+                };
+                let mut sums: [T; N] = std::array::from_fn(|j| {
+                    T::start((u64::from(low[lane + j]) | u64::from(high[lane + j]) << 32) ^ sign(2))
+                });
+                for s in 0..shape.depth * stored / own {
+                    let (a_lane, a_n) = shape.place(s, from, stored);
+                    let x = a[a_n * 64 + a_lane + i];
+                    let k = match shape.sparse {
+                        true => s / 2 * 4 + (self.index[a_lane + i] >> (2 * a_n) & 3) as usize,
+                        false => s,
+                    };
+                    let (b_lane, b_n) = shape.place(k, block, own);
+                    let ys = &b[b_n * 64 + b_lane..][..N];
+                    for (sum, y) in sums.iter_mut().zip(ys) {
+                        *sum = sum.add(x, *y);
+                    }
+                }
+                for (j, sum) in sums.into_iter().enumerate() {
+                    out[at][lane + j] = sum.bits() as u32;
+                    if T::DWORDS == 2 {
+                        out[at + 1][lane + j] = (sum.bits() >> 32) as u32;
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn of_size<T: Number>(&self, regs: &Regs) -> [Row<u32>; RESULTS] {
+        match self.shape.rows {
+            32 => vector(|| self.results::<T, 32>(regs)),
+            16 => vector(|| self.results::<T, 16>(regs)),
+            _ => vector(|| self.results::<T, 4>(regs)),
         }
     }
 }
 
-/// A float that is not larger than f32.
-fn value(element: Element, bits: u64) -> f32 {
-    match element {
-        Element::F16 => half_value(bits as u32),
-        Element::Bf16 => f32::from_bits((bits as u32) << 16),
-        Element::Fp8 => fp8_value(bits as u8),
-        Element::Bf8 => bf8_value(bits as u8),
-        Element::Xf32 => f32::from_bits(bits as u32 & !0x1fff),
-        Element::F32 | Element::F64 | Element::I8 => f32::from_bits(bits as u32),
-    }
-}
-
-/// One result.
-fn sum(shape: Shape, c: u64, factors: impl Iterator<Item = (u64, u64)>) -> u64 {
-    match shape.a {
-        Element::F64 => {
-            let sum =
-                factors.fold(f64::from_bits(c), |s, (a, b)| f64::from_bits(a).mul_add(f64::from_bits(b), s));
-            sum.to_bits()
-        }
-        Element::I8 => {
-            let product = |(a, b): (u64, u64)| i32::from(a as i8) * i32::from(b as i8);
-            factors.fold(c as i32, |s, f| s.wrapping_add(product(f))) as u32 as u64
-        }
-        Element::F32 | Element::Xf32 | Element::F16 | Element::Bf16 | Element::Fp8 | Element::Bf8 => {
-            let sum = factors
-                .fold(f32::from_bits(c as u32), |s, (a, b)| value(shape.a, a).mul_add(value(shape.b, b), s));
-            sum.to_bits().into()
-        }
-    }
+/// The set of indices of each lane, in its lowest bits.
+fn index(inst: &Inst, regs: &mut Regs, element: Element) -> Result<Row<u32>, Trap> {
+    let (cbsz, abid, _) = inst.blocks();
+    let (sets, bits) = if element.bits() == 8 { (2, 16) } else { (4, 8) };
+    let set = if cbsz == 0 { u32::from(abid) % sets } else { 0 };
+    let from = matrix(inst, regs, 2, false)?;
+    Ok(dwords(regs, from, 0, 1).map(|dword| dword >> (set * bits)))
 }
 
 pub(super) fn execute(inst: &Inst, regs: &mut Regs) -> Result<(), Trap> {
+    let entry = inst.entry();
     let Some(shape) = of(inst.op) else {
-        return Err(Trap::Other(format!("the matrix operation {} is not supported", inst.entry().name)));
+        return Err(Trap::Other(format!("the matrix operation {} is not supported", entry.name)));
     };
     if regs.v.lanes() != 64 {
-        return Err(Trap::Other(format!("{}: a wave has 64 lanes", inst.entry().name)));
+        return Err(Trap::Other(format!("{}: a wave has 64 lanes", entry.name)));
     }
-    let [a, b, c] = [matrix(inst, regs, 0)?, matrix(inst, regs, 1)?, matrix(inst, regs, 2)?];
-    let dst = vector_row(inst, regs, inst.dst, inst.entry().dst)?;
+    let double = shape.a == Element::F64;
+    let [a, b] = [matrix(inst, regs, 0, double)?, matrix(inst, regs, 1, double)?];
+    let dst = vector_row(inst, regs, inst.dst, entry.dst)?;
+    let (c, index) = match shape.sparse {
+        true => (Matrix::Rows(dst), index(inst, regs, shape.a)?),
+        false => (matrix(inst, regs, 2, double)?, [0; 64]),
+    };
     let (cbsz, abid, blgp) = inst.blocks();
     // Of f64 these bits negate operands, from gfx940 on.
-    let double = shape.a == Element::F64;
     let (permute, negate) = if double { (0, blgp) } else { (blgp, 0) };
-    let wide = if double { 2 } else { 1 };
-    let width = if double { Element::F64 } else { Element::F32 };
-    let sign = |i: u8| u64::from(negate >> i & 1) << 63;
-    let mut out = Vec::with_capacity(shape.rows * shape.rows * shape.blocks);
-    for block in 0..shape.blocks {
-        // One block of A for 2^cbsz blocks.
-        let shared = 1usize.checked_shl(cbsz.into()).unwrap_or(1);
-        let from = if shared > 1 { block / shared * shared + usize::from(abid) } else { block };
-        let from = from % shape.blocks;
-        for i in 0..shape.rows {
-            for j in 0..shape.rows {
-                let (register, lane) = shape.result(i, j, block);
-                let start = bits_at(regs, &c, width, register, lane) ^ sign(2);
-                let factors = (0..shape.depth).map(|k| {
-                    let (a_lane, a_n) = shape.place(i, k, from);
-                    let (b_lane, b_n) = shape.place(j, k, block);
-                    let x = bits_at(regs, &a, shape.a, a_n, a_lane);
-                    let y = bits_at(regs, &b, shape.b, b_n, permuted(b_lane, permute));
-                    (x ^ sign(0), y ^ sign(1))
-                });
-                out.push((register * wide, lane as u32, sum(shape, start, factors)));
-            }
-        }
-    }
-    for (register, lane, bits) in out {
-        regs.v.set(dst + register, lane, bits as u32);
-        if double {
-            regs.v.set(dst + register + 1, lane, (bits >> 32) as u32);
-        }
+    let operation = Operation { shape, a, b, c, cbsz, abid, permute, negate, index };
+    let out = match shape.a {
+        Element::F64 => operation.of_size::<f64>(regs),
+        Element::I8 => operation.of_size::<i32>(regs),
+        _ => operation.of_size::<f32>(regs),
+    };
+    for (d, row) in out.iter().take(usize::from(entry.dst.dwords())).enumerate() {
+        regs.v.blend(dst + d, u64::MAX, row);
     }
     Ok(())
 }

@@ -16,9 +16,11 @@ mod matrix;
 mod moved;
 mod num;
 mod operation;
+mod outcome;
 mod packed;
 mod prepare;
 mod row_engine;
+mod shapes;
 mod source;
 #[cfg(test)]
 mod tests;

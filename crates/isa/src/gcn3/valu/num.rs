@@ -103,9 +103,10 @@ pub(super) fn half_nearest(x: f32) -> u32 {
 pub(super) fn half_toward_zero(x: f32) -> u32 {
     let bits = x.to_bits();
     let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
-    // Whole units of 2^-24; larger numbers do not matter here, but must not be too large for an integer.
-    let small = if magnitude < 113 << 23 { magnitude } else { 0 };
-    let denormal = (f32::from_bits(small) * 16_777_216.0) as i32 as u32;
+    // Whole units of 2^-24; larger numbers do not matter here. Nothing is left of f32's own denormals.
+    let drop = 126u32.saturating_sub(magnitude >> 23);
+    let drop = if drop > 31 { 31 } else { drop };
+    let denormal = (magnitude & 0x7f_ffff | 0x80_0000) >> drop;
     let normal = magnitude.wrapping_sub(112 << 23) >> 13;
     let normal = if normal > 0x7bff { 0x7bff } else { normal };
     let normal = if magnitude >= 0x7f80_0000 { 0x7c00 } else { normal };

@@ -1,13 +1,14 @@
 //! Instructions with SDWA selections, DPP lane movement, clamp or omod: sources are prepared in a small file
 //! of their own, the operation runs there, and its result is finished and blended into the registers.
 
-use super::super::inst::{Dpp, DppCtrl, Format, Inst, NO_SDST, Sdwa, Sel, Unused, omod};
+use super::super::inst::{Dpp, DppCtrl, Format, Inst, NO_SDST, Sdwa, Sel, Unused};
 use super::super::op::Op;
 use super::super::operand::Ty;
 use super::super::state::{Regs, mode};
 use super::super::table::Halves;
 use super::num::{flush16, half_from_f64, half_to_f64};
 use super::operation::{check_rounding, resolve, run, sign_bit, vector_row, write_condition};
+use super::outcome::{Outcome, factor};
 use super::row_engine::{Cx, LANES, Row, Src};
 use super::wide::flush64;
 use super::{compare, cross};
@@ -231,14 +232,11 @@ fn finish(inst: &Inst, small: &mut Small, mode: u32, lanes: Mask) {
     if !ty.is_float() || inst.omod == 0 && !inst.clamp() {
         return;
     }
-    let denormals = mode & if ty == Ty::F32 { 1 << 5 } else { 1 << 7 } != 0;
-    let factor = match inst.omod {
-        _ if denormals || mode & mode::IEEE != 0 => None,
-        omod::MUL2 => Some(2.0),
-        omod::MUL4 => Some(4.0),
-        omod::DIV2 => Some(0.5),
-        _ => None,
-    };
+    if ty == Ty::F32 {
+        small.0[DST] = Outcome::of(inst).f32(&small.0[DST], mode);
+        return;
+    }
+    let factor = factor(inst.omod, mode, mode & 1 << 7 != 0).map(f64::from);
     let dx10 = mode & mode::DX10_CLAMP != 0;
     let change = |v: f64| {
         let v = match factor {
@@ -268,14 +266,6 @@ fn finish(inst: &Inst, small: &mut Small, mode: u32, lanes: Mask) {
                 let out = half_from_f64(change(half_to_f64(low as u16)), false);
                 let out = if factor.is_some() { flush16(out) } else { out };
                 small.set(DST, lane, out.into());
-            }
-            Ty::F32 => {
-                let v = f32::from_bits(low);
-                let out = change(v.into());
-                // A NaN passes as it is.
-                let out = if out.is_nan() { low } else { (out as f32).to_bits() };
-                let tiny = factor.is_some() && out & 0x7f80_0000 == 0;
-                small.set(DST, lane, if tiny { 0 } else { out });
             }
             _ => {
                 let bits = u64::from(low) | u64::from(high) << 32;

@@ -4,7 +4,7 @@
 use super::{LDS, Machine, SCRATCH, machine};
 use crate::gcn3::gcn::Gcn;
 use crate::gcn3::inst::Inst;
-use crate::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
+use crate::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE, mode};
 use crate::{Flow, Isa, Mask};
 
 /// A line of the earliest generation that has it.
@@ -414,6 +414,19 @@ fn swaps_and_accumulators() {
     assert_eq!(f32::from_bits(m.lanes(2)[8]), 0.5);
     for text in ["v_cvt_f32_bf8 v2, v1", "v_cvt_pk_f32_fp8 v[2:3], v1", "v_cvt_pk_f32_bf8 v[2:3], v1"] {
         m.ok(later(text));
+    }
+    // Two 8-bit floats in one half, the other stays; a NaN where there is no such number, or the largest.
+    m.fill(1, |lane| (lane as f32 * 8.0).to_bits());
+    m.fill(2, |_| 0x1234_5678);
+    m.ok(later("v_cvt_pk_fp8_f32 v2, v1, -v1 op_sel:[0,0,1]"));
+    m.ok(later("v_cvt_pk_bf8_f32 v3, v1, 1.0"));
+    assert_eq!((m.lanes(2)[1], m.lanes(2)[0]), (0xd858_5678, 0x0000_5678));
+    assert_eq!((m.lanes(2)[31], m.lanes(3)[1] & 0xffff), (0x8080_5678, 0x404c));
+    m.regs.mode |= mode::FP16_OVFL;
+    m.ok(later("v_cvt_pk_fp8_f32 v2, v1, -v1"));
+    assert_eq!(m.lanes(2)[31], 0x8080_ff7f);
+    for text in ["v_cvt_sr_fp8_f32 v2, v1, v1", "v_cvt_sr_bf8_f32 v2, v1, v1"] {
+        assert!(m.message(later(text)).contains(&text[..16]));
     }
 }
 
