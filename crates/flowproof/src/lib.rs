@@ -224,11 +224,16 @@ fn start(setup: &Setup, launch: &Launch) -> Facts {
             at += 1;
         }
     }
-    // Later machines have all of them in one register, of which nothing is said.
-    let apart = !setup.packed_ids();
-    for d in (0..setup.work_item_dimensions.clamp(1, 3) as usize).filter(|_| apart) {
+    let mut packed = 0;
+    for d in 0..setup.work_item_dimensions.clamp(1, 3) as usize {
         let size = if launch.group[d] == 0 { 1024 } else { launch.group[d] };
-        facts.on[d] = Interval::unsigned(0, size - 1);
+        // Later machines have all of them in one register, ten bits each.
+        if setup.packed_ids() {
+            packed += (size - 1).min(1023) << (10 * d);
+            facts.on[0] = Interval::unsigned(0, packed);
+        } else {
+            facts.on[d] = Interval::unsigned(0, size - 1);
+        }
     }
     facts
 }

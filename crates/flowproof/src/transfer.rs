@@ -6,7 +6,7 @@ use crate::facts::{EXEC, Facts, VCC};
 use crate::format::{Address, Comparison, Rel, Said, Side, Space};
 use crate::interval::Interval;
 use wb_isa::gcn3::table::implicit;
-use wb_isa::gcn3::{Format, Inst, NO_SDST, Op, Operand, Ty};
+use wb_isa::gcn3::{Format, Inst, NO_SDST, Op, Operand, Ty, flag};
 
 pub fn side(operand: Operand) -> Option<Side> {
     match operand {
@@ -116,7 +116,8 @@ pub fn tells_not_zero(op: Op) -> bool {
 /// Values of a one-dword result, none if the operation is not known.
 pub fn result(inst: &Inst, f: &Facts) -> Option<Interval> {
     let altered = inst.clamp() || inst.omod != 0 || inst.abs | inst.neg != 0;
-    if altered || matches!(inst.format, Format::Sdwa | Format::Dpp) {
+    let elsewhere = inst.format.is_memory() && inst.has(flag::LDS);
+    if altered || elsewhere || matches!(inst.format, Format::Sdwa | Format::Dpp) {
         return None;
     }
     let [a, b, c] = inst.src.map(|o| source(f, o));
@@ -229,25 +230,50 @@ fn loaded(inst: &Inst, f: &Facts, launch: &Launch) -> Option<Vec<Interval>> {
         Op::SLoadDwordx16 => 16,
         _ => return None,
     };
-    let Operand::Sgpr(base) = inst.src[0] else { return None };
-    let (low, high) = (f.address[usize::from(base & 127)]?, (*f.address.get(usize::from(base) + 1)?)?);
-    // The two halves of one address: the high one counts all of the offset, carries included.
-    if low.high || !high.high || low.space != high.space || low.offset as u32 != high.offset as u32 {
-        return None;
-    }
-    let offset = match inst.src[1] {
-        Operand::None => i64::from(inst.imm as u32),
-        register => i64::from(source(f, register).value()?),
-    };
-    let at = high.offset.checked_add(offset).filter(|at| at % 4 == 0)?;
-    let word = |i: i64| {
-        let at = u32::try_from(at + 4 * i).ok()?;
-        match low.space {
-            Space::Arguments => launch.argument(at),
-            Space::Packet => launch.packet(at),
-        }
-    };
+    let (space, start) = pointed_to(inst.src[0], f)?;
+    // A register, a signed constant, or both.
+    let register = if inst.src[1] == Operand::None { 0 } else { source(f, inst.src[1]).value()? };
+    let at = start.checked_add(i64::from(register) + i64::from(inst.imm)).filter(|at| at % 4 == 0)?;
+    let word = |i: i64| word_of(space, u32::try_from(at + 4 * i).ok()?, launch);
     Some((0..words).map(|i| word(i).map_or(Interval::ANY, Interval::just)).collect())
+}
+
+fn word_of(space: Space, at: u32, launch: &Launch) -> Option<u32> {
+    match space {
+        Space::Arguments => launch.argument(at),
+        Space::Packet => launch.packet(at),
+    }
+}
+
+/// The space that a pair of registers points into, and where.
+fn pointed_to(pair: Operand, f: &Facts) -> Option<(Space, i64)> {
+    let Operand::Sgpr(n) = pair else { return None };
+    let (low, high) = (f.address[usize::from(n & 127)]?, (*f.address.get(usize::from(n) + 1)?)?);
+    // The two halves of one address: the high one counts all of the offset, carries included.
+    let halves = !low.high && high.high && low.space == high.space && low.offset as u32 == high.offset as u32;
+    halves.then_some((low.space, high.offset))
+}
+
+/// What a vector register holds in lanes that are on after all of them loaded one place of the arguments or the packet.
+fn loaded_at_one_place(inst: &Inst, f: &Facts, launch: &Launch) -> Option<Interval> {
+    let (bytes, signed) = match inst.op {
+        Op::FlatLoadUbyte => (1, false),
+        Op::FlatLoadSbyte => (1, true),
+        Op::FlatLoadUshort => (2, false),
+        Op::FlatLoadSshort => (2, true),
+        Op::FlatLoadDword => (4, false),
+        _ => return None,
+    };
+    let by_scalar = inst.format == Format::Global && !inst.has(flag::LDS);
+    let (space, start) = pointed_to(inst.src[2], f).filter(|_| by_scalar)?;
+    let own = i64::from(source(f, inst.src[0]).value()?);
+    let at = u32::try_from(start.checked_add(own + i64::from(inst.imm))?).ok()?;
+    let (dword, inside) = (word_of(space, at - at % 4, launch)?.to_le_bytes(), at as usize % 4);
+    let part = dword.get(inside..inside + bytes)?;
+    let negative = signed && part.last().is_some_and(|b| b >> 7 == 1);
+    let mut word = if negative { [0xff; 4] } else { [0; 4] };
+    word[..bytes].copy_from_slice(part);
+    Some(Interval::just(u32::from_le_bytes(word)))
 }
 
 /// The half of an address that an addition makes, and whether SCC is then the carry of its low half.
@@ -540,7 +566,8 @@ fn values(inst: &Inst, f: &mut Facts, before: &Facts, launch: &Launch) {
             }
         }
         Operand::Vgpr(n) => {
-            if let (Some(i), 1) = (result(inst, before), inst.dst_dwords()) {
+            let loaded = loaded_at_one_place(inst, before, launch);
+            if let (Some(i), 1) = (loaded.or_else(|| result(inst, before)), inst.dst_dwords()) {
                 f.write_vector(n, i);
             }
         }

@@ -148,9 +148,13 @@ pub fn start(
     if launched {
         private(&mut state, setup);
     }
-    // Later machines have all work-item ids in one register, of which nothing is said.
-    let apart = !setup.packed_ids();
-    let dimensions = if apart { setup.work_item_dimensions.clamp(1, 3) as usize } else { 0 };
+    // Later machines have all work-item ids in one register: the first one if the others are zero, else nothing is said of it.
+    let dimensions = match setup.packed_ids() {
+        true if known.group[1] == 1 && known.group[2] == 1 && known.group[0] <= 1024 => 1,
+        true if setup.work_item_dimensions <= 1 && (1..=1024).contains(&known.group[0]) => 1,
+        true => 0,
+        false => setup.work_item_dimensions.clamp(1, 3) as usize,
+    };
     if let Some(class) = state.lanes.get_mut(&(1 << EXEC)) {
         let rows = wave.map(|w| ids_of_wave(known, dims.lanes, w));
         if let Some(w) = wave {

@@ -523,9 +523,9 @@ impl Step<'_> {
         let inst = self.inst;
         let one = |alts: &[Lin]| alts.len() == 1 && alts.iter().all(Lin::same);
         let same = match inst.format {
-            Format::Flat if inst.imm == 0 => {
-                !self.set.private && one(&self.wide(state, class, inst.src[0]).alts)
-            }
+            Format::Flat => !self.set.private && one(&self.wide(state, class, inst.src[0]).alts),
+            Format::Global if inst.src[2] == Operand::None => one(&self.wide(state, class, inst.src[0]).alts),
+            Format::Global => one(&self.value(state, class, inst.src[0]).alts),
             Format::Ds if inst.entry().name.starts_with("ds_read") => {
                 one(&self.value(state, class, inst.src[0]).alts)
             }

@@ -44,8 +44,12 @@ pub fn fact(step: &Step, state: Option<&State>, around: &Around) -> Option<Acces
     match inst.format {
         Format::Smem => scalar(step, state, around),
         Format::Ds => local(step, state, around),
-        Format::Flat if inst.imm == 0 => flat(step, state, around),
-        Format::Flat | Format::Global | Format::Scratch => Some(segment(step, state, around)),
+        Format::Flat | Format::Global | Format::Scratch if to_lds(inst) => {
+            Some(loads_to_lds(step, state, around))
+        }
+        Format::Flat => flat(step, state, around),
+        Format::Global => Some(global(step, state, around)),
+        Format::Scratch => Some(scratch(step, state, around)),
         Format::Mubuf => buffer(step, state, around),
         Format::Mimg => {
             let pieces: Vec<Piece> = (0..16).map(|i| (PRIVATE_STEP * i, 16)).collect();
@@ -62,21 +66,34 @@ fn anything() -> Wide {
 fn writes(inst: &Inst) -> bool {
     let name = inst.entry().name;
     let reads = name.contains("_load_") || name.starts_with("ds_read");
-    !reads || inst.has(flag::LDS)
+    !reads || to_lds(inst)
+}
+
+/// What is loaded goes to local memory.
+fn to_lds(inst: &Inst) -> bool {
+    inst.has(flag::LDS) || inst.entry().name.contains("_load_lds_")
+}
+
+/// A constant that is added to an address.
+fn constant(imm: i32) -> Wide {
+    Wide { range: Some((imm.into(), imm.into())), ..Wide::of(vec![Lin::exact(i64::from(imm) as u64)]) }
 }
 
 fn scalar(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFact> {
     let inst = step.inst;
     let buffer = inst.entry().name.starts_with("s_buffer");
-    if !inst.entry().name.contains("_load_") && !inst.entry().name.contains("_store_") {
+    let atomic = inst.entry().atomic;
+    if !inst.entry().name.contains("_load_") && !inst.entry().name.contains("_store_") && !atomic {
         return None;
     }
     let dims = Dims { lanes: 1, x: 1, y: 1, rows: false };
-    let bytes = 4 * u32::from(inst.dst_dwords());
+    let bytes =
+        4 * if atomic { u32::from(inst.entry().atomic_dwords()) } else { u32::from(inst.dst_dwords()) };
     let address = state.filter(|_| !buffer).map(|s| {
+        // A register, a constant that may be negative, or both.
         let offset = match inst.src[1] {
-            Operand::None => Wide::exact(u64::from(inst.imm as u32)),
-            register => step.scalar_value(s, register).extended(false, dims),
+            Operand::None => constant(inst.imm),
+            register => step.scalar_value(s, register).extended(false, dims).add(&constant(inst.imm)),
         };
         step.wide(s, &super::state::Class::default(), inst.src[0]).add(&offset)
     });
@@ -91,7 +108,7 @@ fn scalar(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessF
     let address = Wide { range, ..Wide::of(address.alts.iter().map(down).collect()) };
     let lines = count::lines(&address, &[(0, bytes)], around.shape.scalar_line, dims, 1);
     let range = address.bounds(dims).and_then(|(lo, hi)| Some((lo, hi.checked_add(u64::from(bytes) - 1)?)));
-    let write = inst.entry().name.contains("_store_");
+    let write = atomic || inst.entry().name.contains("_store_");
     Some(AccessFact { pc: step.pc, lines, passes: 0, local: Local::Never, write, range, why: None })
 }
 
@@ -208,7 +225,7 @@ fn flat(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFac
     let registers = [Operand::Vgpr(n), Operand::Vgpr(n.wrapping_add(1))];
     let address =
         state.and_then(|s| of_classes(step, s, &registers, |class| step.wide(s, class, inst.src[0])));
-    let address = address.unwrap_or_else(anything);
+    let address = address.map_or_else(anything, |wide| wide.add(&constant(inst.imm)));
     let within = |aperture: u32| {
         let bounds = address.bounds(step.set.dims);
         bounds.is_none_or(|(lo, hi)| lo >> 32 <= aperture.into() && u64::from(aperture) <= hi >> 32)
@@ -228,17 +245,44 @@ fn flat(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFac
     Some(vector(step, state, around, &address, &[(0, bytes)], local))
 }
 
-/// Flat, global and private accesses with offsets and bases: of the address nothing is known.
-fn segment(step: &Step, state: Option<&State>, around: &Around) -> AccessFact {
-    let bytes = flat_bytes(step.inst);
-    let private = step.inst.format != Format::Global;
-    let pieces: Vec<Piece> = match private {
-        true => (0..u64::from(bytes.div_ceil(4))).map(|i| (PRIVATE_STEP * i, bytes.min(4))).collect(),
-        false => vec![(0, bytes)],
-    };
-    let lds = around.setup.lds_bytes > 0 || !around.launched;
-    let local = if lds && step.inst.format == Format::Flat { Local::Maybe } else { Local::Never };
-    vector(step, state, around, &anything(), &pieces, local)
+/// Global memory at an address in two vector registers, or at a scalar base and an offset in one; and a constant.
+fn global(step: &Step, state: Option<&State>, around: &Around) -> AccessFact {
+    let (inst, dims) = (step.inst, step.set.dims);
+    let imm = constant(inst.imm);
+    let address = state.and_then(|s| match (inst.src[0], inst.src[2]) {
+        (Operand::Vgpr(n), Operand::None) => {
+            let registers = [Operand::Vgpr(n), Operand::Vgpr(n.wrapping_add(1))];
+            of_classes(step, s, &registers, |class| step.wide(s, class, inst.src[0]).add(&imm))
+        }
+        (Operand::Vgpr(_), base) => {
+            let base = step.wide(s, &super::state::Class::default(), base).add(&imm);
+            let place = |class: &super::state::Class| {
+                step.value(s, class, inst.src[0]).extended(false, dims).add(&base)
+            };
+            of_classes(step, s, &inst.src[..1], place)
+        }
+        _ => None,
+    });
+    let address = address.unwrap_or_else(anything);
+    vector(step, state, around, &address, &[(0, flat_bytes(inst))], Local::Never)
+}
+
+/// Private memory: dwords of the lanes side by side, 256 bytes for all of them; consecutive dwords of a lane lie apart.
+fn scratch(step: &Step, state: Option<&State>, around: &Around) -> AccessFact {
+    let inst = step.inst;
+    let bytes = flat_bytes(inst);
+    let pieces: Vec<Piece> = (0..u64::from(bytes.div_ceil(4))).map(|i| (PRIVATE_STEP * i, 4)).collect();
+    // The same place in all lanes, of a wave's part that begins at a multiple of 256.
+    let same = inst.src[0] == Operand::None;
+    let start = Wide::of(vec![Lin { residue: 0, known: 8, ..Lin::uniform(false) }]);
+    let lane = Wide::of(vec![Lin { steps: step.set.dims.lane().map(|s| 4 * s), ..Lin::exact(0) }]);
+    let address = if same && state.is_some() { start.add(&lane) } else { anything() };
+    vector(step, state, around, &address, &pieces, Local::Never)
+}
+
+/// Loads whose data goes to local memory: two accesses, of whose addresses nothing is known.
+fn loads_to_lds(step: &Step, state: Option<&State>, around: &Around) -> AccessFact {
+    vector(step, state, around, &anything(), &[(0, flat_bytes(step.inst)), (1 << 20, 4)], Local::Maybe)
 }
 
 fn flat_bytes(inst: &Inst) -> u32 {
@@ -331,7 +375,7 @@ fn buffer_bytes(inst: &Inst) -> (u32, u32) {
 
 fn buffer(step: &Step, state: Option<&State>, around: &Around) -> Option<AccessFact> {
     let inst = step.inst;
-    if matches!(inst.op, Op::BufferWbinvl1 | Op::BufferWbinvl1Vol) {
+    if matches!(inst.op, Op::BufferWbinvl1 | Op::BufferWbinvl1Vol | Op::BufferWbl2 | Op::BufferInvl2) {
         return None;
     }
     let (bytes, times) = buffer_bytes(inst);

@@ -4,7 +4,7 @@
 use super::known::{Known, SideCondition};
 use super::range::{Range, Rel};
 use super::state::{Cond, MaskCond, Pointer, Scalar, Side, Space, State};
-use wb_isa::gcn3::{Format, Inst, NO_SDST, Op, Operand, Ty, sreg};
+use wb_isa::gcn3::{Format, Inst, NO_SDST, Op, Operand, Ty, flag, sreg};
 
 pub const EXEC: u8 = sreg::EXEC;
 pub const VCC: u8 = sreg::VCC;
@@ -116,6 +116,7 @@ pub fn arithmetic(inst: &Inst, state: &State) -> Option<Range> {
         || inst.clamp()
         || inst.omod != 0
         || inst.abs | inst.neg != 0
+        || inst.format.is_memory() && inst.has(flag::LDS)
     {
         return None;
     }
@@ -224,20 +225,16 @@ fn loaded(inst: &Inst, state: &State, known: &Known) -> Option<Vec<Scalar>> {
         Op::SLoadDwordx16 => 16,
         _ => return None,
     };
-    let Operand::Sgpr(base) = inst.src[0] else { return None };
-    let (low, high) =
-        (state.scalars[usize::from(base)].pointer?, state.scalars.get(usize::from(base) + 1)?.pointer?);
-    if low.high || !high.high || low.space != high.space || low.offset as u32 != high.offset as u32 {
-        return None;
-    }
+    let (space, base) = base(inst.src[0], state)?;
+    // From gfx9 on there may be a register and a constant, which may be negative.
     let offset = match inst.src[1] {
-        Operand::None => i64::from(inst.imm as u32),
+        Operand::None => 0,
         register => i64::from(range(state, register).constant()?),
     };
-    let at = high.offset.checked_add(offset).filter(|at| at % 4 == 0)?;
+    let at = base.checked_add(offset + i64::from(inst.imm)).filter(|at| at % 4 == 0)?;
     let word = |i: i64| {
         let at = u32::try_from(at + 4 * i).ok()?;
-        Some(match low.space {
+        Some(match space {
             Space::Arguments => Scalar {
                 range: known.argument(at).map_or(Range::FULL, Range::exact),
                 argument: Some(at),
@@ -247,6 +244,45 @@ fn loaded(inst: &Inst, state: &State, known: &Known) -> Option<Vec<Scalar>> {
         })
     };
     Some((0..count).map(|i| word(i).unwrap_or(Scalar::UNKNOWN)).collect())
+}
+
+/// What a pair of scalar registers points to, and how far behind its beginning.
+fn base(pair: Operand, state: &State) -> Option<(Space, i64)> {
+    let Operand::Sgpr(n) = pair else { return None };
+    let (low, high) =
+        (state.scalars[usize::from(n)].pointer?, state.scalars.get(usize::from(n) + 1)?.pointer?);
+    if low.high || !high.high || low.space != high.space || low.offset as u32 != high.offset as u32 {
+        return None;
+    }
+    Some((low.space, high.offset))
+}
+
+/// What lanes load of the arguments or the launch sizes if all of them load it at one place.
+fn loaded_by_lanes(inst: &Inst, state: &State, known: &Known) -> Option<Range> {
+    if inst.format != Format::Global || inst.has(flag::LDS) {
+        return None;
+    }
+    let bits = match inst.op {
+        Op::FlatLoadUbyte | Op::FlatLoadSbyte => 8,
+        Op::FlatLoadUshort | Op::FlatLoadSshort => 16,
+        Op::FlatLoadDword => 32,
+        _ => return None,
+    };
+    let (space, base) = base(inst.src[2], state)?;
+    let offset = range(state, inst.src[0]).constant()?;
+    let at = u32::try_from(base.checked_add(i64::from(offset) + i64::from(inst.imm))?).ok()?;
+    let word = match space {
+        Space::Arguments => known.argument(at & !3),
+        Space::Packet => known.packet(at & !3),
+    }?;
+    let first = at % 4 * 8;
+    if first + bits > 32 {
+        return None;
+    }
+    // The part at the top, and down again with zeros or signs.
+    let top = word << (32 - first - bits);
+    let signed = matches!(inst.op, Op::FlatLoadSbyte | Op::FlatLoadSshort);
+    Some(Range::exact(if signed { (top as i32 >> (32 - bits)) as u32 } else { top >> (32 - bits) }))
 }
 
 /// An address half after an addition, and the carry it leaves.
@@ -416,7 +452,7 @@ fn change_lanes(state: &mut State, how: Lanes, scalars: bool) {
 /// One instruction that is not a call.
 pub fn step(inst: &Inst, state: &mut State, known: &Known) {
     let cond = comparison(inst);
-    let value = arithmetic(inst, state);
+    let value = loaded_by_lanes(inst, state, known).or_else(|| arithmetic(inst, state));
     let loads = loaded(inst, state, known);
     let pointer = address(inst, state);
     let mask_value = mask_result(inst, state);

@@ -82,6 +82,12 @@ impl<'a> Known<'a> {
         Range::unsigned(0, size - 1)
     }
 
+    /// Work-item ids of later machines: ten bits each in one register.
+    pub(super) fn packed_ids(&self, dimensions: usize) -> Range {
+        let most = |d: usize| self.item_ids(d).uhi.min(MAX_GROUP - 1) << (10 * d);
+        Range::unsigned(0, (0..dimensions).map(most).sum())
+    }
+
     /// Lanes a wave has at most.
     pub(super) fn lanes(&self) -> u32 {
         match self.group.iter().fold(1u32, |n, &d| n.saturating_mul(d)) {

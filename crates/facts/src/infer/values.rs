@@ -366,10 +366,10 @@ pub fn start(program: &Program<Gcn3>, known: &Known) -> State {
         }
     }
     let dimensions = setup.work_item_dimensions.clamp(1, 3) as usize;
-    // Later machines have all of them in one register, of which nothing is said.
-    let apart = !setup.packed_ids();
-    for d in (0..dimensions).filter(|_| apart) {
-        state.on[d] = known.item_ids(d);
+    if setup.packed_ids() {
+        state.on[0] = known.packed_ids(dimensions);
+    } else {
+        (0..dimensions).for_each(|d| state.on[d] = known.item_ids(d));
     }
     state
 }

@@ -79,6 +79,16 @@ static OFF: [Chunk; 256] = {
     table
 };
 
+/// The lanes, lowest first; all of them in a loop without a mask.
+#[inline(always)]
+fn each_lane(lanes: Mask, mut f: impl FnMut(usize)) {
+    if lanes == Mask::MAX {
+        (0..64).for_each(f);
+    } else {
+        bits(lanes).for_each(|lane| f(lane as usize));
+    }
+}
+
 /// Whether all lanes follow each other, `step` bytes apart.
 #[inline]
 fn is_row(offset: &Row<u32>, step: u32) -> bool {
@@ -147,36 +157,36 @@ impl DeviceMemory {
         if how == Use::Load {
             let there = self.bytes.get(bytes).or_else(|| self.copies.as_ref()?.slice(at, size));
             let Some(bytes) = there else { return false };
-            if row {
-                bytes.as_chunks().0.iter().enumerate().for_each(|(lane, bytes)| f(lane, 0, &mut { *bytes }));
+            if row && let Ok(all) = <&[[u8; N]; 64]>::try_from(bytes.as_chunks().0) {
+                all.iter().enumerate().for_each(|(lane, bytes)| f(lane, 0, &mut { *bytes }));
                 return true;
             }
-            for lane in bits(lanes).map(|lane| lane as usize) {
+            each_lane(lanes, |lane| {
                 for (p, add) in add.into_iter().enumerate() {
                     let bytes = bytes[place(lane, add)..].first_chunk().copied();
                     f(lane, p, &mut bytes.unwrap_or([0; N]));
                 }
-            }
+            });
             return true;
         }
         let Some(bytes) = self.bytes.get_mut(bytes) else { return false };
-        if row {
-            bytes.as_chunks_mut().0.iter_mut().enumerate().for_each(|(lane, bytes)| f(lane, 0, bytes));
+        if row && let Ok(all) = <&mut [[u8; N]; 64]>::try_from(bytes.as_chunks_mut().0) {
+            all.iter_mut().enumerate().for_each(|(lane, bytes)| f(lane, 0, bytes));
         } else if P == 1
             && let Ok(one) = <&mut [u8; N]>::try_from(&mut *bytes)
         {
             // All lanes at one place, which need not go through memory.
             let mut copy = *one;
-            bits(lanes).for_each(|lane| f(lane as usize, 0, &mut copy));
+            each_lane(lanes, |lane| f(lane, 0, &mut copy));
             *one = copy;
         } else {
-            for lane in bits(lanes).map(|lane| lane as usize) {
+            each_lane(lanes, |lane| {
                 for (p, add) in add.into_iter().enumerate() {
                     if let Some(bytes) = bytes[place(lane, add)..].first_chunk_mut() {
                         f(lane, p, bytes);
                     }
                 }
-            }
+            });
         }
         true
     }

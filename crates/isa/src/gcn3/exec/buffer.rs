@@ -176,7 +176,7 @@ fn load_private<B: Bus, const D: usize>(
 ) -> Result<(), Trap> {
     let mut out = [[0; 64]; D];
     bus.each(base, private_dwords::<D>(), lanes, Use::Load, |lane, d, bytes| {
-        out[d][lane] = u32::from_le_bytes(*bytes);
+        out[d % D][lane % 64] = u32::from_le_bytes(*bytes);
     })?;
     for (d, out) in out.iter().enumerate() {
         regs.v.blend(dst + d, lanes, out);
@@ -191,8 +191,8 @@ fn store_private<B: Bus, const D: usize>(
     lanes: Mask,
     data: usize,
 ) -> Result<(), Trap> {
-    let rows: [&[u32]; D] = std::array::from_fn(|d| regs.v.row(data + d));
-    let store = |lane: usize, d: usize, bytes: &mut [u8; 4]| *bytes = rows[d][lane].to_le_bytes();
+    let rows: [Row<u32>; D] = std::array::from_fn(|d| space::copied(regs, data + d));
+    let store = |lane: usize, d: usize, bytes: &mut [u8; 4]| *bytes = rows[d % D][lane % 64].to_le_bytes();
     Ok(bus.each(base, private_dwords::<D>(), lanes, Use::Store, store)?)
 }
 

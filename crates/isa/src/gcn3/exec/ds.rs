@@ -12,10 +12,10 @@ use super::operand::vectors;
 use super::scalar1::m0;
 use super::shuffle;
 use super::space::{
-    self, ATOMIC, LOAD, Place, STORE, Together, What, dword, each_lane, sbyte, set_dword, sshort, ubyte,
-    ushort,
+    self, ATOMIC, LOAD, Place, STORE, Together, What, copied, dword, each_lane, sbyte, set_dword, sshort,
+    ubyte, ushort,
 };
-use crate::lanes::bits;
+use crate::lanes::{Row, bits};
 use crate::{Bus, Mask, MemFault, Trap, Use, access};
 
 pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {
@@ -153,7 +153,7 @@ fn read2<B: Bus, const D: usize, const N: usize>(
     let mut out = [[[0; 64]; D]; 2];
     two(inst, regs, bus, lanes, (scale, Use::Load), |lane, p, bytes: &mut [u8; N]| {
         for (d, out) in out[p].iter_mut().enumerate() {
-            out[lane] = dword(bytes, d);
+            out[lane % 64] = dword(bytes, d);
         }
     })?;
     for (d, out) in out.iter().flatten().enumerate() {
@@ -171,10 +171,10 @@ fn write2<B: Bus, const D: usize, const N: usize>(
     scale: u32,
 ) -> Result<(), Trap> {
     let data = [vectors(regs, inst.src[1], D as u32)?, vectors(regs, inst.src[2], D as u32)?];
-    let rows: [[&[u32]; D]; 2] = data.map(|first| std::array::from_fn(|d| regs.v.row(first + d)));
+    let rows: [[Row<u32>; D]; 2] = data.map(|first| std::array::from_fn(|d| copied(regs, first + d)));
     two(inst, regs, bus, lanes, (scale, Use::Store), |lane, p, bytes: &mut [u8; N]| {
         for (d, row) in rows[p].iter().enumerate() {
-            set_dword(bytes, d, row[lane]);
+            set_dword(bytes, d, row[lane % 64]);
         }
     })
 }
@@ -188,12 +188,12 @@ fn exchange2<B: Bus, const D: usize, const N: usize>(
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, D as u32 * 2)?;
     let data = [vectors(regs, inst.src[1], D as u32)?, vectors(regs, inst.src[2], D as u32)?];
-    let rows: [[&[u32]; D]; 2] = data.map(|first| std::array::from_fn(|d| regs.v.row(first + d)));
+    let rows: [[Row<u32>; D]; 2] = data.map(|first| std::array::from_fn(|d| copied(regs, first + d)));
     let mut old = [[[0; 64]; D]; 2];
     two(inst, regs, bus, lanes, (scale, Use::Modify), |lane, p, bytes: &mut [u8; N]| {
         for (d, row) in rows[p].iter().enumerate() {
-            old[p][d][lane] = dword(bytes, d);
-            set_dword(bytes, d, row[lane]);
+            old[p][d][lane % 64] = dword(bytes, d);
+            set_dword(bytes, d, row[lane % 64]);
         }
     })?;
     for (d, old) in old.iter().flatten().enumerate() {

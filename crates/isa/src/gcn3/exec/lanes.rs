@@ -7,7 +7,7 @@ use super::super::state::Regs;
 use super::atomic::{Kind, apply};
 use super::operand::vectors;
 use super::space::{
-    self, ATOMIC, LOAD, Place, STORE, Together, What, dword, each_lane, number, set_dword, set_number,
+    self, ATOMIC, LOAD, Place, STORE, Together, What, copied, dword, each_lane, number, set_dword, set_number,
 };
 use crate::lanes::Row;
 use crate::{Bus, Mask, MemFault, Trap, Use, access};
@@ -55,7 +55,7 @@ pub(super) fn load_part<P: Places, B: Bus, const N: usize>(
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, 1)?;
     let mut out = [0; 64];
-    each(at, regs, bus, lanes, Use::Load, |lane, bytes| out[lane] = extend(*bytes))?;
+    each(at, regs, bus, lanes, Use::Load, |lane, bytes| out[lane % 64] = extend(*bytes))?;
     regs.v.blend(dst, lanes, &out);
     Ok(())
 }
@@ -72,10 +72,9 @@ pub(super) fn load_half<P: Places, B: Bus, const N: usize>(
     extend: impl Fn([u8; N]) -> u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, 1)?;
-    let mut out = [0; 64];
-    out[..regs.v.row(dst).len()].copy_from_slice(regs.v.row(dst));
+    let mut out = copied(regs, dst);
     each(at, regs, bus, lanes, Use::Load, |lane, bytes| {
-        out[lane] = space::half_of(out[lane], extend(*bytes), high);
+        out[lane % 64] = space::half_of(out[lane % 64], extend(*bytes), high);
     })?;
     regs.v.blend(dst, lanes, &out);
     Ok(())
@@ -102,7 +101,7 @@ pub(super) fn load<P: Places, B: Bus, const D: usize, const N: usize>(
     let mut out = [[0; 64]; D];
     each(at, regs, bus, lanes, Use::Load, |lane, bytes: &mut [u8; N]| {
         for (d, out) in out.iter_mut().enumerate() {
-            out[lane] = dword(bytes, d);
+            out[lane % 64] = dword(bytes, d);
         }
     })?;
     for (d, out) in out.iter().enumerate() {
@@ -121,9 +120,9 @@ pub(super) fn store_part<P: Places, B: Bus, const N: usize>(
     lanes: Mask,
     shift: u32,
 ) -> Result<(), Trap> {
-    let data = regs.v.row(vectors(regs, data, 1)?);
+    let data = copied(regs, vectors(regs, data, 1)?);
     each(at, regs, bus, lanes, Use::Store, |lane, bytes: &mut [u8; N]| {
-        set_number(bytes, u64::from(data[lane] >> shift));
+        set_number(bytes, u64::from(data[lane % 64] >> shift));
     })
 }
 
@@ -143,10 +142,10 @@ pub(super) fn store<P: Places, B: Bus, const D: usize, const N: usize>(
     {
         return row.store(bus, lanes, data);
     }
-    let rows: [&[u32]; D] = std::array::from_fn(|d| regs.v.row(data + d));
+    let rows: [Row<u32>; D] = std::array::from_fn(|d| copied(regs, data + d));
     each(at, regs, bus, lanes, Use::Store, |lane, bytes: &mut [u8; N]| {
         for (d, row) in rows.iter().enumerate() {
-            set_dword(bytes, d, row[lane]);
+            set_dword(bytes, d, row[lane % 64]);
         }
     })
 }
@@ -215,20 +214,20 @@ impl Atomic {
         let wide = N == 8;
         let mode = regs.mode;
         let mut old: [Row<u32>; 2] = [[0; 64]; 2];
-        let row = |first: usize| (regs.v.row(first), if wide { regs.v.row(first + 1) } else { &[] });
+        let row = |first: usize| [copied(regs, first), if wide { copied(regs, first + 1) } else { [0; 64] }];
         let data = row(self.data);
         let second = self.second.map(row);
-        let value = |rows: (&[u32], &[u32]), lane: usize| {
-            let low = u64::from(rows.0[lane]);
-            if wide { low | u64::from(rows.1[lane]) << 32 } else { low }
+        let value = |rows: &[Row<u32>; 2], lane: usize| {
+            let low = u64::from(rows[0][lane % 64]);
+            if wide { low | u64::from(rows[1][lane % 64]) << 32 } else { low }
         };
         each(at, regs, bus, lanes, Use::Modify, |lane, bytes: &mut [u8; N]| {
             let was = number(bytes);
-            let other = second.map_or(0, |rows| value(rows, lane));
-            set_number(bytes, apply(kind, wide, was, value(data, lane), other, mode));
-            old[0][lane] = was as u32;
+            let other = second.as_ref().map_or(0, |rows| value(rows, lane));
+            set_number(bytes, apply(kind, wide, was, value(&data, lane), other, mode));
+            old[0][lane % 64] = was as u32;
             if wide {
-                old[1][lane] = (was >> 32) as u32;
+                old[1][lane % 64] = (was >> 32) as u32;
             }
         })?;
         if let Some(dst) = self.dst {

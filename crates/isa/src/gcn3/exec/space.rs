@@ -176,14 +176,14 @@ impl Together<'_> {
     #[inline(always)]
     pub fn load<B: Bus>(self, bus: &mut B, lanes: Mask) -> Result<Row<u32>, Trap> {
         let mut out = [[0; 64]];
-        bus.load_lanes(self.base, &[*self.offset], lanes, &mut out)
+        bus.load_lanes(self.base, std::array::from_ref(self.offset), lanes, &mut out)
             .map_err(|fault| self.blame(lanes, fault))?;
         Ok(out[0])
     }
 
     #[inline(always)]
     pub fn store<B: Bus>(self, bus: &mut B, lanes: Mask, data: &Row<u32>) -> Result<(), Trap> {
-        let stored = bus.store_lanes(self.base, &[*self.offset], lanes, &[data]);
+        let stored = bus.store_lanes(self.base, std::array::from_ref(self.offset), lanes, &[data]);
         Ok(stored.map_err(|fault| self.blame(lanes, fault))?)
     }
 }
@@ -230,4 +230,17 @@ pub(super) fn sshort(bytes: [u8; 2]) -> u32 {
 #[inline(always)]
 pub(super) fn half_of(old: u32, value: u32, high: bool) -> u32 {
     if high { old & 0xffff | value << 16 } else { old & 0xffff_0000 | value & 0xffff }
+}
+
+/// A row of registers, whatever the number of lanes.
+#[inline(always)]
+pub(super) fn copied(regs: &Regs, row: usize) -> Row<u32> {
+    match regs.v.whole(row) {
+        Some(row) => *row,
+        None => {
+            let mut out = [0; 64];
+            out[..regs.v.row(row).len()].copy_from_slice(regs.v.row(row));
+            out
+        }
+    }
 }

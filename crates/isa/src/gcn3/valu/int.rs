@@ -51,22 +51,16 @@ pub(super) fn sad(a: u32, b: u32, masked: bool) -> u32 {
     (0..4).filter(|&i| !masked || byte(b, i) != 0).map(|i| byte(a, i).abs_diff(byte(b, i))).sum()
 }
 
-#[inline(always)]
 fn perm(a: u32, b: u32, select: u32) -> u32 {
-    let pick = |s: u32| {
-        let word = if s & 4 != 0 { a } else { b };
-        let plain = word >> (8 * (s & 3)) & 0xff;
+    let data = u64::from(a) << 32 | u64::from(b);
+    let pick = |s: u32| match s {
+        0..=7 => (data >> (8 * s)) as u32 & 0xff,
         // The sign of the odd bytes.
-        let word = if s & 2 != 0 { a } else { b };
-        let sign = (word >> (16 * (s & 1) + 15) & 1) * 0xff;
-        let out = if s < 8 { plain } else { sign };
-        let out = if s >= 12 { 0 } else { out };
-        if s > 12 { 0xff } else { out }
+        8..=11 => ((data >> (16 * (s - 8) + 15)) as u32 & 1) * 0xff,
+        12 => 0,
+        _ => 0xff,
     };
-    pick(select & 0xff)
-        | pick(select >> 8 & 0xff) << 8
-        | pick(select >> 16 & 0xff) << 16
-        | pick(select >> 24) << 24
+    (0..4).map(|i| pick(byte(select, i)) << (8 * i)).sum()
 }
 
 #[inline(always)]
