@@ -570,6 +570,15 @@ fn values(inst: &Inst, f: &mut Facts, before: &Facts, launch: &Launch) {
             if let (Some(i), 1) = (loaded.or_else(|| result(inst, before)), inst.dst_dwords()) {
                 f.write_vector(n, i);
             }
+            // The low half of a shifted sum depends on low halves alone.
+            let register =
+                |o: Operand| matches!(o, Operand::Vgpr(_) | Operand::Sgpr(_) | Operand::InlineInt(_));
+            if inst.op == Op::VLshlAddU64 && !inst.clamp() && inst.src.into_iter().all(register) {
+                let [a, by, c] = inst.src.map(|o| source(before, o));
+                if by.value().is_some_and(|by| by < 5) {
+                    f.write_vector(n, a.left(by).plus(c));
+                }
+            }
         }
         _ => {}
     }

@@ -31,6 +31,7 @@ const PRESETS: &[Preset] = presets![
     "mi300",
     "pws",
     "vega",
+    "vega-4",
     "vortex-16sm",
     "vortex-2sm",
     "vortex-4sm",

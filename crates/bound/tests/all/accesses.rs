@@ -13,7 +13,7 @@ use wb_jobs::launch::WorkloadSpec;
 use wb_jobs::{AnyProgram, Job, JobSpec};
 use wb_sim::RunOptions;
 use wb_testgen::parallel::in_parallel;
-use wb_testgen::random::addresses::addresses_job;
+use wb_testgen::random::addresses::{addresses_job, later_addresses_job};
 use wb_testgen::random::contents::contents_job;
 use wb_trace::{Event, Kind, Observer, PortKind, Touched};
 
@@ -249,6 +249,18 @@ fn random_kernels_touch_no_more_than_is_said() {
 fn random_addresses_touch_no_more_than_is_said() {
     in_parallel(300, |case| {
         let (_, _, wrong) = judged(&addresses_job(case)?, None)?;
+        match wrong.is_empty() {
+            true => Ok(()),
+            false => Err(format!("case {case}: {}", wrong.join("\n"))),
+        }
+    });
+}
+
+/// On later generations: offsets, scalar bases, constants beside registers, scalar atomics, packed ids.
+#[test]
+fn random_addresses_of_later_generations() {
+    in_parallel(400, |case| {
+        let (_, _, wrong) = judged(&later_addresses_job(case)?, None)?;
         match wrong.is_empty() {
             true => Ok(()),
             false => Err(format!("case {case}: {}", wrong.join("\n"))),

@@ -250,6 +250,11 @@ impl Step<'_> {
                 Op::VLshlrevB64 => {
                     return Some(halves(self.wide(state, class, inst.src[1]).shifted(a.range.constant()?)));
                 }
+                Op::VLshlAddU64 => {
+                    let by = b.range.constant().filter(|n| *n <= 4)?;
+                    let sum = self.wide(state, class, inst.src[0]).shifted(by);
+                    return Some(halves(sum.add(&self.wide(state, class, inst.src[2]))));
+                }
                 Op::SAshrI64 => return Some(halves(self.spread_high(get, inst.src[0], &b)?)),
                 Op::VAshrrevI64 => return Some(halves(self.spread_high(get, inst.src[1], &a)?)),
                 Op::VMadU64U32 => {

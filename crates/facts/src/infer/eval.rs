@@ -215,6 +215,16 @@ pub fn arithmetic(inst: &Inst, state: &State) -> Option<Range> {
     })
 }
 
+/// The low half of a 64-bit sum.
+fn low_half(inst: &Inst, state: &State) -> Option<Range> {
+    let whole = |o: Operand| matches!(o, Operand::Vgpr(_) | Operand::Sgpr(_) | Operand::InlineInt(_));
+    if inst.op != Op::VLshlAddU64 || inst.clamp() || !inst.src.iter().all(|o| whole(*o)) {
+        return None;
+    }
+    let [a, by, c] = inst.src.map(|o| range(state, o));
+    by.constant().filter(|n| *n <= 4).map(|_| a.shl(by).add(c))
+}
+
 /// The argument dword an instruction loads into its first register.
 fn loaded(inst: &Inst, state: &State, known: &Known) -> Option<Vec<Scalar>> {
     let count = match inst.op {
@@ -455,6 +465,7 @@ pub fn step(inst: &Inst, state: &mut State, known: &Known) {
     let value = loaded_by_lanes(inst, state, known).or_else(|| arithmetic(inst, state));
     let loads = loaded(inst, state, known);
     let pointer = address(inst, state);
+    let low = low_half(inst, state);
     let mask_value = mask_result(inst, state);
     let none = leaves_none(inst, state, cond);
     let new_lanes = lanes(inst, state, cond);
@@ -495,6 +506,9 @@ pub fn step(inst: &Inst, state: &mut State, known: &Known) {
         (state.scc, state.carry) = (None, None);
     }
     write_result(inst, state, value, loads.or(copy), pointer);
+    if let (Operand::Vgpr(n), Some(low)) = (inst.dst, low) {
+        state.set_vector(n, low);
+    }
     // What was compared is not what a register holds that this instruction writes.
     let written: Vec<Side> = inst
         .uses()

@@ -5,6 +5,7 @@
 //! middle of the first buffer and `s[6:7]` to the second; s8 to s11 numbers below 64; `s[16:17]` and on masks, s40 and on counters,
 //! `s[60:61]` and on pointers; v11 and on indices that lanes leave a loop by.
 
+use super::later::ported;
 use super::loops::Noise;
 use std::fmt::Write;
 use wb_jobs::args::{ArgSpec, Argument};
@@ -304,6 +305,17 @@ impl Generator {
 
 /// The kernel of a case on a machine, with groups of one or two dimensions.
 pub fn addresses_job(case: u64) -> Result<Job, String> {
+    job(case, "gcn3", &addresses_kernel(case), 64)
+}
+
+/// The kernel of a case for a later generation, on a machine of it.
+pub fn later_addresses_job(case: u64) -> Result<Job, String> {
+    let (_, preset, text) = ported(&addresses_kernel(case), &mut Noise::new(case ^ 0x1a7e));
+    job(case, preset, &text, 256)
+}
+
+/// `second`: words of the second buffer.
+fn job(case: u64, preset: &str, text: &str, second: u32) -> Result<Job, String> {
     let mut noise = Noise::new(case ^ 0x909);
     let (grid3, group3) = noise.pick(&[
         ([256, 1, 1], [128, 1, 1]),
@@ -313,7 +325,8 @@ pub fn addresses_job(case: u64) -> Result<Job, String> {
         ([30, 16, 1], [16, 16, 1]),
         ([96, 1, 1], [32, 1, 1]),
     ]);
-    let mut machine = wb_hw::preset("gcn3").map_err(|e| format!("{e:?}"))?;
+    let mut machine = wb_hw::preset(preset).map_err(|e| format!("{e:?}"))?;
+    machine.cores = machine.cores.min(4);
     machine.limits.memory = 4 << 20;
     machine.limits.cycles = 4_000_000;
     let mut buffer = |words: u32| {
@@ -324,10 +337,9 @@ pub fn addresses_job(case: u64) -> Result<Job, String> {
         isa: Some(wb_hw::InstructionSet::Gcn3),
         grid3,
         group3,
-        args: vec![buffer(WORDS), buffer(64)],
+        args: vec![buffer(WORDS), buffer(second)],
         ready_machine: Some(Box::new(machine)),
         ..JobSpec::default()
     };
-    let text = addresses_kernel(case);
-    Job::from_source("addresses.s", &text, &spec).map_err(|e| format!("{:?}", miette::Report::new(e)))
+    Job::from_source("addresses.s", text, &spec).map_err(|e| format!("{:?}", miette::Report::new(e)))
 }

@@ -13,6 +13,7 @@ mod generate;
 mod guppy;
 mod harp;
 mod interpret;
+pub mod later;
 pub mod loops;
 mod policies;
 pub(crate) mod setup;

@@ -33,6 +33,9 @@ fn permuted(lane: usize, blgp: u8) -> usize {
 /// Elements of a matrix: 64 lanes with up to sixteen each.
 const ELEMENTS: usize = 1024;
 
+/// The deepest operation.
+const DEPTH: usize = 64;
+
 /// Registers of a result.
 const RESULTS: usize = 32;
 
@@ -40,25 +43,39 @@ const RESULTS: usize = 32;
 trait Number: Copy + Default {
     /// Dwords that one takes.
     const DWORDS: usize;
-    /// Bits of an element, and of C.
-    fn of(element: Element, bits: u64) -> Self;
+    /// Rows of a result that stand together.
+    const TALL: usize;
+    /// The elements of all lanes that begin at bit `shift` of a row; of f64 `row` and `high` are the halves.
+    fn unpack(element: Element, row: &Row<u32>, high: &Row<u32>, shift: u32) -> [Self; 64];
+    /// A number of C, or of A and B where they have all bits.
     fn start(bits: u64) -> Self;
     fn add(self, a: Self, b: Self) -> Self;
     fn bits(self) -> u64;
 }
 
+/// `f` of the lowest bits of each dword of a row, after a shift.
+#[inline(always)]
+fn each<T: Number>(row: &Row<u32>, shift: u32, f: impl Fn(u32) -> T) -> [T; 64] {
+    let mut out = [T::default(); 64];
+    for (out, dword) in out.iter_mut().zip(row) {
+        *out = f(dword >> shift);
+    }
+    out
+}
+
 impl Number for f32 {
     const DWORDS: usize = 1;
+    const TALL: usize = 4;
 
     #[inline(always)]
-    fn of(element: Element, bits: u64) -> f32 {
+    fn unpack(element: Element, row: &Row<u32>, _high: &Row<u32>, shift: u32) -> [f32; 64] {
         match element {
-            Element::F16 => half_value(bits as u32),
-            Element::Bf16 => f32::from_bits((bits as u32) << 16),
-            Element::Fp8 => fp8_value(bits as u8),
-            Element::Bf8 => bf8_value(bits as u8),
-            Element::Xf32 => f32::from_bits(bits as u32 & !0x1fff),
-            Element::F32 | Element::F64 | Element::I8 => f32::from_bits(bits as u32),
+            Element::F16 => each(row, shift, |v| half_value(v & 0xffff)),
+            Element::Bf16 => each(row, shift, |v| f32::from_bits(v << 16)),
+            Element::Fp8 => each(row, shift, |v| fp8_value(v as u8)),
+            Element::Bf8 => each(row, shift, |v| bf8_value(v as u8)),
+            Element::Xf32 => each(row, shift, |v| f32::from_bits(v & !0x1fff)),
+            Element::F32 | Element::F64 | Element::I8 => each(row, shift, f32::from_bits),
         }
     }
 
@@ -80,10 +97,11 @@ impl Number for f32 {
 
 impl Number for f64 {
     const DWORDS: usize = 2;
+    const TALL: usize = 1;
 
     #[inline(always)]
-    fn of(_element: Element, bits: u64) -> f64 {
-        f64::from_bits(bits)
+    fn unpack(_element: Element, row: &Row<u32>, high: &Row<u32>, _shift: u32) -> [f64; 64] {
+        std::array::from_fn(|lane| f64::from_bits(u64::from(row[lane]) | u64::from(high[lane]) << 32))
     }
 
     #[inline(always)]
@@ -104,10 +122,11 @@ impl Number for f64 {
 
 impl Number for i32 {
     const DWORDS: usize = 1;
+    const TALL: usize = 4;
 
     #[inline(always)]
-    fn of(_element: Element, bits: u64) -> i32 {
-        i32::from(bits as i8)
+    fn unpack(_element: Element, row: &Row<u32>, _high: &Row<u32>, shift: u32) -> [i32; 64] {
+        each(row, shift, |v| i32::from(v as i8))
     }
 
     #[inline(always)]
@@ -152,24 +171,19 @@ fn dwords(regs: &Regs, from: Matrix, d: usize, wide: usize) -> Row<u32> {
     }
 }
 
-/// Elements of the lanes: those with number `n` in a lane stand together, `sign` is changed in each.
+/// Elements of the lanes: those with number `n` in a lane stand together. `sign` changes f64.
 #[inline(always)]
-fn unpack<T: Number>(regs: &Regs, from: Matrix, element: Element, own: usize, sign: u64) -> [T; ELEMENTS] {
+fn unpack<T: Number>(regs: &Regs, from: Matrix, element: Element, own: usize, sign: bool) -> [T; ELEMENTS] {
     let mut out = [T::default(); ELEMENTS];
     let width = element.bits();
     for (n, out) in out.as_chunks_mut::<64>().0.iter_mut().take(own).enumerate() {
         if T::DWORDS == 2 {
-            let (low, high) = (dwords(regs, from, 2 * n, 2), dwords(regs, from, 2 * n + 1, 2));
-            for ((out, low), high) in out.iter_mut().zip(low).zip(high) {
-                *out = T::of(element, (u64::from(low) | u64::from(high) << 32) ^ sign);
-            }
-            continue;
-        }
-        let per = 32 / width as usize;
-        let row = dwords(regs, from, n / per, 1);
-        let shift = (n % per) as u32 * width;
-        for (out, dword) in out.iter_mut().zip(row) {
-            *out = T::of(element, u64::from(dword >> shift) & (u64::MAX >> (64 - width)));
+            let mut high = dwords(regs, from, 2 * n + 1, 2);
+            high.iter_mut().for_each(|v| *v ^= u32::from(sign) << 31);
+            *out = T::unpack(element, &dwords(regs, from, 2 * n, 2), &high, 0);
+        } else {
+            let per = 32 / width as usize;
+            *out = T::unpack(element, &dwords(regs, from, n / per, 1), &[0; 64], (n % per) as u32 * width);
         }
     }
     out
@@ -205,11 +219,11 @@ impl Operation {
     #[inline(always)]
     fn results<T: Number, const N: usize>(&self, regs: &Regs) -> [Row<u32>; RESULTS] {
         let shape = self.shape;
-        let sign = |i: u8| u64::from(self.negate >> i & 1) << 63;
+        let negated = |i: u8| self.negate >> i & 1 == 1;
         let own = shape.own();
         let stored = if shape.sparse { own / 2 } else { own };
-        let a: [T; ELEMENTS] = unpack(regs, self.a, shape.a, stored, sign(0));
-        let mut b: [T; ELEMENTS] = unpack(regs, self.b, shape.b, own, sign(1));
+        let a: [T; ELEMENTS] = unpack(regs, self.a, shape.a, stored, negated(0));
+        let mut b: [T; ELEMENTS] = unpack(regs, self.b, shape.b, own, negated(1));
         if self.permute != 0 {
             for row in b.as_chunks_mut::<64>().0 {
                 *row = std::array::from_fn(|lane| row[permuted(lane, self.permute)]);
@@ -217,34 +231,48 @@ impl Operation {
         }
         let mut out = [[0; 64]; RESULTS];
         for block in 0..shape.blocks {
-            let from = self.block_of_a(block);
+            // Where the elements of each depth begin.
+            let places = |block: usize, own: usize| {
+                let (mut at, depth) = ([0; DEPTH], 64 * own / (N * shape.blocks));
+                for (k, at) in at.iter_mut().enumerate().take(depth) {
+                    let (lane, n) = shape.place(k, block, own);
+                    *at = n * 64 + lane;
+                }
+                (at, depth)
+            };
+            let (a_at, depth) = places(self.block_of_a(block), stored);
+            let (b_at, _) = places(block, own);
             for i in 0..N {
-                let (register, lane) = shape.result(i, block);
+                let (register, lane) = Shape::result(N, T::TALL, i, block);
                 let at = register * T::DWORDS;
                 let (low, high) = match T::DWORDS {
                     2 => (dwords(regs, self.c, at, 2), dwords(regs, self.c, at + 1, 2)),
                     _ => (dwords(regs, self.c, at, 1), [0; 64]),
                 };
+                let sign = u64::from(negated(2)) << 63;
                 let mut sums: [T; N] = std::array::from_fn(|j| {
-                    T::start((u64::from(low[lane + j]) | u64::from(high[lane + j]) << 32) ^ sign(2))
+                    let at = (lane + j) % 64;
+                    T::start((u64::from(low[at]) | u64::from(high[at]) << 32) ^ sign)
                 });
-                for s in 0..shape.depth * stored / own {
-                    let (a_lane, a_n) = shape.place(s, from, stored);
-                    let x = a[a_n * 64 + a_lane + i];
+                for s in 0..depth {
+                    let x = a[a_at[s] + i];
                     let k = match shape.sparse {
-                        true => s / 2 * 4 + (self.index[a_lane + i] >> (2 * a_n) & 3) as usize,
+                        true => {
+                            let (lane, n) = (a_at[s] % 64 + i, a_at[s] / 64);
+                            s / 2 * 4 + (self.index[lane % 64] >> (2 * n) & 3) as usize
+                        }
                         false => s,
                     };
-                    let (b_lane, b_n) = shape.place(k, block, own);
-                    let ys = &b[b_n * 64 + b_lane..][..N];
+                    let ys = &b[b_at[k % DEPTH]..][..N];
                     for (sum, y) in sums.iter_mut().zip(ys) {
                         *sum = sum.add(x, *y);
                     }
                 }
                 for (j, sum) in sums.into_iter().enumerate() {
-                    out[at][lane + j] = sum.bits() as u32;
+                    let at_lane = (lane + j) % 64;
+                    out[at][at_lane] = sum.bits() as u32;
                     if T::DWORDS == 2 {
-                        out[at + 1][lane + j] = (sum.bits() >> 32) as u32;
+                        out[at + 1][at_lane] = (sum.bits() >> 32) as u32;
                     }
                 }
             }

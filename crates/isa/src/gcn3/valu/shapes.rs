@@ -123,13 +123,12 @@ impl Shape {
         (block * self.rows + k / own * self.rows * self.blocks, k % own)
     }
 
-    /// Register (of the result's width) and first lane of a row of results; the other columns follow.
-    pub fn result(self, i: usize, block: usize) -> (usize, usize) {
-        let n = self.rows;
-        let tall: usize = if self.a == Element::F64 { 1 } else { 4 };
+    /// Register (of the result's width) and first lane of a row of results of blocks with `n` rows, `tall` of which stand
+    /// together; the other columns follow.
+    #[inline(always)]
+    pub const fn result(n: usize, tall: usize, i: usize, block: usize) -> (usize, usize) {
         let (side, in_register) = (64 / n, (64 * tall).div_ceil(n * n));
         let register = block * (n * n / 64) + i / (tall * side) * tall + i % tall;
-        let lane = block % in_register * n + i / tall % side * in_register * n;
-        (register, lane)
+        (register, block % in_register * n + i / tall % side * in_register * n)
     }
 }
