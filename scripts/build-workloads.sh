@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Rebuilds the compiled kernels of the benchmark suite, crates/workloads/src/*/kernel.co for gfx803 and kernel.TARGET.co for later
-# targets (code object 5), from kernel.cl beside them. Needs
+# targets (code object 5), and kernel.riscv.elf for lane-pc machines (docs/riscv.md), from kernel.cl beside them. Needs
 # Debian's clang-19, lld-19 and rocm-device-libs. With --check: builds elsewhere and fails if a committed object differs.
 # Names of workloads as arguments: only those.
 set -euo pipefail
@@ -14,6 +14,11 @@ fi
 libs=(--rocm-path=/usr --rocm-device-lib-path=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode)
 opencl=(-target amdgcn-amd-amdhsa -x cl -cl-std=CL2.0 -cl-kernel-arg-info -gline-tables-only -fdebug-compilation-dir=.)
 canonical=(-O2 -mllvm -tail-dup-placement=0 -mllvm -amdgpu-skip-threshold=1)
+riscv=${COMPILE_RISCV:-}
+if [ -z "$riscv" ]; then
+    cargo build --locked --quiet -p wb-jobs --example compile_riscv
+    riscv=${CARGO_TARGET_DIR:-$PWD/../../../target}/debug/examples/compile_riscv
+fi
 names=("$@")
 [ ${#names[@]} -gt 0 ] || names=(*/)
 for name in "${names[@]}"; do
@@ -28,5 +33,10 @@ for name in "${names[@]}"; do
             cmp "$out" "$name/$file" || { echo "run scripts/build-workloads.sh"; exit 1; }
         fi
     done
+    out=${check:+$check/$name.kernel.riscv.elf}
+    (cd "$name" && "$riscv" kernel.cl "${out:-kernel.riscv.elf}" -fdebug-compilation-dir=. && chmod 644 "${out:-kernel.riscv.elf}")
+    if [ -n "$check" ]; then
+        cmp "$out" "$name/kernel.riscv.elf" || { echo "run scripts/build-workloads.sh"; exit 1; }
+    fi
 done
 [ -z "$check" ] || echo "workloads match their sources"

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use wb_jobs::data::Buffer;
 use wb_jobs::launch::{Launches, RunLaunch, Session, WorkloadSession, WorkloadSpec};
-use wb_jobs::{Job, JobError, JobSpec, ProgramRef};
+use wb_jobs::{Job, JobError, JobSpec};
 
 /// Where the launches come from.
 pub enum Runs {
@@ -132,19 +132,19 @@ fn all(
         let stage = launches.stage();
         let contents = |b: &Buffer| stage.device.read(b.addr, b.bytes).ok().map(hash);
         let buffers = placed(&stage.buffers, hashed, contents);
-        launches.with_prepared(&step, &mut |prepared, args, go| {
+        launches.with_prepared(&step, &mut |due, args, go| {
             let mut launched = Launched {
                 kernel: &step.dispatch.kernel,
                 file: &file,
-                program: ProgramRef::Gcn3(&prepared.program),
-                machine: &prepared.machine,
-                launch: prepared.launch,
-                kernarg: &prepared.kernarg,
+                program: due.program,
+                machine: due.machine,
+                launch: due.launch,
+                kernarg: due.kernarg,
                 args,
                 number: 0,
                 data: &data,
                 buffers: &buffers,
-                touchable: prepared.touchable.clone(),
+                touchable: due.touchable.clone(),
             };
             launched.number = numbers.of(launched.kernel, &Shape::of(&launched));
             look(&launched, go).map_err(JobError::stopped)

@@ -14,9 +14,23 @@ pub fn explicit(kernel: &Kernel) -> impl Iterator<Item = &KernelArg> {
 /// More than any compiler lets a kernel have; beyond it, metadata is damaged.
 const MAX_SEGMENT: u64 = 1 << 16;
 
+/// What addresses look like to kernels.
+#[derive(Clone, Copy, Debug)]
+pub struct Pointers {
+    pub bytes: u32,
+    /// Where local memory begins.
+    pub local: u32,
+}
+
 /// The argument segment and the local memory the arguments ask for beyond the kernel's own.
-pub fn build(kernel: &Kernel, dispatch: &Dispatch, hostcall: u64) -> Result<(Vec<u8>, u32), DeviceError> {
-    let untold = if kernel.args.is_empty() { pack(kernel, &dispatch.args)? } else { Vec::new() };
+pub fn build(
+    kernel: &Kernel,
+    dispatch: &Dispatch,
+    pointers: Pointers,
+    hostcall: u64,
+) -> Result<(Vec<u8>, u32), DeviceError> {
+    let untold =
+        if kernel.args.is_empty() { pack(kernel, &dispatch.args, pointers.bytes)? } else { Vec::new() };
     let wanted: Vec<&KernelArg> = explicit(kernel).chain(&untold).collect();
     if wanted.len() != dispatch.args.len() {
         let usage: Vec<String> = wanted.iter().map(|a| format!("{} {}", a.type_name, a.name)).collect();
@@ -42,13 +56,13 @@ pub fn build(kernel: &Kernel, dispatch: &Dispatch, hostcall: u64) -> Result<(Vec
             what: what.to_owned(),
         };
         let bytes = match (&slot.kind, arg) {
-            (ArgKind::Buffer, Arg::Buffer(addr)) => addr.to_le_bytes().to_vec(),
+            (ArgKind::Buffer, Arg::Buffer(addr)) => addr.to_le_bytes()[..pointers.bytes as usize].to_vec(),
             (ArgKind::Value, Arg::Value(bytes)) if bytes.len() == slot.size as usize => bytes.clone(),
             (ArgKind::Value, Arg::Buffer(addr)) if slot.size == 8 => addr.to_le_bytes().to_vec(),
             (ArgKind::DynamicLds, Arg::Local(size)) => {
                 let offset = kernel.lds_bytes.saturating_add(local).next_multiple_of(16);
                 local = offset.saturating_add(*size).saturating_sub(kernel.lds_bytes);
-                offset.to_le_bytes().to_vec()
+                pointers.local.saturating_add(offset).to_le_bytes().to_vec()
             }
             (ArgKind::Buffer, _) => return Err(wrong("it is a buffer")),
             (ArgKind::DynamicLds, _) => return Err(wrong("it is local memory: give its size, local:BYTES")),
@@ -74,12 +88,12 @@ pub fn build(kernel: &Kernel, dispatch: &Dispatch, hostcall: u64) -> Result<(Vec
 
 /// Kernels whose object says nothing about arguments (version 2, assembly without `.arg`): one after the other,
 /// each at a multiple of its size, as C would lay them out.
-fn pack(kernel: &Kernel, args: &[Arg]) -> Result<Vec<KernelArg>, DeviceError> {
+fn pack(kernel: &Kernel, args: &[Arg], pointer: u32) -> Result<Vec<KernelArg>, DeviceError> {
     let mut end = 0u32;
     let mut slots = Vec::new();
     for (index, arg) in args.iter().enumerate() {
         let (kind, size) = match arg {
-            Arg::Buffer(_) => (ArgKind::Buffer, 8),
+            Arg::Buffer(_) => (ArgKind::Buffer, pointer),
             Arg::Local(_) => (ArgKind::DynamicLds, 4),
             Arg::Value(bytes) => (ArgKind::Value, bytes.len() as u32),
         };

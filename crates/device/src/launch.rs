@@ -2,12 +2,15 @@
 //! packet, queue, local and private memory, and the registers every wave starts with.
 
 use crate::dispatch::Dispatch;
-use crate::kernarg;
+use crate::kernarg::{self, Pointers};
 use crate::{Device, DeviceError, Module};
-use wb_hw::{Machine, SplitUnits};
+use std::collections::BTreeMap;
+use wb_hw::{InstructionSet, Machine, SplitUnits};
 use wb_isa::gcn3::isa::{Gcn3, Setup};
 use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
-use wb_isa::{FlowKind, Pc};
+use wb_isa::riscv::Riscv;
+use wb_isa::{FlowKind, Isa, Pc};
+use wb_objects::codeobject::Kernel;
 use wb_objects::{gcn3_program, gcn3_setup};
 use wb_program::Program;
 use wb_sim::{DeviceMemory, Groups, Launch, Outcome, RunOptions, Runnable, Touchable};
@@ -17,8 +20,8 @@ use wb_trace::Observer;
 const MAX_SCRATCH: u32 = 1 << 20;
 
 /// A program with its launch, ready for the machine.
-pub struct Prepared {
-    pub program: Program<Gcn3>,
+pub struct Prepared<I: Isa = Gcn3> {
+    pub program: Program<I>,
     pub launch: Launch,
     /// The machine as this kernel finds it (PWS re-provisioning).
     pub machine: Machine,
@@ -31,6 +34,42 @@ pub struct Prepared {
     pub(crate) key: (u64, u64),
 }
 
+/// An instruction set whose kernels a device launches.
+pub trait OnDevice: Isa + Sized {
+    /// A program of it as something that runs.
+    fn runnable(program: &Program<Self>) -> &dyn Runnable;
+
+    /// Decoded programs of kernels that ran, by their module's base and their entry.
+    fn programs(device: &mut Device) -> &mut BTreeMap<(u64, u64), Program<Self>>;
+
+    /// Places what the launch of a kernel needs. `reserved` takes the blocks of memory that are free again afterwards.
+    fn prepare(
+        device: &mut Device,
+        module: &Module,
+        dispatch: &Dispatch,
+        reserved: &mut Vec<u64>,
+    ) -> Result<Prepared<Self>, DeviceError>;
+}
+
+impl OnDevice for Gcn3 {
+    fn runnable(program: &Program<Gcn3>) -> &dyn Runnable {
+        program
+    }
+
+    fn programs(device: &mut Device) -> &mut BTreeMap<(u64, u64), Program<Gcn3>> {
+        &mut device.programs
+    }
+
+    fn prepare(
+        device: &mut Device,
+        module: &Module,
+        dispatch: &Dispatch,
+        reserved: &mut Vec<u64>,
+    ) -> Result<Prepared<Gcn3>, DeviceError> {
+        device.prepare_in(module, dispatch, reserved)
+    }
+}
+
 impl Device {
     /// Runs a kernel to its end; its effects stay in device memory, also those of a run that fails.
     pub fn launch(
@@ -40,21 +79,35 @@ impl Device {
         options: RunOptions,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Outcome, DeviceError> {
-        let prepared = self.prepare(module, dispatch)?;
+        match module.object.isa {
+            InstructionSet::Riscv => self.launch_for::<Riscv>(module, dispatch, options, observer),
+            _ => self.launch_for::<Gcn3>(module, dispatch, options, observer),
+        }
+    }
+
+    fn launch_for<I: OnDevice>(
+        &mut self,
+        module: &Module,
+        dispatch: &Dispatch,
+        options: RunOptions,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Outcome, DeviceError> {
+        let prepared = self.prepare_for::<I>(module, dispatch)?;
         let outcome = self.run(&prepared, options, observer);
         self.finish(prepared);
         outcome
     }
 
     /// Runs what [`Device::prepare`] made.
-    pub fn run(
+    pub fn run<I: OnDevice>(
         &mut self,
-        prepared: &Prepared,
+        prepared: &Prepared<I>,
         options: RunOptions,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Outcome, DeviceError> {
         let memory = std::mem::replace(&mut self.memory, DeviceMemory::new(0));
-        match prepared.program.run(&prepared.machine, prepared.launch, memory, options, observer) {
+        let program = I::runnable(&prepared.program);
+        match program.run(&prepared.machine, prepared.launch, memory, options, observer) {
             Ok(mut outcome) => {
                 self.memory = std::mem::replace(&mut outcome.memory, DeviceMemory::new(0));
                 Ok(outcome)
@@ -69,7 +122,7 @@ impl Device {
     }
 
     /// Takes back what [`Device::prepare`] reserved; the launch can be run again on a copy of the memory.
-    pub fn keep(&mut self, mut prepared: Prepared) -> Prepared {
+    pub fn keep<I: OnDevice>(&mut self, mut prepared: Prepared<I>) -> Prepared<I> {
         for addr in prepared.reserved.drain(..) {
             self.free(addr);
         }
@@ -77,17 +130,26 @@ impl Device {
     }
 
     /// Takes back what [`Device::prepare`] reserved, and keeps the decoded program for the next launch.
-    pub fn finish(&mut self, prepared: Prepared) {
+    pub fn finish<I: OnDevice>(&mut self, prepared: Prepared<I>) {
         for addr in prepared.reserved {
             self.free(addr);
         }
-        self.programs.insert(prepared.key, prepared.program);
+        I::programs(self).insert(prepared.key, prepared.program);
     }
 
     /// Places arguments, packet and memories of a launch; [`Device::finish`] takes them back.
     pub fn prepare(&mut self, module: &Module, dispatch: &Dispatch) -> Result<Prepared, DeviceError> {
+        self.prepare_for(module, dispatch)
+    }
+
+    /// The same for the kernels of any instruction set that devices launch.
+    pub fn prepare_for<I: OnDevice>(
+        &mut self,
+        module: &Module,
+        dispatch: &Dispatch,
+    ) -> Result<Prepared<I>, DeviceError> {
         let mut reserved = Vec::new();
-        let prepared = self.prepare_in(module, dispatch, &mut reserved);
+        let prepared = I::prepare(self, module, dispatch, &mut reserved);
         match prepared {
             Ok(mut prepared) => {
                 prepared.reserved = reserved;
@@ -103,19 +165,14 @@ impl Device {
         }
     }
 
-    fn reserve(&mut self, bytes: u64, reserved: &mut Vec<u64>) -> Result<u64, DeviceError> {
+    pub(crate) fn reserve(&mut self, bytes: u64, reserved: &mut Vec<u64>) -> Result<u64, DeviceError> {
         let addr = self.alloc(bytes)?;
         reserved.push(addr);
         Ok(addr)
     }
 
-    fn prepare_in(
-        &mut self,
-        module: &Module,
-        dispatch: &Dispatch,
-        reserved: &mut Vec<u64>,
-    ) -> Result<Prepared, DeviceError> {
-        let kernel = module.kernel(&dispatch.kernel)?.clone();
+    /// Work-items of a group, and groups; an error if a kernel cannot be launched like that.
+    pub(crate) fn shape(&self, kernel: &Kernel, dispatch: &Dispatch) -> Result<(u32, u32), DeviceError> {
         let wrong = |what: String| DeviceError::Launch { kernel: kernel.name.clone(), what };
         let size: u64 = dispatch.group.iter().map(|&n| u64::from(n)).product();
         if size == 0 || dispatch.grid.contains(&0) {
@@ -136,7 +193,19 @@ impl Device {
                 "{bytes} bytes of private memory per work-item; the limit is {MAX_SCRATCH}"
             )));
         }
-        let (args, local) = kernarg::build(&kernel, dispatch, self.hostcall)?;
+        Ok((size as u32, count))
+    }
+
+    fn prepare_in(
+        &mut self,
+        module: &Module,
+        dispatch: &Dispatch,
+        reserved: &mut Vec<u64>,
+    ) -> Result<Prepared, DeviceError> {
+        let kernel = module.kernel(&dispatch.kernel)?.clone();
+        let (size, count) = self.shape(&kernel, dispatch)?;
+        let pointers = Pointers { bytes: 8, local: 0 };
+        let (args, local) = kernarg::build(&kernel, dispatch, pointers, self.hostcall)?;
         let lds_bytes = kernel.lds_bytes.saturating_add(local).saturating_add(dispatch.dynamic_lds);
         let kernarg = self.reserve(args.len() as u64, reserved)?;
         self.write(kernarg, &args)?;
@@ -150,7 +219,7 @@ impl Device {
         let descriptor = kernel.descriptor;
         let mut groups = Groups {
             count,
-            size: size as u32,
+            size,
             grid: dispatch.grid,
             group: dispatch.group,
             vgprs: descriptor.vgprs(),

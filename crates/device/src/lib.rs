@@ -6,18 +6,21 @@ mod error;
 mod heap;
 mod kernarg;
 mod launch;
+mod riscv;
 
 pub use dispatch::{Arg, Dispatch};
 pub use error::DeviceError;
 pub use heap::Heap;
 pub use kernarg::explicit;
-pub use launch::{Prepared, provision};
+pub use launch::{OnDevice, Prepared, provision};
 
 use std::collections::BTreeMap;
-use wb_hw::Machine;
+use wb_hw::{InstructionSet, Machine};
 use wb_isa::SourceFile;
 use wb_isa::gcn3::isa::Gcn3;
+use wb_isa::riscv::{Riscv, TEXT};
 use wb_objects::codeobject::{CodeObject, Kernel};
+use wb_objects::{RiscvImage, riscv_object};
 use wb_program::Program;
 use wb_sim::DeviceMemory;
 
@@ -40,7 +43,10 @@ pub struct Module {
 /// Bytes of the block that a code object takes: it begins at a page.
 fn block_bytes(object: &CodeObject) -> u64 {
     let end = object.segments.iter().map(|s| s.addr + s.bytes.len() as u64).max().unwrap_or(0);
-    end + 0x1000
+    match object.isa {
+        InstructionSet::Riscv => end.saturating_sub(TEXT.into()),
+        _ => end + 0x1000,
+    }
 }
 
 impl Module {
@@ -65,6 +71,7 @@ pub struct Device {
     pub hostcall: u64,
     /// Decoded programs of kernels that ran, by their module's base and their entry: decoding takes longer than a short launch.
     programs: BTreeMap<(u64, u64), Program<Gcn3>>,
+    riscv_programs: BTreeMap<(u64, u64), Program<Riscv>>,
 }
 
 impl Device {
@@ -73,7 +80,14 @@ impl Device {
         memory.forbid_below(FIRST);
         memory.close();
         let heap = Heap::new(FIRST, memory.size());
-        Device { memory, machine, heap, hostcall: 0, programs: BTreeMap::new() }
+        Device {
+            memory,
+            machine,
+            heap,
+            hostcall: 0,
+            programs: BTreeMap::new(),
+            riscv_programs: BTreeMap::new(),
+        }
     }
 
     /// A device whose addresses are the host's: pointers to its memory work in the program that uses it.
@@ -81,7 +95,14 @@ impl Device {
         let mut memory = DeviceMemory::mapped(machine.limits.memory);
         memory.close();
         let heap = Heap::new(memory.first_line(), memory.origin() + memory.size());
-        Device { memory, machine, heap, hostcall: 0, programs: BTreeMap::new() }
+        Device {
+            memory,
+            machine,
+            heap,
+            hostcall: 0,
+            programs: BTreeMap::new(),
+            riscv_programs: BTreeMap::new(),
+        }
     }
 
     /// A device whose memory begins at `origin`, to run again what ran there.
@@ -89,7 +110,14 @@ impl Device {
         let mut memory = DeviceMemory::placed(origin, machine.limits.memory);
         memory.close();
         let heap = Heap::new(memory.first_line(), memory.origin().saturating_add(memory.size()));
-        Device { memory, machine, heap, hostcall: 0, programs: BTreeMap::new() }
+        Device {
+            memory,
+            machine,
+            heap,
+            hostcall: 0,
+            programs: BTreeMap::new(),
+            riscv_programs: BTreeMap::new(),
+        }
     }
 
     /// Everything in use lies below this address.
@@ -144,9 +172,13 @@ impl Device {
         Ok(self.memory.read(addr, bytes)?)
     }
 
-    /// Parses a code object and places it.
+    /// Parses a code object, or an executable of kernels for a lane-pc machine, and places it.
     pub fn load(&mut self, name: &str, bytes: &[u8]) -> Result<Module, DeviceError> {
-        self.place(name, CodeObject::parse(bytes)?, None)
+        let object = match RiscvImage::is_riscv(bytes) {
+            true => riscv_object(bytes)?,
+            false => CodeObject::parse(bytes)?,
+        };
+        self.place(name, object, None)
     }
 
     /// Places a code object; `source` is the assembly it was made from.
@@ -156,8 +188,13 @@ impl Device {
         object: CodeObject,
         source: Option<SourceFile>,
     ) -> Result<Module, DeviceError> {
-        let block = self.alloc(block_bytes(&object))?;
-        self.place_in(block, name, object, source)
+        match object.isa {
+            InstructionSet::Riscv => self.place_at(TEXT.into(), name, object, source),
+            _ => {
+                let block = self.alloc(block_bytes(&object))?;
+                self.place_in(block, name, object, source)
+            }
+        }
     }
 
     /// The same at a certain address.
@@ -179,7 +216,8 @@ impl Device {
         object: CodeObject,
         source: Option<SourceFile>,
     ) -> Result<Module, DeviceError> {
-        let base = block.next_multiple_of(0x1000);
+        // Kernels of lane-pc machines stand where they were linked.
+        let base = if object.isa == InstructionSet::Riscv { 0 } else { block.next_multiple_of(0x1000) };
         for s in &object.segments {
             self.memory.write(base + s.addr, &s.bytes)?;
         }
@@ -192,6 +230,7 @@ impl Device {
     /// Takes a code object off the device.
     pub fn unload(&mut self, module: &Module) {
         self.programs.retain(|(base, _), _| *base != module.base);
+        self.riscv_programs.retain(|(base, _), _| *base != module.base);
         self.free(module.block);
     }
 }

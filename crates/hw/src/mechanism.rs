@@ -24,6 +24,7 @@ listed! {
         Guppy = InstructionSetInfo { name: "guppy", preset: "guppy" },
         Gcn3 = InstructionSetInfo { name: "gcn3", preset: "gcn3" },
         Vortex = InstructionSetInfo { name: "vortex", preset: "vortex-swas" },
+        Riscv = InstructionSetInfo { name: "riscv", preset: "lanepc" },
     }
 }
 
@@ -38,7 +39,7 @@ impl InstructionSet {
         names
     };
 
-    /// The names as a sentence has them: `harp, guppy, gcn3 or vortex`.
+    /// The names as a sentence has them: `harp, guppy, gcn3, vortex or riscv`.
     pub fn choices() -> String {
         let (last, others) = Self::NAMES.split_last().unwrap_or((&"", &[]));
         format!("{} or {last}", others.join(", "))
@@ -272,7 +273,7 @@ listed! {
                 "hardware stack on plain branches, reconverging at the static post-dominator",
                 "docs/mechanisms.md",
             ),
-            &[InstructionSet::Harp, InstructionSet::Vortex],
+            &[InstructionSet::Harp, InstructionSet::Vortex, InstructionSet::Riscv],
             Reconvergence::PostDominator,
         ),
         VortexV2 = one_path(
@@ -438,7 +439,7 @@ mod tests {
             assert!(Mechanism::of(isa).next().is_some());
             assert_eq!(crate::preset(isa.preset()).expect("a preset").isa, isa);
         }
-        assert_eq!(InstructionSet::choices(), "harp, guppy, gcn3 or vortex");
+        assert_eq!(InstructionSet::choices(), "harp, guppy, gcn3, vortex or riscv");
     }
 
     #[test]

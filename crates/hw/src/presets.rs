@@ -27,6 +27,8 @@ const PRESETS: &[Preset] = presets![
     "harp",
     "harp-pdom",
     "harp-pipelined",
+    "lanepc",
+    "lanepc-64",
     "mi200",
     "mi300",
     "pws",

@@ -14,6 +14,11 @@ pub enum Flow {
         taken: Mask,
         target: Pc,
     },
+    /// A jump through a register on which lanes disagree: those of `taken` go to `target`, the others execute it again (RISC-V).
+    Scatter {
+        taken: Mask,
+        target: Pc,
+    },
     /// A branch on "no lane is active" (GCN `s_cbranch_execz`): the path goes one way as a whole. `active` are
     /// its lanes that are on; `marked`: the program asked for a split here (THESIS 4.5.1).
     MaskBranch {

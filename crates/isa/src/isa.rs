@@ -178,6 +178,10 @@ pub trait Isa: Send + Sync + 'static {
     fn shares(&self, _inst: &Self::Inst) -> bool {
         true
     }
+    /// A barrier is for every lane of its group: one that some lanes do not reach is an error. Elsewhere it counts waves.
+    fn lane_barriers(&self) -> bool {
+        false
+    }
     /// Lanes of a path that the next vector instruction works on: less than `mask` where the ISA has an
     /// execution mask of its own.
     fn active(&self, _regs: &Self::Regs, mask: Mask) -> Mask {

@@ -11,6 +11,7 @@ pub mod guppy;
 pub mod harp;
 mod isa;
 pub mod lanes;
+pub mod riscv;
 pub mod vortex;
 
 pub use basics::{MAX_LANES, Mask, NO_PC, Pc, first_lanes};
@@ -30,6 +31,7 @@ macro_rules! isas {
             Guppy: $crate::guppy::Guppy,
             Gcn3: $crate::gcn3::isa::Gcn3,
             Vortex: $crate::vortex::Vortex,
+            Riscv: $crate::riscv::Riscv,
         }
     };
 }

@@ -5,7 +5,7 @@ use crate::args::ArgSpec;
 use crate::data::{Buffer, Element, Extent, reseed_argument};
 use crate::error::{JobError, refused};
 use crate::language::{self, Language, Prepared};
-use crate::languages::gcn3;
+use crate::languages::kernels;
 use crate::object;
 use crate::program::AnyProgram;
 use crate::spec::JobSpec;
@@ -13,6 +13,8 @@ use crate::{with_isa, with_program};
 use std::path::Path;
 use wb_device::{Device, Dispatch, Module};
 use wb_hw::{InstructionSet, Machine};
+use wb_isa::gcn3::isa::Gcn3;
+use wb_isa::riscv::Riscv;
 use wb_isa::{Isa, NO_PC, Pc, SourceFile};
 use wb_objects::codeobject::KernelArg;
 use wb_program::{Program, Segment};
@@ -87,7 +89,13 @@ impl Job {
         dispatch: &Dispatch,
         buffers: Vec<Buffer>,
     ) -> Result<Job, JobError> {
-        Ok(Job::of(&module.name, gcn3::from_device(device, module, dispatch, buffers)?))
+        let name = &module.name;
+        Ok(match module.object.isa {
+            InstructionSet::Riscv => {
+                Job::of(name, kernels::from_device::<Riscv>(device, module, dispatch, buffers)?)
+            }
+            _ => Job::of(name, kernels::from_device::<Gcn3>(device, module, dispatch, buffers)?),
+        })
     }
 
     /// What is written to memory before the launch, with its addresses.

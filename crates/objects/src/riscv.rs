@@ -1,15 +1,17 @@
-//! Vortex programs: ELF32 RISC-V executables as clang and lld make them, and images of our assembler, decoded at their
+//! Programs for Vortex and lane-pc machines: ELF32 RISC-V executables as clang and lld make them, and images of our assembler, decoded at their
 //! final addresses. A pc is the distance from the first instruction in words.
 
 use crate::codeobject::lines::{self, Lines};
+use crate::codeobject::{CodeObject, Kernel};
 
 use object::read::elf::{ElfFile32, FileHeader as _};
 use object::{Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol, SectionKind, SymbolKind};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use thiserror::Error;
+use wb_isa::riscv::{Riscv, Setup};
 use wb_isa::vortex::{DecodeError, Image, Inst, Vortex};
-use wb_isa::{NO_PC, Pc, SourceFile};
+use wb_isa::{Isa, NO_PC, Pc, SourceFile};
 use wb_program::{Decoded, LoadError, MAX_TEXT, Program, Segment};
 
 /// Why a file is not a program for Vortex.
@@ -159,15 +161,46 @@ fn symbols(elf: &ElfFile32<Endianness>) -> Vec<(String, u64)> {
 /// instructions are errors when they are executed, compressed instructions at once.
 pub fn vortex_program(
     image: &RiscvImage,
-    mut isa: Vortex,
+    isa: Vortex,
     name: &str,
     source: Option<SourceFile>,
 ) -> Result<Program<Vortex>, LoadError> {
+    program(image, |base| Vortex { base, ..isa }, name, source)
+}
+
+/// A kernel for a lane-pc machine; `setup` is its launch.
+pub fn riscv_program(
+    object: &CodeObject,
+    kernel: &Kernel,
+    setup: Setup,
+    name: &str,
+    source: Option<SourceFile>,
+) -> Result<Program<Riscv>, LoadError> {
+    let image = RiscvImage {
+        segments: object.segments.clone(),
+        text: object.text.clone(),
+        entry: kernel.entry,
+        symbols: object.symbols.clone(),
+        lines: object.lines.clone(),
+        files: object.files.clone(),
+        sites: object.sites.clone(),
+    };
+    let mut program = program(&image, |base| Riscv { setup, ..Riscv::at(base) }, name, source)?;
+    program.kernel.clone_from(&kernel.name);
+    Ok(program)
+}
+
+fn program<I: Isa<Inst = Inst>>(
+    image: &RiscvImage,
+    make: impl FnOnce(u32) -> I,
+    name: &str,
+    source: Option<SourceFile>,
+) -> Result<Program<I>, LoadError> {
     let size = image.text.end - image.text.start;
     if size > MAX_TEXT {
         return Err(LoadError::TooLarge(image.text.end));
     }
-    isa.base = image.text.start as u32;
+    let base = Vortex::at(image.text.start as u32);
     let mut insts = Vec::with_capacity(size as usize / 4);
     for (addr, word) in image.words() {
         let inst = match Inst::decode(word) {
@@ -186,16 +219,16 @@ pub fn vortex_program(
         last.1 = NO_PC;
     }
     let is_code = |pc: &Pc| insts.get(*pc as usize).is_some_and(|i: &(Option<Inst>, Pc)| i.0.is_some());
-    let entry = isa.pc_of(image.entry).filter(is_code).ok_or(LoadError::Entry(image.entry))?;
-    let labels = image.symbols.iter().filter_map(|(n, a)| Some((n.clone(), isa.pc_of(*a).filter(is_code)?)));
+    let entry = base.pc_of(image.entry).filter(is_code).ok_or(LoadError::Entry(image.entry))?;
+    let labels = image.symbols.iter().filter_map(|(n, a)| Some((n.clone(), base.pc_of(*a).filter(is_code)?)));
     let labels = labels.collect();
     let mut line_of = vec![0; insts.len()];
     let mut file_of = vec![0; insts.len()];
     let mut inner = BTreeMap::new();
     for (i, &(addr, file, line)) in image.lines.iter().enumerate() {
         let to =
-            image.lines.get(i + 1).and_then(|next| isa.pc_of(next.0)).map_or(insts.len(), |pc| pc as usize);
-        let from = isa.pc_of(addr).map_or(insts.len(), |pc| pc as usize);
+            image.lines.get(i + 1).and_then(|next| base.pc_of(next.0)).map_or(insts.len(), |pc| pc as usize);
+        let from = base.pc_of(addr).map_or(insts.len(), |pc| pc as usize);
         let range = from..to.min(insts.len());
         // What comes from a header of a library is shown where the user's code calls it.
         let (file, line) = match image.sites.get(&addr) {
@@ -222,7 +255,7 @@ pub fn vortex_program(
         symbols: image.symbols.clone(),
         lines: line_of,
         source,
-        isa,
+        isa: make(base.base),
     })?;
     if !assembled {
         program.files.clone_from(&image.files);

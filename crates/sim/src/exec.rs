@@ -216,7 +216,13 @@ impl<I: Isa> Exec<'_, I> {
         flow: Flow,
         notes: &mut Notes,
     ) -> Result<Effect, Box<SimError>> {
+        let mut next = at.next;
         let (flow, effect) = match flow {
+            // A branch whose other side is the instruction itself.
+            Flow::Scatter { taken, target } => {
+                next = at.pc;
+                (Flow::Branch { taken, target }, Effect::Continue)
+            }
             Flow::Barrier { id, count } => (Flow::Next, Effect::Barrier { id, count }),
             Flow::Spawn { pc, reg, value } => (Flow::Next, Effect::Spawn { pc, reg, value }),
             Flow::SpawnWaves { pc, count } => (Flow::Next, Effect::SpawnWaves { pc, count }),
@@ -226,8 +232,7 @@ impl<I: Isa> Exec<'_, I> {
             Flow::Enter { why, .. } => Some(why),
             _ => None,
         };
-        let view =
-            PathView { pc: at.pc, next: at.next, mask: at.mask, origin: wave.paths[k].path.origin, id: k };
+        let view = PathView { pc: at.pc, next, mask: at.mask, origin: wave.paths[k].path.origin, id: k };
         let change =
             self.ask(wave, view, (at.clock, 0), notes, |divergence, cx| divergence.step(flow, cx))?;
         if let Some(why) = entered {
@@ -549,6 +554,24 @@ impl<I: Isa> Exec<'_, I> {
             wave.live = mask;
         }
         Ok(())
+    }
+
+    /// All paths of the wave wait, some of them at a barrier. Where a barrier is for every lane, all live lanes must be at the same one.
+    pub fn check_barrier<X>(&self, wave: &Wave<I, X>) -> Result<(), Box<SimError>> {
+        if !self.program.isa.lane_barriers() {
+            return Ok(());
+        }
+        let path = &wave.paths[wave.at_barrier.trailing_zeros() as usize & 63].path;
+        let same = bits(wave.at_barrier).map(|k| wave.paths[k as usize].path).filter(|p| p.from == path.from);
+        let missing = wave.live & !same.fold(0, |m, p| m | p.mask);
+        if missing == 0 {
+            return Ok(());
+        }
+        let lanes: Vec<String> = bits(missing).map(|l| l.to_string()).collect();
+        let message = format!("a barrier in divergent code: lanes {} are not there", lanes.join(" "));
+        let hint = Some("every work-item of a group must reach the same barrier: move it out of the branch");
+        let error = SimError::new(ErrorKind::Divergence, message).hint(hint);
+        Err(Box::new(error.at(self.program, wave.id, path.from, path.mask, self.lanes)))
     }
 
     #[cold]

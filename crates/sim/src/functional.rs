@@ -229,13 +229,13 @@ impl<I: Isa> Functional<'_, '_, I> {
                 Effect::Barrier { id, count } => {
                     r.wave.at_barrier |= 1 << r.path;
                     r.wave.barrier = (id, count);
-                    if self.arrive(slot, &mut r) {
+                    if self.arrive(slot, &mut r)? {
                         self.slots[slot as usize] = Some(r);
                         return Ok(());
                     }
                 }
                 Effect::Away => {
-                    if self.arrive(slot, &mut r) {
+                    if self.arrive(slot, &mut r)? {
                         self.slots[slot as usize] = Some(r);
                         return Ok(());
                     }
@@ -329,24 +329,25 @@ impl<I: Isa> Functional<'_, '_, I> {
 
     /// The wave arrives at its barrier once all its paths wait, there or for a sibling. True if that releases everybody
     /// there, this wave too: then all of them wait for their turns.
-    fn arrive(&mut self, slot: u32, r: &mut Resident<I>) -> bool {
+    fn arrive(&mut self, slot: u32, r: &mut Resident<I>) -> Result<bool, Box<SimError>> {
         if !r.wave.all_at_barrier() {
-            return false;
+            return Ok(false);
         }
+        self.exec.check_barrier(&r.wave)?;
         let (id, count) = r.wave.barrier;
         let Arrival { arrived, needed, mut released } = self.barriers[r.place.core].arrive(id, count, slot);
         let k = r.wave.at_barrier.trailing_zeros() as usize;
         let path = r.wave.paths[k].path;
         self.emit(slot, &r.wave, k, path.from, path.mask, Kind::Barrier { id, arrived, needed });
         if released.is_empty() {
-            return false;
+            return Ok(false);
         }
         r.wave.at_barrier = 0;
         let own = r.wave.id;
         let wave = |&s: &u32| self.slots[s as usize].as_ref().map_or(own, |r| r.wave.id);
         released.sort_by_key(wave);
         self.release(&released);
-        true
+        Ok(true)
     }
 
     /// Waves go on behind a barrier in the order of their numbers, whoever came last: the timed machine lets them go together.

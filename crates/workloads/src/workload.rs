@@ -76,8 +76,8 @@ pub struct Workload {
     pub source: &'static str,
     /// kernel.cl compiled (scripts/build-workloads.sh).
     pub code: &'static [u8],
-    /// The same for later targets, by name.
-    pub later: [(&'static str, &'static [u8]); 3],
+    /// The same for later targets and for lane-pc machines, by name.
+    pub later: [(&'static str, &'static [u8]); 4],
     /// What the sizes mean.
     pub sizes: [&'static str; 4],
     /// Inputs, launches and wanted results.

@@ -4,19 +4,19 @@ use super::{CommandResult, print_line};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use wavebound::jobs::object::{CompileOptions, Compiler};
+use wavebound::jobs::object::{CompileOptions, Compiler, RISCV, compile, riscv_commands};
 
 #[derive(Args)]
 pub struct CompileArgs {
     /// Source file: .cl (OpenCL C), .hip or .cpp (HIP)
     file: PathBuf,
-    /// GPU to compile for, such as gfx803, gfx900 or gfx90a
+    /// GPU to compile for, such as gfx803, gfx900 or gfx90a; `riscv` for a lane-pc machine (docs/riscv.md)
     #[arg(long, value_name = "NAME", conflicts_with = "machine")]
     target: Option<String>,
     /// Machine to compile for: a preset or a file ending in .toml
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// Code object to write (default: beside the source, with .co)
+    /// Code object to write (default: beside the source, with .co; .elf for riscv)
     #[arg(long, short)]
     output: Option<PathBuf>,
     /// Optimisation level
@@ -59,15 +59,21 @@ pub fn main(args: CompileArgs) -> CommandResult {
         includes: args.includes,
         extra: args.extra,
     };
-    let output = args.output.unwrap_or_else(|| args.file.with_extension("co"));
-    let compiler = Compiler::find()?;
+    let riscv = options.target == RISCV;
+    let extension = if riscv { "elf" } else { "co" };
+    let output = args.output.unwrap_or_else(|| args.file.with_extension(extension));
     if args.print_command {
-        let words = compiler.command(&args.file, &output, &options)?;
-        let words: Vec<String> = words.iter().map(|w| quoted(&w.to_string_lossy())).collect();
-        print_line(&words.join(" "));
+        let commands = match riscv {
+            true => riscv_commands(&args.file, &output, &options)?.to_vec(),
+            false => vec![Compiler::find()?.command(&args.file, &output, &options)?],
+        };
+        for words in commands {
+            let words: Vec<String> = words.iter().map(|w| quoted(&w.to_string_lossy())).collect();
+            print_line(&words.join(" "));
+        }
         return Ok(ExitCode::SUCCESS);
     }
-    compiler.compile(&args.file, &output, &options)?;
+    compile(&args.file, &output, &options)?;
     print_line(&output.display().to_string());
     Ok(ExitCode::SUCCESS)
 }

@@ -14,8 +14,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use asm::{Image, assemble};
+pub use asm::{Image, assemble, assemble_at};
 pub use disasm::{Target, text};
+pub(crate) use exec::{Access, Place, Space, local_lanes};
 pub use exec::{CONSOLE, CONSOLE_END, CSRS, LOCAL, LOCAL_PLACE, LOCAL_STRIDE, csr_name, csr_number};
 pub use inst::{DYNAMIC, DecodeError, Inst};
 pub use machine::Vortex;
@@ -32,11 +33,11 @@ const REGISTERS: usize = 65;
 const FRM_ID: u16 = 64;
 
 impl Vortex {
-    fn target(&self, inst: &Inst, pc: Pc) -> Option<Pc> {
+    pub(crate) fn target(&self, inst: &Inst, pc: Pc) -> Option<Pc> {
         self.pc_of(self.address(pc).wrapping_add(inst.imm as u32).into())
     }
 
-    fn flow_kind(&self, inst: &Inst, pc: Pc) -> FlowKind {
+    pub(crate) fn flow_kind(&self, inst: &Inst, pc: Pc) -> FlowKind {
         let target = || self.target(inst, pc).unwrap_or(NO_PC);
         match inst.op {
             Op::Jal if inst.rd == 0 => FlowKind::Jump(target()),

@@ -2,7 +2,7 @@
 //! can be written, as rows of lanes. Each lane is a hart of its own, so flags and rounding mode exist per lane.
 
 use super::float::Out;
-use crate::lanes::{CHUNK, Rows};
+use crate::lanes::{CHUNK, Row, Rows};
 use crate::{Mask, WaveStart};
 
 /// Rows behind the 32 general-purpose registers.
@@ -29,11 +29,11 @@ pub struct Regs {
 }
 
 impl Regs {
-    pub(super) fn new(lanes: u32) -> Regs {
+    pub(crate) fn new(lanes: u32) -> Regs {
         Regs { rows: Rows::new(ROWS, lanes), core: 0, wave: 0, retired: 0, modes: false }
     }
 
-    pub(super) fn start(&mut self, start: &WaveStart, args: u32) {
+    pub(crate) fn start(&mut self, start: &WaveStart, args: u32) {
         if !start.kept {
             self.rows.clear();
         }
@@ -63,6 +63,29 @@ impl Regs {
         if register != 0 {
             self.rows.set(register, lane, value);
         }
+    }
+
+    /// A register of all lanes of `mask`.
+    pub(crate) fn fill(&mut self, register: usize, mask: Mask, value: u32) {
+        self.rows.map1(register, register, mask, |_| value);
+    }
+
+    /// A register, lane by lane; x0 stays 0.
+    pub(crate) fn blend(&mut self, register: usize, mask: Mask, row: &Row<u32>) {
+        if register != 0 {
+            self.rows.blend(register, mask, row);
+        }
+    }
+
+    /// The same without the lanes' registers, for another path of the wave.
+    pub(crate) fn without_rows(&self) -> Regs {
+        Regs { rows: Rows::new(0, self.lanes()), ..*self }
+    }
+
+    /// The lanes' registers go to another path of the wave.
+    pub(crate) fn hand_over(&mut self, to: &mut Regs) {
+        std::mem::swap(&mut self.rows, &mut to.rows);
+        (to.retired, to.modes) = (self.retired, self.modes);
     }
 
     pub fn flags(&self, lane: u32) -> u32 {

@@ -12,8 +12,8 @@ use std::ops::Range;
 use std::path::Path;
 use wb_hw::Machine;
 use wb_isa::SourceFile;
-use wb_isa::vortex::{Inst, LOCAL, LOCAL_PLACE, LOCAL_STRIDE, Target, Vortex, assemble, text};
-use wb_objects::{RiscvImage, vortex_program};
+use wb_isa::vortex::{Inst, LOCAL, LOCAL_PLACE, LOCAL_STRIDE, TEXT, Target, Vortex, assemble_at, text};
+use wb_objects::{RiscvImage, has_kernels, vortex_program};
 use wb_program::Program;
 use wb_sim::{DeviceMemory, Launch};
 
@@ -32,7 +32,7 @@ impl Language for Vortex {
     const OBJECT: (&'static str, &'static [u8]) = ("elf", b"");
 
     fn owns(extension: &str, bytes: &[u8]) -> bool {
-        extension == "vx" || RiscvImage::is_riscv(bytes)
+        extension == "vx" || RiscvImage::is_riscv(bytes) && !has_kernels(bytes)
     }
 
     fn prepare(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Prepared<Vortex>, JobError> {
@@ -80,6 +80,15 @@ impl Language for Vortex {
 
 /// An executable, or assembly with its source.
 pub fn image(name: &str, bytes: &[u8]) -> Result<(RiscvImage, Option<SourceFile>), JobError> {
+    image_at(name, bytes, TEXT)
+}
+
+/// The same; assembly starts at an address.
+pub(super) fn image_at(
+    name: &str,
+    bytes: &[u8],
+    base: u32,
+) -> Result<(RiscvImage, Option<SourceFile>), JobError> {
     let help = "a Vortex program is an ELF32 executable for rv32imaf (scripts/build-vortex.sh shows how to compile one) \
                 or assembly";
     if bytes.starts_with(b"\x7fELF") {
@@ -89,7 +98,7 @@ pub fn image(name: &str, bytes: &[u8]) -> Result<(RiscvImage, Option<SourceFile>
     let source = std::str::from_utf8(bytes)
         .map_err(|_| refused!(Program, help = help, "{name} is neither an ELF file nor text"))?;
     let source = SourceFile::new(name, source);
-    let image = assemble(&source).map_err(|e| AsmErrors::new(name, e))?;
+    let image = assemble_at(&source, base).map_err(|e| AsmErrors::new(name, e))?;
     Ok((RiscvImage::from_assembly(&image, name), Some(source)))
 }
 
@@ -191,7 +200,12 @@ fn argument(text: &ArgSpec, name: String) -> Result<Argument, JobError> {
 
 /// Addresses, words, instructions and source lines of a program; or text that assembles again.
 pub fn listing(name: &str, bytes: &[u8], assembly: bool) -> Result<String, JobError> {
-    let (image, source) = image(name, bytes)?;
+    listing_at(name, bytes, assembly, TEXT)
+}
+
+/// The same; assembly starts at an address.
+pub(super) fn listing_at(name: &str, bytes: &[u8], assembly: bool, base: u32) -> Result<String, JobError> {
+    let (image, source) = image_at(name, bytes, base)?;
     if assembly {
         return Ok(source_text(&image));
     }

@@ -17,7 +17,7 @@ pub use inputs::LaunchInputs;
 pub use plan::Plan;
 pub use schema::LaunchFile;
 pub use session::Session;
-pub use stage::{Launches, Look, RunLaunch, Stage, Step, Verdict};
+pub use stage::{Due, Launches, Look, RunLaunch, Stage, Step, Verdict};
 pub use workload::{MarkChoice, WorkloadSession, WorkloadSpec, style};
 
 use std::path::Path;

@@ -5,19 +5,34 @@ use super::compare::Difference;
 use crate::data::{Array, is_npy};
 use crate::data::{Buffer, Extent};
 use crate::error::{JobError, refused};
+use crate::program::ProgramRef;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use wb_device::{Device, DeviceError, Dispatch, Module, Prepared};
-use wb_hw::Machine;
+use wb_device::{Device, DeviceError, Dispatch, Module, OnDevice};
+use wb_hw::{InstructionSet, Machine};
+use wb_isa::gcn3::isa::Gcn3;
+use wb_isa::riscv::Riscv;
 use wb_objects::codeobject::KernelArg;
-use wb_sim::{Outcome, RunOptions};
+use wb_program::Program;
+use wb_sim::{Launch, Outcome, RunOptions, Touchable};
 use wb_trace::Observer;
 
 /// Runs a launch that was prepared.
 pub type RunLaunch<'a> = dyn FnMut(RunOptions, Option<&mut dyn Observer>) -> Result<Outcome, JobError> + 'a;
 
 /// Looks at a launch before it runs, and may run it.
-pub type Look<'a> = dyn FnMut(&Prepared, &[KernelArg], &mut RunLaunch) -> Result<(), JobError> + 'a;
+pub type Look<'a> = dyn FnMut(&Due, &[KernelArg], &mut RunLaunch) -> Result<(), JobError> + 'a;
+
+/// A launch that was prepared.
+pub struct Due<'a> {
+    pub program: ProgramRef<'a>,
+    pub machine: &'a Machine,
+    pub launch: Launch,
+    /// The argument segment.
+    pub kernarg: &'a [u8],
+    /// Where its accesses can go.
+    pub touchable: &'a Touchable,
+}
 
 /// A launch that is due.
 #[derive(Clone, Debug)]
@@ -129,19 +144,38 @@ pub trait Launches {
 
     /// Shows what a step will run, and on which machine; `look` may run it. Its effects stay in device memory.
     fn with_prepared(&mut self, step: &Step, look: &mut Look) -> Result<(), JobError> {
-        let stage = self.stage_mut();
-        let prepared = match stage.device.prepare(&stage.module, &step.dispatch) {
-            Ok(prepared) => prepared,
-            Err(e) => return Err(self.failed(step, e)),
-        };
-        let stage = self.stage_mut();
-        let args = stage.module.kernel(&step.dispatch.kernel)?.args.clone();
-        let device = &mut stage.device;
-        let mut run = |options: RunOptions, observer: Option<&mut dyn Observer>| {
-            Ok(device.run(&prepared, options, observer)?)
-        };
-        let seen = look(&prepared, &args, &mut run);
-        stage.device.finish(prepared);
-        seen.map_err(|e| e.within(format!("launch {}", step.number)))
+        match self.stage().module.object.isa {
+            InstructionSet::Riscv => with_prepared::<Riscv, Self>(self, step, look, |p| ProgramRef::Riscv(p)),
+            _ => with_prepared::<Gcn3, Self>(self, step, look, |p| ProgramRef::Gcn3(p)),
+        }
     }
+}
+
+fn with_prepared<I: OnDevice, L: Launches + ?Sized>(
+    launches: &mut L,
+    step: &Step,
+    look: &mut Look,
+    program: impl Fn(&Program<I>) -> ProgramRef<'_>,
+) -> Result<(), JobError> {
+    let stage = launches.stage_mut();
+    let prepared = match stage.device.prepare_for::<I>(&stage.module, &step.dispatch) {
+        Ok(prepared) => prepared,
+        Err(e) => return Err(launches.failed(step, e)),
+    };
+    let stage = launches.stage_mut();
+    let args = stage.module.kernel(&step.dispatch.kernel)?.args.clone();
+    let device = &mut stage.device;
+    let mut run = |options: RunOptions, observer: Option<&mut dyn Observer>| {
+        Ok(device.run(&prepared, options, observer)?)
+    };
+    let due = Due {
+        program: program(&prepared.program),
+        machine: &prepared.machine,
+        launch: prepared.launch,
+        kernarg: &prepared.kernarg,
+        touchable: &prepared.touchable,
+    };
+    let seen = look(&due, &args, &mut run);
+    stage.device.finish(prepared);
+    seen.map_err(|e| e.within(format!("launch {}", step.number)))
 }

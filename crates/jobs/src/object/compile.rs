@@ -30,8 +30,10 @@ impl CompileOptions {
     /// For the GPU that a machine is.
     pub fn for_machine(machine: &Machine) -> CompileOptions {
         let mut options = CompileOptions::default();
-        if machine.isa == InstructionSet::Gcn3 && !machine.arch.is_empty() {
-            options.target.clone_from(&machine.arch);
+        match machine.isa {
+            InstructionSet::Gcn3 if !machine.arch.is_empty() => options.target.clone_from(&machine.arch),
+            InstructionSet::Riscv => RISCV.clone_into(&mut options.target),
+            InstructionSet::Gcn3 | InstructionSet::Harp | InstructionSet::Guppy | InstructionSet::Vortex => {}
         }
         options
     }
@@ -51,6 +53,8 @@ impl Default for CompileOptions {
     }
 }
 
+/// The target of lane-pc machines, as `--target` has it.
+pub const RISCV: &str = "riscv";
 const DRIVERS: [&str; 2] = ["clang-19", "clang"];
 const BITCODE: [&str; 3] =
     ["/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", "/usr/lib/amdgcn/bitcode", "/opt/rocm/amdgcn/bitcode"];
@@ -65,7 +69,7 @@ pub struct Compiler {
 }
 
 /// A program of the search path.
-fn find(name: &str) -> Option<PathBuf> {
+pub(super) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
@@ -114,7 +118,7 @@ impl Compiler {
             let known = GENERATIONS.map(Generation::target_names).join(", ");
             return Err(refused!(
                 Compiler,
-                help = format!("targets are {known}"),
+                help = format!("targets are {known}, {RISCV}"),
                 "unknown target `{target}`"
             ));
         }
@@ -170,36 +174,45 @@ impl Compiler {
     }
 
     fn compile_to(&self, source: &Path, output: &Path, options: &CompileOptions) -> Result<(), JobError> {
-        let words = self.command(source, output, options)?;
-        let done = Command::new(&words[0])
-            .args(&words[1..])
-            .stdin(Stdio::null())
-            .stdout(Stdio::inherit())
-            .stderr(Stdio::inherit())
-            .status()
-            .map_err(|error| {
-                let context = format!("cannot start {}", self.driver.display());
-                JobError::System { context, error }
-            })?;
-        if done.success() {
-            return Ok(());
-        }
-        Err(refused!(
-            Compiler,
-            help = "the compiler's messages are above; `wavebound compile --print-command` shows the command",
-            "{} does not compile",
-            source.display()
-        ))
+        run(&self.command(source, output, options)?, source)
     }
 
     /// Compiles a file and returns the code object.
     pub fn object(&self, source: &Path, options: &CompileOptions) -> Result<Vec<u8>, JobError> {
-        let folder = tempfile::tempdir()
-            .map_err(|error| JobError::System { context: "no folder for the code object".into(), error })?;
-        let output = folder.path().join("object.co");
-        self.compile(source, &output, options)?;
-        Ok(wb_files::read(&output, wb_files::Kind::Program)?)
+        in_memory(|output| self.compile(source, output, options))
     }
+}
+
+/// What a compiler writes to the file it is given.
+pub(super) fn in_memory(compile: impl FnOnce(&Path) -> Result<(), JobError>) -> Result<Vec<u8>, JobError> {
+    let folder = tempfile::tempdir()
+        .map_err(|error| JobError::System { context: "no folder for the code object".into(), error })?;
+    let output = folder.path().join("object.co");
+    compile(&output)?;
+    Ok(wb_files::read(&output, wb_files::Kind::Program)?)
+}
+
+/// Starts the compiler for a file; its messages go to standard error.
+pub(super) fn run(words: &[OsString], source: &Path) -> Result<(), JobError> {
+    let done = Command::new(&words[0])
+        .args(&words[1..])
+        .stdin(Stdio::null())
+        .stdout(Stdio::inherit())
+        .stderr(Stdio::inherit())
+        .status()
+        .map_err(|error| {
+            let context = format!("cannot start {}", words[0].to_string_lossy());
+            JobError::System { context, error }
+        })?;
+    if done.success() {
+        return Ok(());
+    }
+    Err(refused!(
+        Compiler,
+        help = "the compiler's messages are above; `wavebound compile --print-command` shows the command",
+        "{} does not compile",
+        source.display()
+    ))
 }
 
 fn has_linker(driver: &Path) -> bool {

@@ -3,11 +3,13 @@
 
 mod compile;
 mod listing;
+mod riscv;
 mod split;
 
 pub use crate::language::ListingOptions;
-pub use compile::{CompileOptions, Compiler};
+pub use compile::{CompileOptions, Compiler, RISCV};
 pub use listing::listing;
+pub use riscv::commands as riscv_commands;
 pub use split::{SplitSpec, code, mark, mark_report};
 
 use crate::error::AsmErrors;
@@ -17,6 +19,7 @@ use std::path::Path;
 use wb_files::Kind;
 use wb_isa::{SourceFile, gcn3};
 use wb_objects::codeobject::{CodeObject, device_code, from_assembly, is_compressed};
+use wb_objects::{RiscvImage, has_kernels, riscv_object};
 
 /// A code object and the assembly it was made from, if any.
 #[derive(Clone, Debug)]
@@ -89,9 +92,17 @@ fn read_file(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, JobError>
     if path.extension().and_then(|e| e.to_str()).is_some_and(is_source) && path.exists() {
         // The compiler reads it, but only what we would read.
         wb_files::open(path, Kind::Source)?;
-        return Compiler::find()?.object(path, options);
+        return compile::in_memory(|output| compile(path, output, options));
     }
     Ok(wb_files::read(path, Kind::Program)?)
+}
+
+/// Compiles a source for the target of `options`.
+pub fn compile(source: &Path, output: &Path, options: &CompileOptions) -> Result<(), JobError> {
+    match options.target.as_str() {
+        RISCV => wb_files::write_by(output, |part| riscv::compile(source, part, options)),
+        _ => Compiler::find()?.compile(source, output, options),
+    }
 }
 
 impl ObjectFile {
@@ -104,7 +115,11 @@ impl ObjectFile {
         let help = "a GCN3 program is a code object (`wavebound compile` writes one), an executable that carries one, assembly \
                     with `.kernel` or `.amdhsa_kernel`, or a .cl or .hip source";
         let parse = |bytes: &[u8]| {
-            CodeObject::parse(bytes).map_err(|e| refused!(Program, help = help, "{name}: {e}"))
+            let object = match RiscvImage::is_riscv(bytes) && has_kernels(bytes) {
+                true => riscv_object(bytes),
+                false => CodeObject::parse(bytes),
+            };
+            object.map_err(|e| refused!(Program, help = help, "{name}: {e}"))
         };
         if is_object(bytes) {
             return Ok(ObjectFile { name: name.to_owned(), object: parse(bytes)?, source: None });

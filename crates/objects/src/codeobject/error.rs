@@ -20,6 +20,8 @@ pub enum CodeObjectError {
     Metadata(String),
     #[error("kernel {kernel}: {what}")]
     Kernel { kernel: String, what: String },
+    #[error("{what}")]
+    Code { what: String },
     #[error("variable {name}: its {bytes} bytes at {addr:#x} lie outside the object: the file is damaged")]
     Variable { name: String, addr: u64, bytes: u64 },
     #[error("the object has no kernels")]

@@ -27,6 +27,7 @@ use object::read::elf::{ElfFile64, FileHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use wb_hw::InstructionSet;
 use wb_isa::gcn3::generation::{self, GFX8, Generation, Target};
 use wb_program::Segment;
 
@@ -54,9 +55,11 @@ pub struct CodeObject {
     /// By address of a line: where the user's code calls what was inlined from a library there.
     pub sites: BTreeMap<u64, (u32, u32)>,
     pub version: u8,
+    /// What its code is for: GCN3, or RISC-V with lanes that have pcs of their own.
+    pub isa: InstructionSet,
     /// Addresses and sizes of functions.
-    extents: Vec<(u64, u64)>,
-    flags: u32,
+    pub(crate) extents: Vec<(u64, u64)>,
+    pub(crate) flags: u32,
 }
 
 const EM_AMDGPU: u16 = 0xe0;
@@ -64,6 +67,7 @@ const EM_AMDGPU: u16 = 0xe0;
 const MAX_IMAGE: u64 = 1 << 28;
 
 impl CodeObject {
+    /// Reads an AMD GPU code object; [`crate::riscv_object`] reads kernels for lane-pc machines.
     pub fn parse(bytes: &[u8]) -> Result<CodeObject, CodeObjectError> {
         let bytes = bundle::unwrap(bytes)?;
         let elf = ElfFile64::<Endianness>::parse(bytes).map_err(|e| CodeObjectError::Elf(e.to_string()))?;
@@ -116,6 +120,7 @@ impl CodeObject {
             files,
             sites,
             version,
+            isa: InstructionSet::Gcn3,
             extents,
             flags,
         })

@@ -450,6 +450,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         if !wave.all_at_barrier() {
             return Ok(());
         }
+        self.exec.check_barrier(wave)?;
         let (id, count) = wave.barrier;
         let Arrival { arrived, needed, released } = self.cores[c].barriers.arrive(id, count, slot as u32);
         if self.sink.on()

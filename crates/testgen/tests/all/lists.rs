@@ -13,6 +13,7 @@ fn program(isa: InstructionSet) -> &'static str {
         InstructionSet::Guppy => "  ret\n",
         InstructionSet::Gcn3 => ".kernel k\n  s_endpgm\n",
         InstructionSet::Vortex => "_start:\n  li t0, 0\n  vx_tmc t0\n",
+        InstructionSet::Riscv => "  ret\n",
     }
 }
 

@@ -12,6 +12,7 @@ pub const WORKLOAD: Workload = Workload {
         ("gfx900", include_bytes!("kernel.gfx900.co")),
         ("gfx90a", include_bytes!("kernel.gfx90a.co")),
         ("gfx940", include_bytes!("kernel.gfx940.co")),
+        ("riscv", include_bytes!("kernel.riscv.elf")),
     ],
     sizes: ["2x1x1 boxes of 20 particles", "2x2x2 boxes of 100", "4x4x4 boxes of 100", "8x8x8 boxes of 100"],
     build,

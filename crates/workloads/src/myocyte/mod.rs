@@ -13,6 +13,7 @@ pub const WORKLOAD: Workload = Workload {
         ("gfx900", include_bytes!("kernel.gfx900.co")),
         ("gfx90a", include_bytes!("kernel.gfx90a.co")),
         ("gfx940", include_bytes!("kernel.gfx940.co")),
+        ("riscv", include_bytes!("kernel.riscv.elf")),
     ],
     sizes: ["20 cells, 0.4 ms", "100 cells, 2 ms", "1000 cells, 5 ms", "4000 cells, 5 ms"],
     build,

@@ -12,6 +12,7 @@ pub const WORKLOAD: Workload = Workload {
         ("gfx900", include_bytes!("kernel.gfx900.co")),
         ("gfx90a", include_bytes!("kernel.gfx90a.co")),
         ("gfx940", include_bytes!("kernel.gfx940.co")),
+        ("riscv", include_bytes!("kernel.riscv.elf")),
     ],
     sizes: [
         "500 columns x 12 rows",

@@ -1,13 +1,12 @@
 //! Every workload at its smallest size against its reference and PoCL: untimed and timed, without splitting and under
 //! thesis, dws and pws with their default marks, S = 1 and 3, on 1 and 4 cores. All runs leave the same bits.
-//! The same compiled for gfx900, gfx90a and gfx940, on their machines.
+//! The same compiled for gfx900, gfx90a and gfx940, on their machines, and for lane-pc machines.
 
 mod pocl;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::time::Instant;
-use wb_hw::Machine;
-use wb_hw::MarkStyle;
+use wb_hw::{InstructionSet, Machine, MarkStyle, Mechanism};
 use wb_workloads::{Input, Marks, Simulation, Size, Workload};
 
 fn machine(preset: &str, cores: u32, sets: &[String]) -> Result<Machine, Failed> {
@@ -109,6 +108,41 @@ fn later(w: &Workload, preset: &str) -> Result<(), Failed> {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
+/// The same for a lane-pc machine, under every mechanism that it has; larger sizes under the baseline only.
+fn lanepc(w: &Workload, preset: &str, size: Size) -> Result<(), Failed> {
+    let mut first: Option<Vec<Vec<u8>>> = None;
+    let mut problems = Vec::new();
+    for mechanism in Mechanism::of(InstructionSet::Riscv) {
+        if size != Size::Tiny && mechanism != Mechanism::SimtStack {
+            continue;
+        }
+        for timed in [false, true] {
+            let place = format!("{} on {preset}, {mechanism}, timed {timed}", w.name);
+            let machine = machine(preset, 4, &[format!("divergence.mechanism={mechanism}")])?;
+            let mut simulation =
+                Simulation::new(w, size, machine, &Marks::None).map_err(|e| format!("{place}: {e}"))?;
+            if let Err(e) = simulation.run_all(timed) {
+                problems.push(format!("{place}: {:?}", miette::Report::new(e)));
+                continue;
+            }
+            let results = simulation.results()?;
+            match &first {
+                None => {
+                    for v in simulation.verdicts()? {
+                        if let Some(d) = v.difference {
+                            problems.push(format!("{place}: {} is not the reference's: {d:?}", v.buffer));
+                        }
+                    }
+                    first = Some(results);
+                }
+                Some(first) if *first != results => problems.push(format!("{place}: other results")),
+                Some(_) => {}
+            }
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
+}
+
 /// The comparison can fail: a wrong reference is noticed.
 fn a_wrong_result_is_noticed(w: &Workload) -> Result<(), Failed> {
     let mut run = (w.build)(Size::Tiny, Input::default());
@@ -163,6 +197,15 @@ fn main() {
         trials.push(Trial::test(w.name, move || check(w)));
         for preset in ["vega", "mi200", "mi300"] {
             trials.push(Trial::test(format!("{}_{preset}", w.name), move || later(w, preset)));
+        }
+        for preset in ["lanepc", "lanepc-64"] {
+            trials.push(Trial::test(format!("{}_{preset}", w.name), move || lanepc(w, preset, Size::Tiny)));
+        }
+        // `-- --ignored lanepc_small`: minutes.
+        for size in [Size::Small, Size::Medium] {
+            let run = move || lanepc(w, "lanepc", size);
+            let trial = Trial::test(format!("{}_lanepc_{size}", w.name), run).with_ignored_flag(true);
+            trials.push(trial);
         }
         trials.push(Trial::test(format!("{}_can_fail", w.name), move || a_wrong_result_is_noticed(w)));
         trials.push(Trial::test(format!("{}_is_complete", w.name), move || is_complete(w)));

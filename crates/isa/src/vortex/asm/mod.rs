@@ -67,6 +67,8 @@ enum Symbol {
 
 struct Assembler<'a> {
     file: &'a SourceFile,
+    /// Where the text starts.
+    base: u32,
     text: Vec<u8>,
     data: Vec<u8>,
     section: Section,
@@ -81,8 +83,14 @@ struct Assembler<'a> {
 
 /// Assembles a file; all errors that were found, in the order of their places.
 pub fn assemble(file: &SourceFile) -> Result<Image, Vec<AsmError>> {
+    assemble_at(file, TEXT)
+}
+
+/// The same for a program that starts at an address.
+pub fn assemble_at(file: &SourceFile, base: u32) -> Result<Image, Vec<AsmError>> {
     let mut a = Assembler {
         file,
+        base,
         text: Vec::new(),
         data: Vec::new(),
         section: Section::Text,
@@ -234,8 +242,8 @@ impl Assembler<'_> {
 
     fn address(&self, section: Section, at: usize) -> u32 {
         let base = match section {
-            Section::Text => TEXT,
-            Section::Data => (TEXT + self.text.len() as u32).next_multiple_of(DATA_ALIGN),
+            Section::Text => self.base,
+            Section::Data => (self.base + self.text.len() as u32).next_multiple_of(DATA_ALIGN),
         };
         base + at as u32
     }

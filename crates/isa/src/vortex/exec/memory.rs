@@ -19,10 +19,78 @@ pub const LOCAL: u32 = 0xffff_0000;
 pub const LOCAL_PLACE: u64 = 1 << 32;
 pub const LOCAL_STRIDE: u64 = 1 << 16;
 
+/// How addresses of programs become places in memory.
+pub(crate) trait Space {
+    /// Byte stores to a few low addresses are text, words stored behind them are for a host (docs/vortex.md).
+    const CONSOLE: bool;
+
+    /// Which lanes go where; addresses of lanes that go to another memory become offsets into it. `top` is the largest address.
+    fn place(&self, access: &Access, top: u32, addr: &mut Row<u32>, on: Mask) -> Result<Place, Trap>;
+}
+
+/// What an instruction does at its addresses, for messages.
+pub(crate) struct Access {
+    what: &'static str,
+    pub bytes: u32,
+}
+
+impl Access {
+    pub fn fault(&self, addr: u32, why: String) -> Trap {
+        Trap::Memory(MemFault { what: self.what, addr: addr.into(), bytes: self.bytes, why })
+    }
+}
+
+/// Local memory of a core of Vortex.
+struct CoreLocal {
+    base: u64,
+    bytes: u32,
+}
+
+impl Space for CoreLocal {
+    const CONSOLE: bool = true;
+
+    fn place(&self, access: &Access, top: u32, addr: &mut Row<u32>, on: Mask) -> Result<Place, Trap> {
+        let mut place = Place { local_base: self.base, ..Place::default() };
+        if top >= LOCAL {
+            place.local = local_lanes(access, self.bytes, addr, on)?;
+        }
+        Ok(place)
+    }
+}
+
+/// The lanes that go to a local memory of `size` bytes; their addresses become offsets into it.
+pub(crate) fn local_lanes(access: &Access, size: u32, addr: &mut Row<u32>, on: Mask) -> Result<Mask, Trap> {
+    let mut local = 0;
+    for lane in bits(on) {
+        let a = &mut addr[lane as usize];
+        let Some(offset) = a.checked_sub(LOCAL) else { continue };
+        if offset + access.bytes > size {
+            return Err(access.fault(*a, format!("local memory has {size} bytes")));
+        }
+        *a = offset;
+        local |= 1 << lane;
+    }
+    Ok(local)
+}
+
 impl Vortex {
     #[inline]
     pub(super) fn memory<B: Bus>(
         &self,
+        inst: &Inst,
+        at: &At,
+        regs: &mut Regs,
+        bus: &mut B,
+    ) -> Result<Flow, Trap> {
+        let base = LOCAL_PLACE + u64::from(regs.core) * LOCAL_STRIDE;
+        self.memory_in(&CoreLocal { base, bytes: self.local_bytes }, inst, at, regs, bus)
+    }
+
+    /// A load, a store or an atomic in an address space.
+    #[inline]
+    pub(crate) fn memory_in<S: Space, B: Bus>(
+        &self,
+        space: &S,
         inst: &Inst,
         at: &At,
         regs: &mut Regs,
@@ -42,7 +110,9 @@ impl Vortex {
         for (to, from) in addr.iter_mut().zip(regs.rows.row(inst.rs1.into())) {
             *to = from.wrapping_add(offset);
         }
-        let place = self.place(what, bytes, &mut addr, at, regs)?;
+        let access = Access { what, bytes };
+        let top = aligned(&access, &addr, at.mask)?;
+        let place = space.place(&access, top, &mut addr, at.mask)?;
         match inst.op {
             Op::Lw | Op::Flw => {
                 let d = usize::from(inst.rd) + if inst.op == Op::Flw { F0 } else { 0 };
@@ -69,7 +139,7 @@ impl Vortex {
                     bus.store_lanes(base, &[addr], lanes, &[&data])
                 });
                 let report = |lane: u32| REPORT.contains(&addr[lane as usize]);
-                if !(stored.is_err() && place.local == 0 && bits(at.mask).all(report)) {
+                if !(S::CONSOLE && stored.is_err() && place.local == 0 && bits(at.mask).all(report)) {
                     stored?;
                 }
             }
@@ -77,112 +147,105 @@ impl Vortex {
                 if place.local == at.mask {
                     bus.local();
                 }
-                self.lane_by_lane(inst, at.mask, &place, &addr, bytes, regs, bus)?;
+                let console = S::CONSOLE && inst.op == Op::Sb;
+                lane_by_lane(inst, (at.mask, console), &place, &addr, bytes, regs, bus)?;
             }
         }
         Ok(Flow::Next)
     }
+}
 
-    /// Narrow accesses and atomics, lanes lowest first.
-    #[allow(clippy::too_many_arguments)]
-    fn lane_by_lane<B: Bus>(
-        &self,
-        inst: &Inst,
-        on: Mask,
-        place: &Place,
-        addr: &Row<u32>,
-        bytes: u32,
-        regs: &mut Regs,
-        bus: &mut B,
-    ) -> Result<(), Trap> {
-        let d = usize::from(inst.rd);
-        for lane in bits(on) {
-            let at = addr[lane as usize];
-            let whole = place.base(lane) + u64::from(at);
-            let data = regs.get(inst.rs2.into(), lane);
-            match inst.op {
-                Op::Lb => regs.set(d, lane, bus.load(whole, 1)? as u8 as i8 as u32),
-                Op::Lh => regs.set(d, lane, bus.load(whole, 2)? as u16 as i16 as u32),
-                Op::Lbu | Op::Lhu => regs.set(d, lane, bus.load(whole, bytes)? as u32),
-                Op::Sb if place.local >> lane & 1 == 0 && (CONSOLE..CONSOLE_END).contains(&at) => {
-                    bus.console_of(at - CONSOLE, data as u8);
-                }
-                Op::Sb => bus.store(whole, 1, u64::from(data as u8))?,
-                Op::Sh => bus.store(whole, 2, u64::from(data as u16))?,
-                _ => {
-                    let result = atomic(inst.op, whole, lane, data, regs, bus)?;
-                    regs.set(d, lane, result);
-                }
+/// Narrow accesses and atomics, lanes lowest first. `console`: some addresses are text.
+fn lane_by_lane<B: Bus>(
+    inst: &Inst,
+    (on, console): (Mask, bool),
+    place: &Place,
+    addr: &Row<u32>,
+    bytes: u32,
+    regs: &mut Regs,
+    bus: &mut B,
+) -> Result<(), Trap> {
+    let d = usize::from(inst.rd);
+    for lane in bits(on) {
+        let at = addr[lane as usize];
+        let whole = place.base(lane) + u64::from(at);
+        let data = regs.get(inst.rs2.into(), lane);
+        match inst.op {
+            Op::Lb => regs.set(d, lane, bus.load(whole, 1)? as u8 as i8 as u32),
+            Op::Lh => regs.set(d, lane, bus.load(whole, 2)? as u16 as i16 as u32),
+            Op::Lbu | Op::Lhu => regs.set(d, lane, bus.load(whole, bytes)? as u32),
+            Op::Sb if console && place.local >> lane & 1 == 0 && (CONSOLE..CONSOLE_END).contains(&at) => {
+                bus.console_of(at - CONSOLE, data as u8);
+            }
+            Op::Sb => bus.store(whole, 1, u64::from(data as u8))?,
+            Op::Sh => bus.store(whole, 2, u64::from(data as u16))?,
+            _ => {
+                let result = atomic(inst.op, whole, lane, data, regs, bus)?;
+                regs.set(d, lane, result);
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Which lanes go to local memory; their addresses become offsets into it. Misaligned accesses fault.
-    fn place(
-        &self,
-        what: &'static str,
-        bytes: u32,
-        addr: &mut Row<u32>,
-        at: &At,
-        regs: &Regs,
-    ) -> Result<Place, Trap> {
-        let (mut wrong, mut top) = ([0; CHUNK], [0; CHUNK]);
-        for (c, chunk) in addr.as_chunks::<CHUNK>().0.iter().enumerate() {
-            let lanes = (at.mask >> (c * CHUNK)) as u8;
-            if lanes == 0 {
-                continue;
-            }
-            for i in 0..CHUNK {
-                let active = if lanes & 1 << i != 0 { chunk[i] } else { 0 };
-                wrong[i] |= active & (bytes - 1);
-                top[i] = active.max(top[i]);
-            }
+/// The largest address. Misaligned accesses fault.
+#[inline]
+fn aligned(access: &Access, addr: &Row<u32>, on: Mask) -> Result<u32, Trap> {
+    let bytes = access.bytes;
+    let (mut wrong, mut top) = ([0; CHUNK], [0; CHUNK]);
+    for (c, chunk) in addr.as_chunks::<CHUNK>().0.iter().enumerate() {
+        let lanes = (on >> (c * CHUNK)) as u8;
+        if lanes == 0 {
+            continue;
         }
-        let (wrong, top) = (wrong.iter().fold(0, |a, b| a | b), top.into_iter().max().unwrap_or(0));
-        let fault = |addr: u32, why: String| Trap::Memory(MemFault { what, addr: addr.into(), bytes, why });
-        if wrong != 0 {
-            let bad = bits(at.mask).map(|l| addr[l as usize]).find(|a| a & (bytes - 1) != 0);
-            return Err(fault(bad.unwrap_or(0), format!("not aligned to {bytes} bytes")));
+        for i in 0..CHUNK {
+            let active = if lanes & 1 << i != 0 { chunk[i] } else { 0 };
+            wrong[i] |= active & (bytes - 1);
+            top[i] = active.max(top[i]);
         }
-        let mut place = Place { local: 0, local_base: LOCAL_PLACE + u64::from(regs.core) * LOCAL_STRIDE };
-        if top >= LOCAL {
-            for lane in bits(at.mask) {
-                let a = &mut addr[lane as usize];
-                let Some(offset) = a.checked_sub(LOCAL) else { continue };
-                if offset + bytes > self.local_bytes {
-                    return Err(fault(*a, format!("local memory has {} bytes", self.local_bytes)));
-                }
-                *a = offset;
-                place.local |= 1 << lane;
-            }
-        }
-        Ok(place)
     }
+    let (wrong, top) = (wrong.iter().fold(0, |a, b| a | b), top.into_iter().max().unwrap_or(0));
+    if wrong != 0 {
+        let bad = bits(on).map(|l| addr[l as usize]).find(|a| a & (bytes - 1) != 0);
+        return Err(access.fault(bad.unwrap_or(0), format!("not aligned to {bytes} bytes")));
+    }
+    Ok(top)
 }
 
 /// Where the addresses of an instruction count from.
-struct Place {
+#[derive(Default)]
+pub(crate) struct Place {
     /// Lanes that go to local memory.
-    local: Mask,
-    local_base: u64,
+    pub local: Mask,
+    pub local_base: u64,
+    /// Lanes that go to private memory; Vortex has none.
+    pub private: Mask,
+    pub private_base: u64,
 }
 
 impl Place {
     fn base(&self, lane: u32) -> u64 {
-        if self.local >> lane & 1 == 1 { self.local_base } else { 0 }
+        match () {
+            () if self.local >> lane & 1 == 1 => self.local_base,
+            () if self.private >> lane & 1 == 1 => self.private_base,
+            () => 0,
+        }
     }
 
-    /// Calls `f` with base and lanes, once for memory and once for local memory.
+    /// Calls `f` with base and lanes, once for each memory.
     #[inline(always)]
     fn each(&self, on: Mask, mut f: impl FnMut(u64, Mask) -> Result<(), MemFault>) -> Result<(), MemFault> {
-        if self.local == 0 {
+        let elsewhere = self.local | self.private;
+        if elsewhere == 0 {
             return f(0, on);
         }
-        if on & !self.local != 0 {
-            f(0, on & !self.local)?;
+        if on & !elsewhere != 0 {
+            f(0, on & !elsewhere)?;
         }
-        f(self.local_base, self.local)
+        if self.private != 0 {
+            f(self.private_base, self.private)?;
+        }
+        if self.local != 0 { f(self.local_base, self.local) } else { Ok(()) }
     }
 }
 

@@ -7,6 +7,7 @@ mod float;
 mod memory;
 
 pub use csr::{CSRS, csr_name, csr_number};
+pub(crate) use memory::{Access, Place, Space, local_lanes};
 pub use memory::{CONSOLE, CONSOLE_END, LOCAL, LOCAL_PLACE, LOCAL_STRIDE};
 
 use super::Vortex;
@@ -17,7 +18,7 @@ use crate::{At, Bus, Flow, Trap};
 
 impl Vortex {
     #[inline]
-    pub(super) fn execute<B: Bus>(
+    pub(crate) fn execute<B: Bus>(
         &self,
         inst: &Inst,
         at: &At,

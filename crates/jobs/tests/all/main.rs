@@ -1,0 +1,3 @@
+//! One test binary of the crate.
+
+mod riscv;
