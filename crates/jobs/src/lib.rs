@@ -5,6 +5,7 @@
 pub mod args;
 pub mod data;
 pub mod error;
+mod gpu;
 mod job;
 mod language;
 mod languages;

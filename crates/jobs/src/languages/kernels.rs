@@ -3,6 +3,7 @@
 use crate::args::{self, Argument, FORMS};
 use crate::data::Buffer;
 use crate::error::{JobError, refused};
+use crate::gpu;
 use crate::language::{Init, Prepared};
 use crate::object::ObjectFile;
 use crate::spec::JobSpec;
@@ -17,7 +18,7 @@ pub(super) fn prepare<I: OnDevice>(
     file: ObjectFile,
     spec: &JobSpec,
 ) -> Result<Prepared<I>, JobError> {
-    let machine = spec.machine()?;
+    let machine = gpu::machine(name, &file.object, spec)?;
     let mut device = Device::new(machine);
     let module = device.place(name, file.object, file.source)?;
     let kernel = module.kernel(&spec.kernel)?;

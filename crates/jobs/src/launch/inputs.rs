@@ -5,12 +5,13 @@ use super::schema::LaunchFile;
 use super::session::{compile_options, machine};
 use crate::args::is_data_file;
 use crate::error::JobError;
-use crate::object;
+use crate::object::{self, ObjectFile};
 use crate::spec::JobSpec;
 use std::path::{Path, PathBuf};
 use wb_files::Kind;
 use wb_hw::Machine;
 use wb_isa::SourceFile;
+use wb_objects::codeobject::CodeObject;
 
 /// Everything that a launch file reads.
 pub struct LaunchInputs {
@@ -22,6 +23,7 @@ pub struct LaunchInputs {
     pub data: Vec<PathBuf>,
     file: LaunchFile,
     folder: PathBuf,
+    code: Option<CodeObject>,
 }
 
 impl LaunchInputs {
@@ -30,7 +32,7 @@ impl LaunchInputs {
         let source = SourceFile::new(path.display().to_string(), text.clone());
         let file = LaunchFile::parse(&source)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        let options = compile_options(&source, &file.compile, &folder)?;
+        let options = compile_options(&source, &file, &folder, &JobSpec::default())?;
         let object = folder.join(file.object.get_ref());
         let program = object::read(&object, &options)?;
         let buffers = file.buffers.values().filter_map(|b| b.get_ref().from.as_ref());
@@ -38,11 +40,12 @@ impl LaunchInputs {
         let memory = file.memory.as_ref().and_then(|m| m.get_ref().program_data.as_ref());
         let data = buffers.chain(expected).chain(memory).map(|f| f.get_ref()).filter(|f| is_data_file(f));
         let data = data.map(|f| folder.join(f)).collect();
-        Ok(LaunchInputs { text, object, program, data, file, folder })
+        let code = ObjectFile::from_bytes(&object.display().to_string(), &program).ok().map(|f| f.object);
+        Ok(LaunchInputs { text, object, program, data, file, folder, code })
     }
 
-    /// The machine it runs on: as `spec` says, then as the file says.
+    /// The machine it runs on: as `spec` says, then as the file says, then the one for its code.
     pub fn machine(&self, spec: &JobSpec) -> Result<Machine, JobError> {
-        machine(&self.file, &self.folder, spec)
+        machine(&self.file, &self.folder, spec, self.code.as_ref())
     }
 }

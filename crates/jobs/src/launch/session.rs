@@ -4,13 +4,14 @@
 use super::LaunchError;
 use super::compare::{Tolerance, compare};
 use super::plan::{Flag, Op, Plan, PlannedArgument, PlannedLaunch};
-use super::schema::{BufferTable, CompileTable, ExpectTable, LaunchFile};
+use super::schema::{BufferTable, ExpectTable, LaunchFile};
 use super::stage::{Launches, Stage, Step, Verdict};
 use crate::args::is_data_file;
 use crate::data::Array;
 use crate::data::{Buffer, Element};
 use crate::data::{FILLS, fill_buffer, reseed};
 use crate::error::{JobError, refused};
+use crate::gpu;
 use crate::object::{self, CompileOptions, ObjectFile};
 use crate::spec::JobSpec;
 use crate::spec::afford;
@@ -22,6 +23,7 @@ use wb_device::{Arg, Device, DeviceError, Dispatch, Module};
 use wb_files::Kind;
 use wb_hw::Machine;
 use wb_isa::SourceFile;
+use wb_objects::codeobject::CodeObject;
 
 pub struct Session {
     text: SourceFile,
@@ -43,7 +45,7 @@ impl Session {
         let text = SourceFile::new(path.display().to_string(), text);
         let file = LaunchFile::parse(&text)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        let options = compile_options(&text, &file.compile, &folder)?;
+        let options = compile_options(&text, &file, &folder, spec)?;
         let object_path = folder.join(file.object.get_ref());
         if !object_path.exists() {
             let message = format!("there is no file {}", object_path.display());
@@ -54,7 +56,8 @@ impl Session {
         let bytes = object::read(&object_path, &options)?;
         let object = ObjectFile::marked(&object_path.display().to_string(), &bytes, &spec.split)?;
         let plan = Plan::new(&text, &file, &object.object)?;
-        let machine = machine(&file, &folder, spec)?;
+        let machine = machine(&file, &folder, spec, Some(&object.object))?;
+        gpu::check(&object.name, &object.object, &machine)?;
         let (device, module) = place(&text, &file, machine, object)?;
         let rounds = vec![0; plan.counters];
         let mut session = Session {
@@ -414,10 +417,12 @@ fn number(value: &toml::Value) -> Option<String> {
 
 pub(super) fn compile_options(
     text: &SourceFile,
-    table: &CompileTable,
+    file: &LaunchFile,
     folder: &Path,
-) -> Result<CompileOptions, LaunchError> {
-    let default = CompileOptions::default();
+    spec: &JobSpec,
+) -> Result<CompileOptions, JobError> {
+    let table = &file.compile;
+    let default = CompileOptions::for_machine(&machine(file, folder, spec, None)?);
     let within = |value: &Option<Spanned<u8>>, default: u8, low: u8, high: u8, name: &str| match value {
         None => Ok(default),
         Some(v) if (low..=high).contains(v.get_ref()) => Ok(*v.get_ref()),
@@ -434,19 +439,29 @@ pub(super) fn compile_options(
     })
 }
 
-/// The machine: the command line before the file, the file before the preset.
-pub(super) fn machine(file: &LaunchFile, folder: &Path, spec: &JobSpec) -> Result<Machine, JobError> {
+/// The machine: the command line before the file, the file before the preset for its code.
+pub(super) fn machine(
+    file: &LaunchFile,
+    folder: &Path,
+    spec: &JobSpec,
+    object: Option<&CodeObject>,
+) -> Result<Machine, JobError> {
     let named = match (&file.machine, spec.machine.as_str()) {
         (_, name) if !name.is_empty() => name.to_owned(),
         (Some(name), _) if name.get_ref().ends_with(".toml") => {
             folder.join(name.get_ref()).display().to_string()
         }
         (Some(name), _) => name.get_ref().clone(),
-        (None, _) => "gcn3".to_owned(),
+        (None, _) => object.map_or("gcn3", gpu::preset).to_owned(),
     };
     let sets =
         file.set.iter().chain(&spec.sets).map(|s| wb_hw::parse_set(s)).collect::<Result<Vec<_>, _>>()?;
-    let machine = wb_hw::load(&named)?.with_overrides(&sets)?;
+    let machine = wb_hw::load(&named)?;
+    let machine = match object.filter(|_| file.machine.is_none() && spec.machine.is_empty()) {
+        Some(object) => gpu::suited(object, machine),
+        None => machine,
+    };
+    let machine = machine.with_overrides(&sets)?;
     afford(&machine, machine.limits.memory)?;
     Ok(machine)
 }

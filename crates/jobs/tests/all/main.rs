@@ -1,3 +1,4 @@
 //! One test binary of the crate.
 
+mod gpu;
 mod riscv;

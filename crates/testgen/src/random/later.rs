@@ -30,6 +30,61 @@ pub fn ported(text: &str, noise: &mut Noise) -> (&'static Generation, &'static s
     (generation, preset, out)
 }
 
+/// The text of a kernel for a later generation that does the same: other names, and operations that only later ones have.
+pub fn renamed(text: &str, noise: &mut Noise) -> String {
+    let name = noise.pick(&["gfx900", "gfx906", "gfx908", "gfx90a", "gfx940"]);
+    let mut out = format!(".amdgcn_target \"amdgcn-amd-amdhsa--{name}\"\n");
+    let lines: Vec<&str> = text.lines().collect();
+    for (i, line) in lines.iter().enumerate() {
+        let carries = lines.get(i + 1).is_some_and(|next| next.contains("v_addc") || next.contains("v_subb"));
+        let plain = line.trim();
+        out += &line[..line.len() - line.trim_start().len()];
+        out += &match plain.split_once(' ') {
+            Some((name, rest)) => same(name, rest, carries, noise).unwrap_or_else(|| plain.to_owned()),
+            None => plain.to_owned(),
+        };
+        out.push('\n');
+    }
+    out
+}
+
+/// Whether an operand can stand in a long encoding: a register or a small number.
+fn is_short(operand: &str) -> bool {
+    let register = operand.starts_with(['v', 's']) && !operand.contains(['(', '[']);
+    register || operand.parse().is_ok_and(|n: i32| (-16..=64).contains(&n))
+}
+
+/// The same instruction in other words; none if it has no others.
+fn same(name: &str, rest: &str, carries: bool, noise: &mut Noise) -> Option<String> {
+    let parts: Vec<&str> = rest.split(", ").collect();
+    let short = |from: usize| parts.len() == from + 2 && parts[from..].iter().all(|p| is_short(p));
+    let choice = noise.below(4);
+    Some(match (name, choice) {
+        ("v_addc_u32", _) => format!("v_addc_co_u32 {rest}"),
+        ("v_subb_u32", _) => format!("v_subb_co_u32 {rest}"),
+        ("v_subbrev_u32", _) => format!("v_subbrev_co_u32 {rest}"),
+        ("v_add_u32" | "v_sub_u32" | "v_subrev_u32", _) if carries || parts.get(1) != Some(&"vcc") => {
+            format!("{}_co_u32 {rest}", name.trim_end_matches("_u32"))
+        }
+        ("v_add_u32", 1) if short(2) => format!("v_add3_u32 {}, {}, {}, 0", parts[0], parts[2], parts[3]),
+        ("v_add_u32", 2) if short(2) => format!("v_lshl_add_u32 {}, {}, 0, {}", parts[0], parts[2], parts[3]),
+        ("v_add_u32", 3) if short(2) => format!("v_xad_u32 {}, {}, 0, {}", parts[0], parts[2], parts[3]),
+        ("v_add_u32" | "v_sub_u32" | "v_subrev_u32", _) => {
+            format!("{name} {}, {}", parts[0], parts.get(2..)?.join(", "))
+        }
+        ("v_and_b32", 0) if short(1) => format!("v_and_or_b32 {rest}, 0"),
+        ("v_or_b32", 0) if short(1) => format!("v_or3_b32 {rest}, 0"),
+        ("v_lshlrev_b32", 0) if short(1) => {
+            format!("v_lshl_or_b32 {}, {}, {}, 0", parts[0], parts[2], parts[1])
+        }
+        (name, 0..3) if name.starts_with("flat_load_") || name.starts_with("flat_store_") => {
+            let global = name.replacen("flat", "global", 1);
+            format!("{global} {rest}, off")
+        }
+        _ => return None,
+    })
+}
+
 /// An offset of a global access.
 fn offset(noise: &mut Noise) -> i64 {
     noise.pick(&[0, 4, -4, 60, 64, 256, -64, -1024, 2044])

@@ -145,11 +145,23 @@ fn gcn3_seeds(target: &str) -> Vec<Vec<u8>> {
         }
     }
     if target == "gcn3_object" {
-        let compiled = files(&root().join("fixtures/gcn3"));
-        seeds
-            .extend(compiled.into_iter().filter(|f| f.0.extension().is_some_and(|e| e == "co")).map(|f| f.1));
+        let compiled = ["fixtures/gcn3", "fixtures/gcn3/gfx9"].map(|folder| files(&root().join(folder)));
+        let objects = compiled.into_iter().flatten().filter(|f| f.0.extension().is_some_and(|e| e == "co"));
+        seeds.extend(objects.map(|f| f.1));
+    }
+    if target == "gcn3_decoder" {
+        seeds.extend(gcn3::GENERATIONS.iter().filter(|g| g.is_gfx9()).map(|g| golden(g.name)));
     }
     seeds
+}
+
+/// Every fortieth instruction of a generation's golden.
+fn golden(name: &str) -> Vec<u8> {
+    let path = root().join(format!("crates/isa/tests/golden/{name}.txt"));
+    let text = std::fs::read_to_string(path).expect("a golden");
+    let lines = text.lines().filter(|l| !l.starts_with('#')).step_by(40);
+    let words = lines.flat_map(|l| l.split(" | ").next().unwrap_or_default().split(' '));
+    words.flat_map(|w| u32::from_str_radix(w, 16).expect("a word").to_le_bytes()).take(MAX_LENGTH).collect()
 }
 
 /// The Vortex filetests as text, words and executables, and compiled kernels.

@@ -13,7 +13,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use wb_testgen::random::gcn3::{
-    CONTEXTS, Checked, MARKINGS, MASK_WAYS, Marking, NEWER_WAYS, Setup, WAYS, check, generate, masks,
+    CONTEXTS, Checked, MARKINGS, MASK_WAYS, Marking, NEWER_WAYS, Setup, WAYS, check, check_later, generate,
+    masks,
 };
 
 /// Fifteen times through all combinations of mechanism, S and marks.
@@ -103,6 +104,18 @@ impl Coverage {
 #[test]
 fn newer_mechanisms() {
     newer(Setup::NEWER, (NEWER_WAYS.len() * CONTEXTS.len() * MARKINGS) as u64 * 10);
+}
+
+/// The same kernels in the words of later generations, with operations that only these have.
+#[test]
+fn later_generations() {
+    let cases =
+        std::env::var("WAVEBOUND_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(Setup::COUNT * 4);
+    in_parallel(cases, |n| {
+        let tree = vec(any::<u16>(), 40..400).new_tree(&mut runner(n)).map_err(|e| e.to_string())?;
+        let done = check_later(&generate(&tree.current()), &Setup::number(n), n);
+        done.map(|_| ()).map_err(|f| format!("case {n}: {}\n{}", f.what, f.source))
+    });
 }
 
 /// The stack of split masks (THESIS 4.3.4): fifteen times through all combinations, or `WAVEBOUND_RANDOM_CASES`.

@@ -2,6 +2,8 @@
 //! the mask invariants asserted after every instruction. Without contexts the run must be that of `none`, cycle by cycle.
 
 use super::super::interpret::table;
+use super::super::later::renamed;
+use super::super::loops::Noise;
 use super::super::setup::mix;
 use super::ast::Kernel;
 use super::interpret::{Memory, run};
@@ -50,6 +52,12 @@ pub fn job(kernel: &Kernel, setup: &Setup, input: u64) -> Result<Job, String> {
 /// Runs a kernel both ways; an error describes the first difference.
 pub fn check(kernel: &Kernel, setup: &Setup) -> Result<Checked, Failure> {
     let source = emit::source(kernel, setup);
+    check_source(kernel, setup, &source).map_err(|what| Failure { what, source })
+}
+
+/// The same kernel in the words of a later generation; what it must leave in memory is the same.
+pub fn check_later(kernel: &Kernel, setup: &Setup, seed: u64) -> Result<Checked, Failure> {
+    let source = renamed(&emit::source(kernel, setup), &mut Noise::new(seed));
     check_source(kernel, setup, &source).map_err(|what| Failure { what, source })
 }
 

@@ -12,7 +12,7 @@ pub mod masks;
 mod setup;
 
 pub use ast::{Kernel, LoopShape, Segment, Serial, Shape, Shared, Stmt};
-pub use differential::{Checked, Failure, check, job};
+pub use differential::{Checked, Failure, check, check_later, job};
 pub use emit::source;
 pub use generate::generate;
 pub use interpret::{Memory, run};
