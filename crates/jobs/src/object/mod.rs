@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use wb_files::Kind;
 use wb_isa::{SourceFile, gcn3};
-use wb_objects::codeobject::{CodeObject, device_code, from_assembly, is_compressed};
+use wb_objects::codeobject::{CodeObject, device_code, from_assembly, is_compressed, unbundle_for};
 use wb_objects::{RiscvImage, has_kernels, riscv_object};
 
 /// A code object and the assembly it was made from, if any.
@@ -85,7 +85,12 @@ pub fn read_all(path: &Path, options: &CompileOptions) -> Result<Vec<Vec<u8>>, J
         return Ok(vec![bytes]);
     }
     let all = device_code(&bytes).map_err(|e| refused!(Program, "{}: {e}", path.display()))?;
-    Ok(all.into_iter().map(Cow::into_owned).collect())
+    // Of a bundle the entry for the target, if there is one.
+    let chosen = |all: Cow<[u8]>| match unbundle_for(&all, &options.target) {
+        Ok(entry) => entry.to_vec(),
+        Err(_) => all.into_owned(),
+    };
+    Ok(all.into_iter().map(chosen).collect())
 }
 
 fn read_file(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, JobError> {

@@ -1,5 +1,5 @@
 //! OpenCL C on a lane-pc machine (docs/riscv.md): kernels compiled by clang, run under every mechanism, and what is refused.
-//! Without clang and lld these tests do nothing.
+//! Without clang and lld these tests do nothing; with CI=true their absence is a failure.
 
 use std::path::PathBuf;
 use wb_hw::{InstructionSet, Mechanism};
@@ -11,7 +11,9 @@ use wb_sim::RunOptions;
 fn has_compiler() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    has("clang-19") && (has("ld.lld-19") || has("ld.lld"))
+    let found = has("clang-19") && (has("ld.lld-19") || has("ld.lld"));
+    assert!(found || std::env::var("CI").as_deref() != Ok("true"), "clang-19 and lld are missing");
+    found
 }
 
 fn source(folder: &tempfile::TempDir, text: &str) -> PathBuf {

@@ -22,7 +22,7 @@ pub fn unwrap(bytes: &[u8]) -> Result<&[u8], CodeObjectError> {
     unwrap_for(bytes, "")
 }
 
-/// The object for this target and no other one.
+/// The object for this target, or for another one of its generation, and no other one.
 pub fn unwrap_for<'a>(bytes: &'a [u8], wanted: &str) -> Result<&'a [u8], CodeObjectError> {
     Ok(match find(bytes, wanted)? {
         Some(entry) => &bytes[entry.offset..entry.offset + entry.size],
@@ -86,14 +86,18 @@ fn find(bytes: &[u8], wanted: &str) -> Result<Option<Entry>, CodeObjectError> {
     Ok(Some(Entry { offset, size, all, field }))
 }
 
-/// How much an entry is wanted: only the target that is, or if none is named gfx803 before what the list of generations has first.
-/// None: not at all.
+/// How much an entry is wanted: the target that is before others of its generation, or if none is named gfx803 before what the list
+/// of generations has first. None: not at all.
 fn rank(name: &str, wanted: &str) -> Option<usize> {
     let (_, target) = name.contains("amdgcn").then(|| name.rsplit_once("--"))??;
     // Features such as `:xnack-` follow.
     let target = target.split(':').next()?;
+    if target == wanted {
+        return Some(0);
+    }
     if !wanted.is_empty() {
-        return (target == wanted).then_some(0);
+        let same = |name: &str| GENERATIONS.iter().position(|g| g.targets.iter().any(|t| t.name == name));
+        return (same(target).is_some() && same(target) == same(wanted)).then_some(1);
     }
     let usual = GENERATIONS.iter().map(|g| g.usual.name);
     let all = GENERATIONS.iter().flat_map(|g| g.targets).map(|t| t.name);
@@ -116,6 +120,8 @@ mod tests {
         assert_eq!(best("", &["gfx1030", "gfx906", "gfx908"]), "gfx906");
         assert_eq!(best("gfx1030", &["gfx700"]), "");
         assert_eq!(best("gfx803", &["gfx900", "gfx90a"]), "", "a GPU does not run the code of another one");
+        assert_eq!(best("gfx940", &["gfx941", "gfx940"]), "gfx940");
+        assert_eq!(best("gfx940", &["gfx90a", "gfx942"]), "gfx942", "one of its generation");
         assert_eq!(rank("host-x86_64-unknown-linux--", ""), None);
     }
 }
