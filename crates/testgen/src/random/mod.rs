@@ -15,6 +15,7 @@ mod harp;
 mod interpret;
 pub mod loops;
 mod policies;
+pub mod riscv;
 pub(crate) mod setup;
 pub mod times;
 pub mod vortex;
