@@ -257,6 +257,13 @@ pub struct Divergence {
     /// DWS as published: how far they run ahead.
     #[serde(default)]
     pub ahead: RunAhead,
+    /// Convergence barriers: a path that has gone round so often lets others run.
+    #[serde(default = "default_quantum")]
+    pub quantum: u32,
+}
+
+fn default_quantum() -> u32 {
+    64
 }
 
 fn default_table() -> u32 {

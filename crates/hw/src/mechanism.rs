@@ -196,6 +196,9 @@ const EVERY_RECONVERGE: &[Reconverge] = &[
 ];
 
 const GCN3: &[InstructionSet] = &[InstructionSet::Gcn3];
+const RISCV: &[InstructionSet] = &[InstructionSet::Riscv];
+/// Splitting is for masks of GCN3 and for plain branches of lane-pc machines.
+const SPLITTING: &[InstructionSet] = &[InstructionSet::Gcn3, InstructionSet::Riscv];
 const HARP: &[InstructionSet] = &[InstructionSet::Harp];
 const VORTEX: &[InstructionSet] = &[InstructionSet::Vortex];
 
@@ -222,6 +225,22 @@ const fn one_path(
         mixes_rounds: &[],
         sure_splits: SureSplits::HardwareDecides,
         meets: None,
+    }
+}
+
+/// A mechanism for plain branches: lanes have pcs of their own, the hardware decides, and nobody has shown that a proof about paths
+/// holds. The three answers are whether paths are entities of their own, run in parallel, and run across waves.
+const fn plain_branches(
+    (name, summary, source): (&'static str, &'static str, &'static str),
+    [separate_entities, parallel, across_waves]: [bool; 3],
+    reconvergence: Reconvergence,
+) -> MechanismInfo {
+    MechanismInfo {
+        separate_entities,
+        parallel,
+        across_waves,
+        mixes_rounds: EVERY_RECONVERGE,
+        ..one_path((name, summary, source), RISCV, reconvergence)
     }
 }
 
@@ -298,7 +317,7 @@ listed! {
             name: "thesis",
             summary: "branches on a mixed mask split the wave into reserve slots, marked by MODE bit 21 or opportunistic",
             source: "THESIS chapter 4",
-            isas: GCN3,
+            isas: SPLITTING,
             separate_entities: true,
             parallel: true,
             // Whoever has disjoint lanes issues together, whatever its wave (4.4.2).
@@ -316,7 +335,7 @@ listed! {
             name: "pws",
             summary: "split and merge instructions, dedicated split units (SpSIMD), static choice of branches",
             source: "PWS section 4",
-            isas: GCN3,
+            isas: SPLITTING,
             separate_entities: true,
             parallel: true,
             across_waves: false,
@@ -334,7 +353,7 @@ listed! {
             name: "dws",
             summary: "dynamic subdivision at every divergent branch, sharing the units; nested regions meet at their own ends (as DPE)",
             source: "docs/mechanisms.md, PWS section 3",
-            isas: GCN3,
+            isas: SPLITTING,
             separate_entities: true,
             parallel: false,
             across_waves: false,
@@ -351,7 +370,7 @@ listed! {
             name: "dws-meng",
             summary: "dynamic warp subdivision as published: warp-split table, frozen stack, memory divergence splits too",
             source: "docs/mechanisms.md (Meng et al., ISCA 2010)",
-            isas: GCN3,
+            isas: SPLITTING,
             separate_entities: true,
             parallel: false,
             across_waves: false,
@@ -365,6 +384,46 @@ listed! {
             // Paths pass the ends of nested regions apart, and waves split where no branch is: no lemma covers that.
             meets: None,
         },
+        Dpe = plain_branches(
+            ("dpe", "dual-path execution: both sides of the innermost branch of a wave can be scheduled", "Rhu and Erez, HPCA 2013"),
+            [true, false, false],
+            Reconvergence::PostDominator,
+        ),
+        Sbi = plain_branches(
+            ("sbi", "simultaneous branch interweaving: two paths of a wave issue in one cycle on disjoint lanes", "Brunie et al., ISCA 2012"),
+            [true, true, false],
+            Reconvergence::PostDominator,
+        ),
+        Swi = plain_branches(
+            ("swi", "simultaneous warp interweaving: a SIMT stack, and idle lanes take an instruction of another wave", "Brunie et al., ISCA 2012"),
+            [false, false, true],
+            Reconvergence::PostDominator,
+        ),
+        Si = plain_branches(
+            ("si", "subwarp interleaving: a side that stalls hands the slot of its wave to another side", "Damani et al., HPCA 2022"),
+            [true, false, false],
+            Reconvergence::PostDominator,
+        ),
+        Dwf = plain_branches(
+            ("dwf", "dynamic warp formation: paths of all waves at the same pc issue as one warp on their home lanes", "Fung et al., MICRO 2007"),
+            [true, true, true],
+            Reconvergence::Optional,
+        ),
+        MultiPath = plain_branches(
+            ("multi-path", "multi-path execution: all sides of branches can be scheduled, and meet at post-dominators", "ElTantawy et al., HPCA 2014"),
+            [true, false, false],
+            Reconvergence::PostDominator,
+        ),
+        MinPc = plain_branches(
+            ("min-pc", "stack-less: of the lanes of a wave those with the deepest call and the smallest pc run", "Collange, 2011"),
+            [true, false, false],
+            Reconvergence::Optional,
+        ),
+        ConvBarrier = plain_branches(
+            ("conv-barrier", "convergence barriers at post-dominators, one path of a wave at a time, with a quantum", "after NVIDIA Volta"),
+            [true, false, false],
+            Reconvergence::PostDominator,
+        ),
     }
 }
 

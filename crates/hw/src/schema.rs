@@ -96,6 +96,7 @@ const DIVERGENCE: &[Field] = &[
     may("choice", Word(&["marked", "opportunistic"])),
     may("reconverge", Word(&["default", "never", "region-end", "anywhere", "mask-stack"])),
     may("threshold", U32),
+    may("quantum", U32),
     may("table", U32),
     may("memory", Word(&["never", "aggressive", "lazy", "revive"])),
     may("ahead", Word(&["branch", "unlimited"])),

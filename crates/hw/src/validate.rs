@@ -127,6 +127,7 @@ impl Machine {
 
     fn check_divergence(&self) -> Check {
         let d = &self.divergence;
+        range("divergence.quantum", d.quantum, 1, 1 << 30)?;
         cycles("divergence.push_cycles", d.push_cycles)?;
         cycles("divergence.pop_cycles", d.pop_cycles)?;
         if d.reconverge == Reconverge::MaskStack && !d.mechanism.info().split_mask_stack {

@@ -181,6 +181,7 @@ mod tests {
             ("a.bundle", InstructionSet::Gcn3),
             ("a.cl", InstructionSet::Gcn3),
             ("a.vx", InstructionSet::Vortex),
+            ("a.rv", InstructionSet::Riscv),
         ] {
             assert_eq!(of(name, b""), Some(isa), "{name}");
         }
@@ -198,7 +199,7 @@ mod tests {
         let Err(JobError::Refused(refusal)) = required_isa(Path::new("a.txt"), b"", None) else {
             panic!("a text file is no program");
         };
-        let help = "use --isa harp, guppy, gcn3 or vortex, or the extensions .harp .s .hof .guppy .gupm .co .hsaco .cl .hip .vx .elf";
+        let help = "use --isa harp, guppy, gcn3, vortex or riscv, or the extensions .harp .s .hof .guppy .gupm .co .hsaco .cl .hip .vx .elf .rv";
         assert_eq!(refusal.help.as_deref(), Some(help));
     }
 }

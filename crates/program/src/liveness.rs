@@ -10,6 +10,9 @@ use wb_isa::{Facts, FlowKind, Isa, Needed};
 /// Needs before each pc; code that cannot be reached needs nothing.
 pub(crate) fn needs<I: Isa>(isa: &I, ops: &[Op<I::Inst>], flow: &FlowMap, cfg: &Cfg) -> Vec<Needed> {
     let mut before = vec![Needed::default(); ops.len()];
+    if isa.path_registers().is_empty() {
+        return before;
+    }
     let blocks = &cfg.blocks;
     let mut preds = vec![Vec::new(); blocks.len()];
     for (b, block) in blocks.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! What mechanisms ask beyond control flow: whether paths that wait for each other agree, whether the program's execution mask is back
 //! (THESIS 4.3.4), and paths that divide because some of their lanes wait for memory (DWS as published).
 
-use crate::divergence::{Change, Context, Notes, PathView};
+use crate::divergence::{Change, Context, Notes, PathView, Standing};
 use crate::error::SimError;
 use crate::exec::{Effect, Exec};
 use crate::wave::{Path, PathChange, Wave};
@@ -33,7 +33,7 @@ impl<I: Isa> Exec<'_, I> {
         notes: &mut Notes,
     ) -> Result<Option<Change>, Box<SimError>> {
         let here = |&j: &usize| j != view.id && wave.paths[j].path.pc == view.pc;
-        let Some(other) = bits(wave.runnable()).map(|j| j as usize).find(here) else { return Ok(None) };
+        let Some(other) = bits(wave.standing()).map(|j| j as usize).find(here) else { return Ok(None) };
         // A value only one of them wrote may be that of another round of a loop: not where they just happen to meet.
         let needed = self.program.needed(view.pc);
         let (here, there) = (&wave.paths[view.id].regs, &wave.paths[other].regs);
@@ -67,6 +67,29 @@ impl<I: Isa> Exec<'_, I> {
         let (free, map) = (self.free(wave), &self.program.flow);
         let mut cx = Context { at: view, live: &mut wave.live, map, notes, free, clock, disagree };
         wave.divergence.restored(base, &mut cx)
+    }
+
+    /// The mechanism says which of the paths that could run do. Where that has changed, the machine follows.
+    pub(crate) fn hold<X>(&self, wave: &mut Wave<I, X>) {
+        if !wave.is_split() && wave.held == 0 || !wave.divergence.holds() {
+            return;
+        }
+        let stand = |id| Standing { id, pc: wave.paths[id].path.pc };
+        let paths: Vec<Standing> = bits(wave.standing()).map(|id| stand(id as usize)).collect();
+        let mut held = 0;
+        if paths.len() > 1 {
+            held = wave.divergence.held(&paths) & wave.standing();
+            if held == wave.standing() {
+                held &= held - 1;
+            }
+        }
+        for id in bits(held & !wave.held).map(|id| id as usize) {
+            wave.changes.push(PathChange::Parked { id });
+        }
+        for id in bits(wave.held & !held & wave.standing()).map(|id| id as usize) {
+            wave.changes.push(PathChange::Woken { id });
+        }
+        wave.held = held;
     }
 
     /// Path `k` has executed: paths that wait for nobody who could come go on. Returns what becomes of `k`.

@@ -85,6 +85,7 @@ impl<I: Isa> Exec<'_, I> {
             ids: 1,
             parked: 0,
             at_barrier: 0,
+            held: 0,
             barrier: (0, 0),
             team: (start.waves_in_group > 1).then_some((start.group.into(), start.waves_in_group.into())),
             holder: 0,
@@ -244,6 +245,7 @@ impl<I: Isa> Exec<'_, I> {
         if self.base && wave.parked != 0 {
             effect = self.give_up(wave, k, effect);
         }
+        self.hold(wave);
         wave.depth = wave.divergence.depth();
         wave.max_depth = wave.max_depth.max(wave.depth);
         if self.check {
@@ -293,10 +295,9 @@ impl<I: Isa> Exec<'_, I> {
                     self.merge(wave, &merge, at.pc, notes)?;
                     let waits = merge.into == k && !merge.continues;
                     effect = if waits || merge.from == k { Effect::Away } else { effect };
-                    if waits {
-                        wave.changes.push(PathChange::Parked { id: k });
-                    }
                     if !merge.continues {
+                        // It may have been woken by a merge just before.
+                        wave.changes.push(PathChange::Parked { id: merge.into });
                         return Ok(Some(effect));
                     }
                     now = merge.into;
@@ -309,8 +310,22 @@ impl<I: Isa> Exec<'_, I> {
                         wave.changes.push(PathChange::Woken { id });
                     }
                 }
-                Change::Leave { wake } => return Ok(Some(leave(wave, now, wake))),
+                Change::Leave { wake } => {
+                    let left = leave(wave, now, wake);
+                    let Some(id) = wake.filter(|_| wave.divergence.forks()) else { return Ok(Some(left)) };
+                    // It may stand where it has to be asked again.
+                    (now, effect) = (id, left);
+                    wave.paths[id].path.watch = wave.divergence.watch(id);
+                }
                 Change::End => return Ok(None),
+            }
+            // Who waits at a barrier stands where others may come to before it.
+            let waits = now == k && matches!(effect, Effect::Barrier { .. });
+            if waits
+                && self.program.isa.lane_barriers()
+                && wave.paths[now].path.pc != wave.paths[now].path.watch
+            {
+                return Ok(Some(effect));
             }
             match self.next_change(wave, now, (at.next, at.clock), notes)? {
                 Some(next) => change = next,
@@ -464,6 +479,7 @@ impl<I: Isa> Exec<'_, I> {
         wave.paths[into].path = Path { pc, mask, watch, origin, from: at };
         let was_parked = wave.parked >> into & 1 == 1;
         wave.parked &= !(1 << into | 1 << from);
+        wave.held &= !(1 << into | 1 << from);
         if notes.on {
             notes.list.push(Kind::PathMerge { lanes: gained });
             let live = wave.live;
@@ -591,6 +607,7 @@ impl<I: Isa> Exec<'_, I> {
 fn leave<I: Isa, X>(wave: &mut Wave<I, X>, id: usize, wake: Option<usize>) -> Effect {
     wave.ids &= !(1 << id);
     wave.parked &= !(1 << id);
+    wave.held &= !(1 << id);
     wave.changes.push(PathChange::Ended { id });
     if let Some(id) = wake {
         wave.parked &= !(1 << id);

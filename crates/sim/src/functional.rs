@@ -229,6 +229,8 @@ impl<I: Isa> Functional<'_, '_, I> {
                 Effect::Barrier { id, count } => {
                     r.wave.at_barrier |= 1 << r.path;
                     r.wave.barrier = (id, count);
+                    self.exec.hold(&mut r.wave);
+                    r.wave.changes.clear();
                     if self.arrive(slot, &mut r)? {
                         self.slots[slot as usize] = Some(r);
                         return Ok(());
@@ -343,6 +345,8 @@ impl<I: Isa> Functional<'_, '_, I> {
             return Ok(false);
         }
         r.wave.at_barrier = 0;
+        self.exec.hold(&mut r.wave);
+        r.wave.changes.clear();
         let own = r.wave.id;
         let wave = |&s: &u32| self.slots[s as usize].as_ref().map_or(own, |r| r.wave.id);
         released.sort_by_key(wave);
@@ -355,6 +359,8 @@ impl<I: Isa> Functional<'_, '_, I> {
         for &s in released {
             if let Some(r) = &mut self.slots[s as usize] {
                 r.wave.at_barrier = 0;
+                self.exec.hold(&mut r.wave);
+                r.wave.changes.clear();
             }
             self.turns.push_back(s);
         }

@@ -14,6 +14,8 @@ pub struct Wave<I: Isa, X> {
     pub ids: u64,
     pub parked: u64,
     pub at_barrier: u64,
+    /// Paths that the mechanism does not let run now.
+    pub held: u64,
     /// Id and count of the barrier a path waits at.
     pub barrier: (u64, u64),
     /// Barrier and size of the group, where waves come in groups of several.
@@ -109,6 +111,11 @@ pub enum PathChange {
 impl<I: Isa, X> Wave<I, X> {
     /// Paths that could run.
     pub fn runnable(&self) -> u64 {
+        self.standing() & !self.held
+    }
+
+    /// Paths that wait neither for a sibling nor at a barrier.
+    pub fn standing(&self) -> u64 {
         self.ids & !self.parked & !self.at_barrier
     }
 

@@ -15,7 +15,7 @@ use wavebound::jobs::{Assembled, Language, ListingOptions, isa_by_magic, isa_of,
 pub struct AsmArgs {
     /// Source file: .harp, .guppy, .vx, or .s (GCN3 if it has a kernel header, HARP otherwise)
     file: PathBuf,
-    /// Instruction set, if the extension does not say: harp, guppy, gcn3, vortex
+    /// Instruction set, if the extension does not say: harp, guppy, gcn3, vortex, riscv
     #[arg(long)]
     isa: Option<InstructionSet>,
     /// HARP architecture: bytes of a word, w(ord) or b(yte) encoding, registers, predicates

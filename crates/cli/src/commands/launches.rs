@@ -122,7 +122,7 @@ fn run_all(args: &RunArgs, session: &mut dyn Launches) -> miette::Result<LaunchR
         let mut fits = None;
         if pages.is_some() {
             session.with_prepared(&step, &mut |prepared, _, _| {
-                fits = Some((prepared.machine.clone(), occupancy(&prepared.machine, prepared.launch)));
+                fits = Some((prepared.machine.clone(), occupancy(prepared.machine, prepared.launch)));
                 Ok(())
             })?;
         }

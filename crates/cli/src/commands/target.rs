@@ -158,7 +158,7 @@ pub struct How {
     /// Branches of the workload to mark for splitting [default: its own, under pws and thesis]
     #[arg(long, value_enum, requires = "workload")]
     pub marks: Option<MarksArg>,
-    /// Instruction set, if the extension does not say: harp, guppy, gcn3, vortex
+    /// Instruction set, if the extension does not say: harp, guppy, gcn3, vortex, riscv
     #[arg(long)]
     pub isa: Option<InstructionSet>,
     #[command(flatten)]

@@ -50,7 +50,9 @@ impl WorkloadSpec {
 
     /// The marks for a machine: what the user says, or the workload's own.
     pub fn marks(&self, machine: &Machine, split: &SplitSpec) -> Marks {
-        let needed = machine.divergence.mechanism.info().marks.is_some();
+        // Branches of lane-pc code split without marks.
+        let needed =
+            machine.divergence.mechanism.info().marks.is_some() && machine.isa == InstructionSet::Gcn3;
         match self.marks {
             _ if split.all => Marks::All(split.style),
             _ if !split.at.is_empty() => Marks::At(split.at.clone(), split.style),

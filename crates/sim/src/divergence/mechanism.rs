@@ -20,6 +20,33 @@ pub struct PathView {
     pub id: usize,
 }
 
+/// Where a path stands that could run.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    pub id: usize,
+    pub pc: Pc,
+}
+
+/// Who issues in one cycle of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// As many as the machine's issue width; where paths run in parallel, each on units of its own.
+    One,
+    /// As many as have disjoint lanes, each on units of its own (THESIS 4.4.2).
+    Disjoint,
+    /// At most so many with disjoint lanes, on one row of lanes: together they take a unit once (SBI, SWI).
+    Fused { most: u32, waves: Waves },
+}
+
+/// Whose instructions join the one that the scheduler picked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waves {
+    Same,
+    Other,
+    /// Any wave whose path stands at the same pc.
+    SamePc,
+}
+
 /// What a mechanism may look at and change besides its own state.
 pub struct Context<'a> {
     pub at: PathView,
@@ -142,9 +169,30 @@ pub trait Divergence: Send + Debug {
         false
     }
 
-    /// Paths that issue in the same cycle in one partition must have disjoint lanes, whatever their waves.
-    fn disjoint(&self) -> bool {
+    /// Who may issue in the same cycle of a partition.
+    fn together(&self) -> Together {
+        Together::One
+    }
+
+    /// A wave stays with the path that issued last while that is ready.
+    fn sticky(&self) -> bool {
         false
+    }
+
+    /// Lanes have pcs of their own: a path that [leaves](Change::Leave) may bring another one to the next place where it has to be asked.
+    fn forks(&self) -> bool {
+        false
+    }
+
+    /// Some paths of a wave may have to wait although nobody they wait for is missing: [`Divergence::held`] is asked after every change.
+    fn holds(&self) -> bool {
+        false
+    }
+
+    /// The paths that do not run now, one bit each. `paths` are those that wait neither for a sibling nor at a barrier; at least one of
+    /// them runs.
+    fn held(&mut self, _paths: &[Standing]) -> u64 {
+        0
     }
 
     /// Paths of a wave that stand at the same pc may become one: [`Divergence::meet`] is asked.

@@ -1,28 +1,51 @@
 //! Divergence mechanisms: which paths a wave has now. One file per mechanism; a mechanism sees control
 //! flow, never an instruction, and knows nothing of the pipeline. This file is the list of them.
 
+mod conv_barrier;
+mod dpe;
+mod dwf;
 mod dws;
 mod exec_mask;
+mod forking;
+mod forks;
 mod groups;
 mod harptool;
 mod mask_stack;
 mod mechanism;
 mod meng;
+mod min_pc;
+mod multi_path;
 mod pdom;
+mod plain_splits;
 mod pws;
+mod sbi;
+mod si;
 mod simt_stack;
 mod split_masks;
+mod stack;
+mod swi;
 mod thesis;
 mod vortex;
 
-pub use mechanism::{Change, Context, Divergence, Merge, Notes, PathView, Refusal};
+pub use mechanism::{
+    Change, Context, Divergence, Merge, Notes, PathView, Refusal, Standing, Together, Waves,
+};
 
-use wb_hw::{Machine, Mechanism, Reconverge};
+use forking::Forking;
+use wb_hw::{InstructionSet, Machine, Mechanism, Reconverge};
 
 /// The list: the mechanism of a machine, for one wave. What there is to know about a mechanism is in [`wb_hw::MechanismInfo`],
 /// because the analyser asks and must not depend on the simulator.
 pub fn of(machine: &Machine) -> Box<dyn Divergence> {
+    let plain = machine.isa == InstructionSet::Riscv;
     match machine.divergence.mechanism {
+        Mechanism::Thesis if plain => {
+            Box::new(Forking::new(machine, plain_splits::PlainThesis::new(machine)))
+        }
+        Mechanism::Pws if plain => Box::new(Forking::new(machine, plain_splits::PlainPws)),
+        Mechanism::Dws | Mechanism::DwsMeng if plain => {
+            Box::new(Forking::new(machine, plain_splits::PlainDws::new(machine)))
+        }
         Mechanism::ExecMask => Box::new(exec_mask::ExecMask),
         Mechanism::Pdom => Box::new(pdom::Pdom::new(machine)),
         Mechanism::Harptool => Box::new(harptool::Harptool::new(machine)),
@@ -37,5 +60,13 @@ pub fn of(machine: &Machine) -> Box<dyn Divergence> {
         Mechanism::Pws => Box::new(pws::Pws::default()),
         Mechanism::Dws => Box::new(dws::Dws::new(machine)),
         Mechanism::DwsMeng => Box::new(meng::Meng::new(machine)),
+        Mechanism::Dpe => Box::new(Forking::new(machine, dpe::Dpe)),
+        Mechanism::MultiPath => Box::new(Forking::new(machine, multi_path::MultiPath)),
+        Mechanism::Sbi => Box::new(Forking::new(machine, sbi::Sbi)),
+        Mechanism::Swi => Box::new(Forking::new(machine, swi::Swi)),
+        Mechanism::Si => Box::new(Forking::new(machine, si::Si)),
+        Mechanism::Dwf => Box::new(Forking::new(machine, dwf::Dwf)),
+        Mechanism::MinPc => Box::new(Forking::new(machine, min_pc::MinPc)),
+        Mechanism::ConvBarrier => Box::new(Forking::new(machine, conv_barrier::ConvBarrier::new(machine))),
     }
 }

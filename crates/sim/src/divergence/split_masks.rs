@@ -7,7 +7,7 @@
 //! still read, and lets a path go on when nobody it waits for can come. Then a match decides when paths meet, never what they compute.
 
 use super::groups::mask_split_with;
-use super::mechanism::{Change, Context, Divergence, Merge, Refusal, plain, unsupported};
+use super::mechanism::{Change, Context, Divergence, Merge, Refusal, Together, plain, unsupported};
 use wb_hw::{Machine, Mechanism, SplitChoice};
 use wb_isa::{Flow, Mask, NO_PC, Pc};
 use wb_trace::MaskCause;
@@ -175,8 +175,8 @@ impl Divergence for SplitMasks {
         woken
     }
 
-    fn disjoint(&self) -> bool {
-        true
+    fn together(&self) -> Together {
+        Together::Disjoint
     }
 
     fn depth(&self) -> usize {

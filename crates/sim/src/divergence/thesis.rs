@@ -3,7 +3,7 @@
 //! merge (4.3.4); with `reconverge` they wait for each other where the mask before the split is back.
 
 use super::groups::{Groups, leave, mask_split};
-use super::mechanism::{Change, Context, Divergence, Refusal, plain, unsupported};
+use super::mechanism::{Change, Context, Divergence, Refusal, Together, plain, unsupported};
 use wb_hw::{Machine, Mechanism, Reconverge, SplitChoice};
 use wb_isa::{Flow, NO_PC, Pc};
 
@@ -56,8 +56,8 @@ impl Divergence for Thesis {
         self.groups.meet(other, cx)
     }
 
-    fn disjoint(&self) -> bool {
-        true
+    fn together(&self) -> Together {
+        Together::Disjoint
     }
 
     fn depth(&self) -> usize {

@@ -97,6 +97,8 @@ pub struct Core<I: Isa> {
     last: Vec<u8>,
     /// Contexts share an issue port: the scheduler of a partition is that of context 0.
     pub(super) shared: bool,
+    /// A wave stays with the context that issued last while it is ready.
+    sticky: bool,
     /// The cycle it is in, and how many of its schedulers have had their turn in it.
     pub(super) now: u64,
     pub(super) turns: usize,
@@ -107,7 +109,7 @@ pub struct Core<I: Isa> {
 }
 
 impl<I: Isa> Core<I> {
-    pub fn new(machine: &Machine, contexts: u32, shared: bool, issue: &MakePolicy) -> Self {
+    pub fn new(machine: &Machine, contexts: u32, (shared, sticky): (bool, bool), issue: &MakePolicy) -> Self {
         let partitions = machine.core.partitions as usize;
         let seats = (machine.core.waves / machine.core.partitions) as usize;
         let issuers = partitions * (contexts as usize + 1);
@@ -127,6 +129,7 @@ impl<I: Isa> Core<I> {
             spawning: None,
             last: vec![0; machine.core.waves as usize],
             shared,
+            sticky,
             now: 0,
             turns: 0,
             fetched: 0,
@@ -344,8 +347,8 @@ impl<I: Isa> Core<I> {
         };
         let local = part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?;
         let slot = local as usize * self.partitions + p;
-        // Within the wave, the next context after the one that issued last.
-        let first = usize::from(self.last[slot]) + 1;
+        // Within the wave, the next context after the one that issued last, or that one again.
+        let first = usize::from(self.last[slot]) + usize::from(!self.sticky);
         let n = ready.len();
         let k = (0..n).map(|i| (first + i) % n).find(|&k| ready[k] >> local & 1 == 1)?;
         self.last[slot] = k as u8;
@@ -495,7 +498,7 @@ impl<I: Isa> Core<I> {
             return None;
         }
         Some(if part.active >> local & 1 == 0 {
-            if wave.parked >> k & 1 == 1 { StallReason::Merge } else { StallReason::Barrier }
+            if (wave.parked | wave.held) >> k & 1 == 1 { StallReason::Merge } else { StallReason::Barrier }
         } else if part.wake[local] > now {
             wave.paths[k].own.waits_for
         } else if !self.frontend.has(self.queue(q, local)) {

@@ -441,6 +441,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             r.wave.barrier = barrier;
         }
         self.cores[c].park(slot, k);
+        self.hold(c, slot);
         self.arrived(c, slot, at)
     }
 
@@ -465,6 +466,20 @@ impl<I: Isa> Timed<'_, '_, I> {
         Ok(())
     }
 
+    /// Paths of the wave wait at a barrier or do not any more: others may have to run, or to wait.
+    fn hold(&mut self, c: usize, slot: usize) {
+        let Some(mut r) = self.cores[c].waves[slot].take() else { return };
+        self.exec.hold(&mut r.wave);
+        for change in std::mem::take(&mut r.wave.changes) {
+            match change {
+                PathChange::Parked { id } => self.cores[c].park(slot, id),
+                PathChange::Woken { id } => self.go_on(c, slot, &mut r, id, 0),
+                PathChange::New { .. } | PathChange::Merged { .. } | PathChange::Ended { .. } => {}
+            }
+        }
+        self.cores[c].waves[slot] = Some(r);
+    }
+
     /// Waves that waited at a barrier may issue from cycle `from` on.
     pub(super) fn release(&mut self, c: usize, released: &[u32], from: u64) {
         for slot in released.iter().map(|&s| s as usize) {
@@ -475,6 +490,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             for k in bits(waiting) {
                 self.cores[c].unpark(slot, k as usize, from);
             }
+            self.hold(c, slot);
         }
     }
 

@@ -16,9 +16,9 @@ pub(crate) use units::describe as describe_units;
 
 use self::board::Board;
 use self::core::{Core, Resident, Timing};
-use self::units::ClassInfo;
+use self::units::{ClassInfo, Units};
 use self::watch::Watch;
-use crate::divergence::{self, Notes};
+use crate::divergence::{self, Notes, Together, Waves};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::functional::{budget, deadlock, registers, stopped, waiting};
@@ -42,6 +42,8 @@ enum CoIssue {
     Shared,
     /// As many paths as have disjoint lanes (THESIS 4.4.2).
     Disjoint,
+    /// So many with disjoint lanes, which take a unit once (SBI, SWI, DWF).
+    Fused { most: u32, waves: Waves },
 }
 
 struct Timed<'a, 's, I: Isa> {
@@ -52,6 +54,9 @@ struct Timed<'a, 's, I: Isa> {
     co_issue: CoIssue,
     /// Contexts of a wave share an issue port.
     shared: bool,
+    /// Scratch: units as the first of several instructions that issue as one found them, and as they left them.
+    free_units: Units,
+    taken_units: Units,
     /// Scratch: ready seats per context of a partition.
     ready: Vec<u64>,
     cores: Vec<Core<I>>,
@@ -110,20 +115,29 @@ pub(crate) fn run<I: Isa>(
         Some(make) => (make, true),
         None => (&own, machine.issue.policy.info().greedy),
     };
-    let co_issue = match parallel {
-        true if divergence::of(machine).disjoint() => CoIssue::Disjoint,
-        true => CoIssue::Own,
-        false => CoIssue::Shared,
+    let mechanism = divergence::of(machine);
+    let (together, sticky) = (mechanism.together(), mechanism.sticky());
+    let co_issue = match together {
+        Together::Fused { most, waves } => CoIssue::Fused { most, waves },
+        Together::Disjoint if parallel => CoIssue::Disjoint,
+        Together::One if parallel => CoIssue::Own,
+        Together::Disjoint | Together::One => CoIssue::Shared,
     };
-    let shared = co_issue != CoIssue::Own && exec.contexts > 0;
+    let fused = matches!(co_issue, CoIssue::Fused { .. });
+    let parallel = parallel && !fused;
+    let shared = fused || co_issue != CoIssue::Own && exec.contexts > 0;
     let mut run = Timed {
         exec,
         machine,
         classes: [false, parallel].map(|split| units::classes(machine, isa_classes, split)),
         co_issue,
         shared,
+        free_units: Units::default(),
+        taken_units: Units::default(),
         ready: Vec::new(),
-        cores: (0..machine.cores).map(|_| Core::new(machine, exec.contexts, shared, issue)).collect(),
+        cores: (0..machine.cores)
+            .map(|_| Core::new(machine, exec.contexts, (shared, sticky), issue))
+            .collect(),
         hierarchy: Hierarchy::new(machine, memory.first_line()),
         due: vec![u64::MAX; machine.cores as usize],
         draining: Vec::new(),
@@ -422,7 +436,8 @@ impl<I: Isa> Timed<'_, '_, I> {
         for port in 0.. {
             let limit = match self.co_issue {
                 CoIssue::Disjoint => n as u32,
-                _ => self.machine.issue.width,
+                CoIssue::Fused { most, .. } => most,
+                CoIssue::Own | CoIssue::Shared => self.machine.issue.width,
             };
             if port >= limit {
                 break;
@@ -437,27 +452,49 @@ impl<I: Isa> Timed<'_, '_, I> {
             }
             let Some((k, local)) = pick else { break };
             let slot = self.cores[c].slot_number(p, local as usize);
-            let lanes = |k: usize, slot: usize| -> Mask {
-                self.cores[c].waves[slot].as_ref().map_or(0, |r| r.wave.paths[k].path.mask)
-            };
-            busy |= lanes(k, slot);
+            busy |= self.cores[c].waves[slot].as_ref().map_or(0, |r| r.wave.paths[k].path.mask);
             ready[k] &= !(1 << local);
-            if self.co_issue == CoIssue::Disjoint {
-                for (k, set) in ready.iter_mut().enumerate() {
-                    for local in bits(*set) {
-                        if lanes(k, local as usize * partitions + p) & busy != 0 {
-                            *set &= !(1 << local);
-                        }
-                    }
-                }
+            if port == 0
+                && let CoIssue::Fused { waves, .. } = self.co_issue
+            {
+                self.companions(c, p, (k, local), waves, &mut ready);
+            }
+            if !matches!(self.co_issue, CoIssue::Own | CoIssue::Shared) {
+                self.drop_lanes(c, p, busy, &mut ready);
+            }
+            let fuses =
+                matches!(self.co_issue, CoIssue::Fused { .. }) && (port > 0 || ready.iter().any(|s| *s != 0));
+            if fuses && port == 0 {
+                self.free_units.clone_from(&self.cores[c].units);
+            }
+            if fuses && port > 0 {
+                std::mem::swap(&mut self.cores[c].units, &mut self.taken_units);
+                self.cores[c].units.clone_from(&self.free_units);
             }
             self.issue(c, k * partitions + p, local as usize)?;
+            if fuses {
+                // Whoever joins finds the units as the first one found them.
+                if port > 0 {
+                    let taken = std::mem::take(&mut self.taken_units);
+                    self.cores[c].units.absorb(&taken);
+                    self.taken_units = taken;
+                }
+                std::mem::swap(&mut self.cores[c].units, &mut self.taken_units);
+                self.cores[c].units.clone_from(&self.free_units);
+            }
             if self.sink.on() {
                 issued[k] |= 1 << local;
             }
             // What was ready may be gone, merged, or out of units now.
             for (k, set) in ready.iter_mut().enumerate().filter(|(_, s)| **s != 0) {
                 *set &= self.cores[c].scan(k * partitions + p, self.now, 0).0;
+            }
+            if fuses {
+                // One of them may have taken over lanes of what just issued.
+                self.drop_lanes(c, p, busy, &mut ready);
+            }
+            if fuses {
+                std::mem::swap(&mut self.cores[c].units, &mut self.taken_units);
             }
         }
         if self.sink.on() {
@@ -468,6 +505,42 @@ impl<I: Isa> Timed<'_, '_, I> {
         self.ready = ready;
         self.cores[c].set_due(p, due);
         Ok(())
+    }
+
+    /// Leaves in `ready` what has none of the lanes that are busy.
+    fn drop_lanes(&self, c: usize, p: usize, busy: Mask, ready: &mut [u64]) {
+        let core = &self.cores[c];
+        let lanes = |k: usize, local: u32| -> Mask {
+            let slot = core.slot_number(p, local as usize);
+            core.waves[slot].as_ref().map_or(0, |r| r.wave.paths[k].path.mask)
+        };
+        for (k, set) in ready.iter_mut().enumerate() {
+            for local in bits(*set).filter(|&local| lanes(k, local) & busy != 0) {
+                *set &= !(1 << local);
+            }
+        }
+    }
+
+    /// Leaves in `ready` what may issue with the path of context `k` in seat `local`.
+    fn companions(&self, c: usize, p: usize, (k, local): (usize, u32), waves: Waves, ready: &mut [u64]) {
+        let core = &self.cores[c];
+        let pc = |k: usize, local: u32| {
+            let slot = core.slot_number(p, local as usize);
+            core.waves[slot].as_ref().map(|r| r.wave.paths[k].path.pc)
+        };
+        let own = 1 << local;
+        match waves {
+            Waves::Same => ready.iter_mut().for_each(|set| *set &= own),
+            Waves::Other => ready.iter_mut().for_each(|set| *set &= !own),
+            Waves::SamePc => {
+                let here = pc(k, local);
+                for (k, set) in ready.iter_mut().enumerate() {
+                    for local in bits(*set).filter(|&l| pc(k, l) != here) {
+                        *set &= !(1 << local);
+                    }
+                }
+            }
+        }
     }
 
     /// With checks on: a coordinated front end has no queue that is not full (SWAS section VI-B2).

@@ -19,7 +19,7 @@ struct Copy {
     exit: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct UnitState {
     copies: Vec<Copy>,
     /// Copies per scope; 0 = no structural limit.
@@ -33,8 +33,22 @@ struct UnitState {
     earliest: Vec<u64>,
 }
 
+impl Clone for UnitState {
+    fn clone(&self) -> UnitState {
+        UnitState { copies: self.copies.clone(), earliest: self.earliest.clone(), ..*self }
+    }
+
+    /// Keeps what it has allocated.
+    fn clone_from(&mut self, from: &UnitState) {
+        self.copies.clone_from(&from.copies);
+        self.earliest.clone_from(&from.earliest);
+        (self.count, self.scope, self.passes) = (from.count, from.scope, from.passes);
+        (self.occupancy, self.depth) = (from.occupancy, from.depth);
+    }
+}
+
 /// The units of one core.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub struct Units {
     units: Vec<UnitState>,
     partitions: usize,
@@ -121,7 +135,32 @@ impl UnitState {
     }
 }
 
+impl Clone for Units {
+    fn clone(&self) -> Units {
+        Units { units: self.units.clone(), partitions: self.partitions }
+    }
+
+    fn clone_from(&mut self, from: &Units) {
+        self.units.clone_from(&from.units);
+        self.partitions = from.partitions;
+    }
+}
+
 impl Units {
+    /// Instructions that issued as one: a unit is taken until the last of them is done with it.
+    pub fn absorb(&mut self, other: &Units) {
+        for (u, o) in self.units.iter_mut().zip(&other.units) {
+            for (c, d) in u.copies.iter_mut().zip(&o.copies) {
+                (c.free, c.exit) = (c.free.max(d.free), c.exit.max(d.exit));
+            }
+            let sets = u.earliest.len();
+            for scope in 0..sets.min(if u.count == 0 { 0 } else { sets }) {
+                let copies = &u.copies[scope * u.count..(scope + 1) * u.count];
+                u.earliest[scope] = copies.iter().map(|c| c.free).min().unwrap_or(0);
+            }
+        }
+    }
+
     pub fn new(machine: &Machine, contexts: u32) -> Self {
         let units: Vec<UnitState> = machine
             .units

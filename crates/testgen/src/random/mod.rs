@@ -16,6 +16,7 @@ mod interpret;
 pub mod later;
 pub mod loops;
 mod policies;
+pub mod riscv;
 pub(crate) mod setup;
 pub mod times;
 pub mod vortex;

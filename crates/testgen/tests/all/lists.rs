@@ -56,6 +56,7 @@ fn random_programs_have_every_mechanism_and_policy() {
         .collect();
     assert_eq!(settings.len(), 5, "{settings:?}");
     tried.extend(random::vortex::WAYS.iter().map(|w| w.0));
+    tried.extend(random::riscv::mechanisms());
     assert_eq!(tried, Mechanism::ALL.into_iter().collect());
     for policy in Policy::ALL {
         assert!(

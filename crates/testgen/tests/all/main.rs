@@ -6,4 +6,5 @@ mod loops;
 mod occupancy;
 mod random_gcn3;
 mod random_programs;
+mod random_riscv;
 mod random_vortex;

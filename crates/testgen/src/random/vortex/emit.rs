@@ -17,6 +17,8 @@ const TOKENS: [&str; 8] = ["s8", "s9", "s10", "s11", "t4", "t5", "t6", "a7"];
 pub struct Shape {
     /// `vx_split`, `vx_join` and `vx_pred` around branches; they do nothing under a SIMT stack.
     pub split: bool,
+    /// A kernel for a lane-pc machine: groups of work-items start at once, plain branches, lanes end one by one.
+    pub kernel: bool,
     /// Waves meet before they store their results.
     pub barrier: bool,
     /// Wave 0 starts the others a second time, when they have ended.
@@ -25,8 +27,11 @@ pub struct Shape {
 }
 
 pub fn source(ast: &Ast, shape: &Shape) -> String {
-    let mut e = Emitter { text: Text::default(), split: shape.split, loops: 0, ifs: 0 };
+    let mut e = Emitter { text: Text::default(), split: shape.split, kernel: shape.kernel, loops: 0, ifs: 0 };
     let t = &mut e.text;
+    if shape.kernel {
+        return kernel(e, ast, shape);
+    }
     t.place("_start");
     asm!(t, "csrr t0, vx_num_waves");
     asm!(t, "la t1, wave");
@@ -64,24 +69,58 @@ pub fn source(ast: &Ast, shape: &Shape) -> String {
     }
     t.place("done");
     asm!(t, "vx_tmc zero");
-    t.out.push_str("    .data\n");
-    t.place("table");
-    for word in table(Word { bytes: 4, arithmetic: false }) {
-        asm!(t, ".word {word:#x}");
+    e.data(shape.threads)
+}
+
+/// The program as a kernel; work-item and group are those of its CSRs.
+fn kernel(mut e: Emitter, ast: &Ast, shape: &Shape) -> String {
+    let t = &mut e.text;
+    asm!(t, "csrr t0, 0xcd4");
+    asm!(t, "csrr t1, 0xcdc");
+    asm!(t, "mul t0, t0, t1");
+    asm!(t, "csrr a4, 0xcd0");
+    asm!(t, "add a4, a4, t0");
+    asm!(t, "li t0, {}", 4 * SLOT);
+    asm!(t, "mul a5, a4, t0");
+    asm!(t, "la t0, out");
+    asm!(t, "add a5, a5, t0");
+    asm!(t, "la a6, table");
+    e.block(&prelude());
+    e.block(&ast.body);
+    let t = &mut e.text;
+    if shape.barrier {
+        asm!(t, "vx_bar zero, zero");
     }
-    t.place("out");
-    asm!(t, ".zero {}", 4 * SLOT as u32 * shape.threads);
-    e.text.out
+    t.place("done");
+    for (i, var) in VARS.iter().enumerate() {
+        asm!(t, "sw {var}, {}(a5)", 4 * (SCRATCH + i));
+    }
+    asm!(t, "ret");
+    e.data(shape.threads)
 }
 
 struct Emitter {
     text: Text,
     split: bool,
+    kernel: bool,
     loops: usize,
     ifs: usize,
 }
 
 impl Emitter {
+    /// The input, and what threads write.
+    fn data(mut self, threads: u32) -> String {
+        let t = &mut self.text;
+        t.out.push_str("    .data\n");
+        t.place("table");
+        for word in table(Word { bytes: 4, arithmetic: false }) {
+            asm!(t, ".word {word:#x}");
+        }
+        t.place("out");
+        asm!(t, ".zero {}", 4 * SLOT as u32 * threads);
+        self.text.out
+    }
+
     fn block(&mut self, body: &[Stmt]) {
         body.iter().for_each(|s| self.statement(s));
     }
@@ -114,6 +153,7 @@ impl Emitter {
             Stmt::Loop { form, count, mask, until, body } => {
                 self.a_loop(*form, count, *mask, until.as_ref(), body);
             }
+            Stmt::Return if self.kernel => asm!(self.text, "ret"),
             // Programs for Vortex have no early return: the mechanisms cannot end single lanes.
             Stmt::Return => {}
         }

@@ -1,7 +1,7 @@
 //! Random programs on Vortex machines: the scalar interpreter, the untimed and the timed run agree under every mechanism,
 //! front end and policy; the coordinated scheduler makes no errors, and with fixed-latency memory its schedule is predicted.
 
-mod emit;
+pub(super) mod emit;
 
 use super::ast::Ast;
 use super::interpret::{Word, interpret, table};
@@ -97,7 +97,7 @@ impl Setup {
 
     fn shape(&self) -> Shape {
         let (barrier, again) = (self.vary(4, 3) == 0, self.vary(5, 3) == 0);
-        Shape { split: self.split, barrier, again, threads: self.threads() }
+        Shape { split: self.split, kernel: false, barrier, again, threads: self.threads() }
     }
 
     fn job(&self, source: &str) -> Result<Job, String> {
