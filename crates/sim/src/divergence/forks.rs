@@ -131,10 +131,20 @@ impl Forks {
         self.members.iter().enumerate().find_map(is)
     }
 
+    /// What the path has set aside last. With nothing left there, its lanes are those that run: a stack that thawed may have had others.
+    fn pop(&mut self, cx: &mut Context) -> Option<Change> {
+        let member = self.member(cx.at.id);
+        let change = member.stack.pop(cx);
+        if let (Some(Change::Continue { mask, .. }), true) = (change, member.stack.is_empty()) {
+            member.lanes = mask;
+        }
+        change
+    }
+
     /// The path stands where it wanted to be asked.
     pub fn arrive(&mut self, cx: &mut Context) -> Change {
         let at = cx.at;
-        if let Some(change) = self.member(at.id).stack.pop(cx) {
+        if let Some(change) = self.pop(cx) {
             return change;
         }
         let Some(fork) = self.member(at.id).fork else { return Change::on(at, at.pc) };
@@ -208,7 +218,7 @@ impl Forks {
             return Change::Continue { pc: at.next, mask, origin: at.origin, cause: Some(MaskCause::Exit) };
         }
         loop {
-            if let Some(change) = self.member(at.id).stack.pop(cx) {
+            if let Some(change) = self.pop(cx) {
                 return change;
             }
             let Some(fork) = self.member(at.id).fork else { break };
