@@ -26,7 +26,7 @@ fn every_preset_is_valid_and_round_trips() {
         let classes: &[&str] = match m.isa.name() {
             "harp" => &HARP,
             "guppy" => &GUPPY,
-            "vortex" => &VORTEX,
+            "vortex" | "riscv" => &VORTEX,
             _ => &GCN3,
         };
         m.check_classes(classes).unwrap_or_else(|e| panic!("{}: {e}", p.name));
