@@ -425,7 +425,8 @@ impl Isa for Gcn3 {
                 Operand::Scc => SCC,
                 _ => continue,
             };
-            let last = if first > SCC { FIRST_ACCUMULATOR + 255 } else { SCC };
+            // Accumulators that the kernel has not asked for trap when the instruction runs.
+            let last = if first > SCC { self.register_count() as u16 - 1 } else { SCC };
             for id in (first..first + u16::from(used.dwords)).take_while(|&id| id <= last) {
                 for (wanted, list) in [(used.read, &mut reads), (used.write, &mut writes)] {
                     if wanted && !list.contains(&id) {

@@ -110,7 +110,7 @@ fn newer_mechanisms() {
 #[test]
 fn later_generations() {
     let cases =
-        std::env::var("WAVEBOUND_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(Setup::COUNT * 4);
+        std::env::var("WAVEBOUND_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(Setup::COUNT);
     in_parallel(cases, |n| {
         let tree = vec(any::<u16>(), 40..400).new_tree(&mut runner(n)).map_err(|e| e.to_string())?;
         let done = check_later(&generate(&tree.current()), &Setup::number(n), n);
