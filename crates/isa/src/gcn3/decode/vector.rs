@@ -109,6 +109,13 @@ impl Decoder<'_> {
         if !self.generation.is_gfx9() {
             return self.vgpr_source(inst, 0, "src0", c & 0xff, 1);
         }
+        // Bits that say nothing: of a source that is not there, of VCC as the destination.
+        let vcc = c >> 15 & 1 == 0 || c >> 8 & 0x7f == sreg::VCC.into();
+        match entry.format {
+            Format::Vop1 => inst.imm &= i32::MAX,
+            Format::Vopc if vcc => inst.imm &= !0xff00,
+            _ => {}
+        }
         if entry.format != Format::Vopc {
             inst.omod = (c >> 14 & 3) as u8;
             if entry.selects_source_only() && (c & 0x1f00 != 0x600 || c >> 19 & 7 != 0) {
