@@ -283,9 +283,18 @@ impl Operation {
     #[inline(always)]
     fn of_size<T: Number>(&self, regs: &Regs) -> [Row<u32>; RESULTS] {
         match self.shape.rows {
-            32 => vector(|| self.results::<T, 32>(regs)),
-            16 => vector(|| self.results::<T, 16>(regs)),
-            _ => vector(|| self.results::<T, 4>(regs)),
+            32 => vector(
+                #[inline(always)]
+                || self.results::<T, 32>(regs),
+            ),
+            16 => vector(
+                #[inline(always)]
+                || self.results::<T, 16>(regs),
+            ),
+            _ => vector(
+                #[inline(always)]
+                || self.results::<T, 4>(regs),
+            ),
         }
     }
 }
