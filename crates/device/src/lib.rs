@@ -80,14 +80,7 @@ impl Device {
         memory.forbid_below(FIRST);
         memory.close();
         let heap = Heap::new(FIRST, memory.size());
-        Device {
-            memory,
-            machine,
-            heap,
-            hostcall: 0,
-            programs: BTreeMap::new(),
-            riscv_programs: BTreeMap::new(),
-        }
+        Device::with(machine, memory, heap)
     }
 
     /// A device whose addresses are the host's: pointers to its memory work in the program that uses it.
@@ -95,14 +88,7 @@ impl Device {
         let mut memory = DeviceMemory::mapped(machine.limits.memory);
         memory.close();
         let heap = Heap::new(memory.first_line(), memory.origin() + memory.size());
-        Device {
-            memory,
-            machine,
-            heap,
-            hostcall: 0,
-            programs: BTreeMap::new(),
-            riscv_programs: BTreeMap::new(),
-        }
+        Device::with(machine, memory, heap)
     }
 
     /// A device whose memory begins at `origin`, to run again what ran there.
@@ -110,6 +96,10 @@ impl Device {
         let mut memory = DeviceMemory::placed(origin, machine.limits.memory);
         memory.close();
         let heap = Heap::new(memory.first_line(), memory.origin().saturating_add(memory.size()));
+        Device::with(machine, memory, heap)
+    }
+
+    fn with(machine: Machine, memory: DeviceMemory, heap: Heap) -> Self {
         Device {
             memory,
             machine,
