@@ -432,6 +432,7 @@ impl Step<'_> {
                 | Format::Global
                 | Format::Scratch
                 | Format::Mubuf
+                | Format::Mtbuf
                 | Format::Mimg => Some(self.loaded(state, class)),
                 _ => self.result(state, class, &get, carry, (slot, self.bit_read(state, case))),
             };

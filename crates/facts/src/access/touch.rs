@@ -51,7 +51,7 @@ pub fn fact(step: &Step, state: Option<&State>, around: &Around) -> Option<Acces
         Format::Global => Some(global(step, state, around)),
         Format::Scratch => Some(scratch(step, state, around)),
         Format::Mubuf => buffer(step, state, around),
-        Format::Mimg => {
+        Format::Mtbuf | Format::Mimg => {
             let pieces: Vec<Piece> = (0..16).map(|i| (PRIVATE_STEP * i, 16)).collect();
             Some(vector(step, state, around, &anything(), &pieces, Local::Never))
         }

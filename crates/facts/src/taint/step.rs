@@ -74,6 +74,7 @@ const ANY: [Bits; 4] = [(false, false), (true, true), (true, false), (false, tru
 /// Instructions that name all registers they read and write; `v_movrels` reads any of them, which is followed.
 pub fn covered(inst: &Inst) -> bool {
     plain(inst)
+        && !matches!(inst.format, Format::Vintrp | Format::Exp)
         && !matches!(inst.op, Op::SMovrelsB32 | Op::SMovrelsB64 | Op::SSetGprIdxOff)
         && !inst.has(flag::GDS)
         && mask_written(inst).is_none_or(|n| n & 1 == 0)
@@ -84,9 +85,13 @@ impl Step<'_> {
         self.control(state);
         match self.inst.format {
             Format::Smem => self.scalar_memory(state),
-            Format::Ds | Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mimg => {
-                self.vector_memory(state);
-            }
+            Format::Ds
+            | Format::Flat
+            | Format::Global
+            | Format::Scratch
+            | Format::Mubuf
+            | Format::Mtbuf
+            | Format::Mimg => self.vector_memory(state),
             Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => self.scalar(state),
             Format::Vop1
             | Format::Vop2
@@ -94,7 +99,9 @@ impl Step<'_> {
             | Format::Vop3p
             | Format::Vopc
             | Format::Sdwa
-            | Format::Dpp => {
+            | Format::Dpp
+            | Format::Vintrp
+            | Format::Exp => {
                 self.vector(state);
             }
         }

@@ -29,7 +29,13 @@ pub fn follow(inst: &Inst, seen: Seen, labelling: &Labelling, pair: &mut Pair) -
             let clock = matches!(inst.op, Op::SMemtime | Op::SMemrealtime);
             scalars(inst, pair, brings && !clock);
         }
-        Format::Ds | Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mimg => {
+        Format::Ds
+        | Format::Flat
+        | Format::Global
+        | Format::Scratch
+        | Format::Mubuf
+        | Format::Mtbuf
+        | Format::Mimg => {
             let exchange = matches!(inst.op, Op::DsSwizzleB32 | Op::DsPermuteB32 | Op::DsBpermuteB32);
             let result = match exchange {
                 true => pair.exec_differs() || anywhere(pair, &vectors(inst, |u| u.read)),
@@ -58,6 +64,8 @@ pub fn follow(inst: &Inst, seen: Seen, labelling: &Labelling, pair: &mut Pair) -
         | Format::Dpp => {
             vector(inst, seen, pair);
         }
+        // The machine refuses to execute them.
+        Format::Vintrp | Format::Exp => return None,
     }
     Some(effect)
 }
@@ -126,9 +134,12 @@ fn decides(inst: &Inst, pair: &Pair) -> Option<TimeUse> {
         _ => match inst.format {
             Format::Smem => (TimeUse::Address, sources()),
             Format::Ds => (TimeUse::LocalAddress, vec![124]),
-            Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mimg => {
-                (TimeUse::Address, sources())
-            }
+            Format::Flat
+            | Format::Global
+            | Format::Scratch
+            | Format::Mubuf
+            | Format::Mtbuf
+            | Format::Mimg => (TimeUse::Address, sources()),
             _ => return None,
         },
     };

@@ -52,7 +52,16 @@ fn words(inst: &Inst, entry: &Entry) -> Vec<u32> {
         }
         Format::Flat | Format::Global | Format::Scratch => flat(inst, entry),
         Format::Mubuf => mubuf(inst, entry),
+        Format::Mtbuf => mtbuf(inst, entry),
         Format::Mimg => mimg(inst, entry),
+        Format::Vintrp => {
+            let attribute = (inst.imm as u32 & 0x3f) << 10 | (inst.imm as u32 >> 6 & 3) << 8;
+            vec![0xd400_0000 | dst << 18 | code << 16 | attribute | vector_or_corner(b) & 0xff]
+        }
+        Format::Exp => {
+            let [a, b, c] = inst.src.map(register);
+            vec![0xc400_0000 | inst.imm as u32 & 0x1fff, a | b << 8 | c << 16 | dst << 24]
+        }
     };
     if let (1, Some(literal)) = (words.len(), literal(inst)) {
         words.push(literal);
@@ -87,6 +96,14 @@ pub(super) fn source(operand: Operand) -> u32 {
         Operand::Scc => 253,
         Operand::LdsDirect => 254,
         Operand::Literal(_) => 255,
+    }
+}
+
+/// The coordinate or the corner of interpolation.
+fn vector_or_corner(operand: Operand) -> u32 {
+    match operand {
+        Operand::InlineInt(corner) => corner as u32,
+        _ => source(operand),
     }
 }
 
@@ -139,7 +156,7 @@ fn control(inst: &Inst, neg: [u32; 2], abs: [u32; 2]) -> u32 {
 /// Whether the data of a memory instruction are accumulators.
 fn accumulators(inst: &Inst) -> bool {
     let data = match inst.format {
-        Format::Mubuf => [inst.dst, Operand::None, Operand::None],
+        Format::Mubuf | Format::Mtbuf => [inst.dst, Operand::None, Operand::None],
         Format::Ds => [inst.dst, inst.src[1], inst.src[2]],
         _ => [inst.dst, inst.src[1], Operand::None],
     };
@@ -193,7 +210,7 @@ fn vop3p(inst: &Inst, entry: &Entry) -> Vec<u32> {
             ]
         }
         Halves::Moved => vec![first | 1 << 14, sources | 3 << 27],
-        Halves::Packed | Halves::Mixed | Halves::One | Halves::Whole => {
+        Halves::Packed | Halves::Mixed | Halves::One | Halves::Whole | Halves::Attribute => {
             let (low, high) = inst.op_sel();
             // LLVM sets the bits of sources that are not there.
             let unused = match entry.halves {
@@ -214,7 +231,10 @@ fn vop3(inst: &Inst, entry: &Entry) -> Vec<u32> {
     let code = u32::from(entry.vop3_code().unwrap_or(0));
     let middle = if inst.sdst == NO_SDST { u32::from(inst.abs) } else { inst.sdst.into() };
     let clamp = flags(inst, &[(15, flag::CLAMP)]);
-    let [a, b, c] = inst.src.map(source);
+    let [a, b, c] = match entry.halves {
+        Halves::Attribute => [inst.imm as u32 & 0x1ff, vector_or_corner(inst.src[1]), source(inst.src[2])],
+        _ => inst.src.map(source),
+    };
     let select = match entry.halves {
         Halves::One => u32::from(inst.op_sel().0) << 11,
         _ => 0,
@@ -239,7 +259,11 @@ fn smem(inst: &Inst, entry: &Entry) -> Vec<u32> {
         (false, false) => register(inst.src[1]),
     };
     let imm = u32::from(immediate || both) << 17 | u32::from(both) << 14;
-    vec![0xc000_0000 | code << 18 | imm | bits | register(inst.dst) << 6 | base, offset]
+    let data = match inst.dst {
+        Operand::InlineInt(asked) => asked as u32,
+        other => register(other),
+    };
+    vec![0xc000_0000 | code << 18 | imm | bits | data << 6 | base, offset]
 }
 
 fn vector_fields(inst: &Inst, dst: u32) -> u32 {
@@ -258,6 +282,21 @@ fn mubuf(inst: &Inst, entry: &Entry) -> Vec<u32> {
             | register(inst.dst) << 8
             | register(resource) >> 2 << 16
             | flags(inst, &[(23, flag::TFE)])
+            | u32::from(accumulators(inst)) << 23
+            | source(offset) << 24,
+    ]
+}
+
+fn mtbuf(inst: &Inst, entry: &Entry) -> Vec<u32> {
+    let code = u32::from(entry.code);
+    let bits = [(12, flag::OFFEN), (13, flag::IDXEN), (14, flag::GLC)];
+    let (imm, [address, resource, offset]) = (inst.imm as u32, inst.src);
+    vec![
+        0xe800_0000 | (imm >> 12 & 0x7f) << 19 | code << 15 | flags(inst, &bits) | imm & 0xfff,
+        register(address)
+            | register(inst.dst) << 8
+            | register(resource) >> 2 << 16
+            | flags(inst, &[(21, flag::SC1), (22, flag::SLC)])
             | u32::from(accumulators(inst)) << 23
             | source(offset) << 24,
     ]

@@ -26,16 +26,26 @@ pub enum Format {
     /// FLAT that is known to be private memory.
     Scratch,
     Mubuf,
+    /// Buffers whose format the instruction names.
+    Mtbuf,
     Mimg,
+    /// Interpolation between the corners of a triangle.
+    Vintrp,
+    /// Results of a shader.
+    Exp,
 }
 
 impl Format {
     /// Each lane accesses memory.
     pub fn is_vector_memory(self) -> bool {
         match self {
-            Format::Ds | Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mimg => {
-                true
-            }
+            Format::Ds
+            | Format::Flat
+            | Format::Global
+            | Format::Scratch
+            | Format::Mubuf
+            | Format::Mtbuf
+            | Format::Mimg => true,
             Format::Sop1
             | Format::Sop2
             | Format::Sopc
@@ -48,7 +58,9 @@ impl Format {
             | Format::Vop3
             | Format::Vop3p
             | Format::Sdwa
-            | Format::Dpp => false,
+            | Format::Dpp
+            | Format::Vintrp
+            | Format::Exp => false,
         }
     }
 

@@ -56,7 +56,11 @@ pub mod omod {
 ///   of matrices `imm` is cbsz in bits 2:0, abid in 6:3 and blgp in 9:7;
 /// - MUBUF: `dst` data (read by stores, read and written by atomics), `src[0]` vaddr, `src[1]`
 ///   resource, `src[2]` soffset, `imm` offset;
+/// - MTBUF: the same, and `imm` has the data format in bits 15:12 and the number format in 18:16;
 /// - MIMG: `dst` data, `src[0]` vaddr, `src[1]` resource, `src[2]` sampler, `imm` dmask;
+/// - interpolation: `imm` is the attribute in bits 5:0, its channel in 7:6 and `high` in bit 8, `src[1]` the coordinate or, of
+///   v_interp_mov, the corner, `src[2]` what is added;
+/// - EXP: `src` and `dst` are the four values, `imm` the fields of the first word: which of them there are in 3:0, the target in 9:4;
 /// - SOPK, SOPP: `imm` is the field, sign-extended where the instruction does so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Inst {
@@ -285,7 +289,7 @@ impl Inst {
                 let channels = if entry.name.starts_with("image_gather4") { 4 } else { used };
                 channels + u8::from(self.has(flag::TFE))
             }
-            Format::Mubuf => match entry.dst.dwords() {
+            Format::Mubuf | Format::Mtbuf => match entry.dst.dwords() {
                 0 => 0,
                 n => n + u8::from(self.has(flag::TFE)),
             },
@@ -293,11 +297,21 @@ impl Inst {
         }
     }
 
+    /// Whether EXP has value `i`. Compressed values are two in a register, so that the last two have none.
+    pub fn exports(&self, i: u32) -> bool {
+        let enabled = self.imm as u32 & 15;
+        match self.imm as u32 >> 10 & 1 {
+            1 if i > 1 => false,
+            1 => enabled >> (2 * i) & 3 != 0,
+            _ => enabled >> i & 1 == 1,
+        }
+    }
+
     /// Dwords of `src[i]` in registers.
     pub fn src_dwords(&self, i: usize) -> u8 {
         let both = flag::OFFEN | flag::IDXEN;
         match self.format {
-            Format::Mubuf if i == 0 => match self.flags & both {
+            Format::Mubuf | Format::Mtbuf if i == 0 => match self.flags & both {
                 0 => 0,
                 f if f == both => 2,
                 _ => 1,
@@ -403,7 +417,7 @@ impl Inst {
                     && matches!(self.op, Op::VMacF16 | Op::VMadmkF16 | Op::VMadakF16)
                     && self.format != Format::Sdwa
             }
-            Halves::Packed | Halves::Moved | Halves::Blocks => false,
+            Halves::Packed | Halves::Moved | Halves::Blocks | Halves::Attribute => false,
         }
     }
 

@@ -456,7 +456,7 @@ impl Isa for Gcn3 {
     fn shares(&self, inst: &Inst) -> bool {
         let entry = inst.entry();
         match entry.format {
-            Format::Flat | Format::Global | Format::Scratch | Format::Mubuf => {
+            Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mtbuf => {
                 let fence = matches!(
                     inst.op,
                     Op::BufferWbinvl1 | Op::BufferWbinvl1Vol | Op::BufferWbl2 | Op::BufferInvl2
@@ -470,7 +470,7 @@ impl Isa for Gcn3 {
             }
             Format::Ds => inst.has(flag::GDS),
             Format::Sopp => matches!(inst.op, Op::SSendmsg | Op::SSendmsghalt),
-            Format::Mimg => true,
+            Format::Mimg | Format::Exp => true,
             Format::Sop2
             | Format::Sop1
             | Format::Sopc
@@ -481,7 +481,8 @@ impl Isa for Gcn3 {
             | Format::Vop3
             | Format::Vop3p
             | Format::Sdwa
-            | Format::Dpp => false,
+            | Format::Dpp
+            | Format::Vintrp => false,
         }
     }
 

@@ -217,3 +217,61 @@ pub(super) fn swizzle(out: &mut String, imm: u32) {
         write!(out, "swizzle(BITMASK_PERM,\"{mask}\")")
     };
 }
+
+/// The corners of v_interp_mov.
+pub(super) const CORNERS: [&str; 3] = ["p10", "p20", "p0"];
+pub(super) const CHANNELS: [char; 4] = ['x', 'y', 'z', 'w'];
+
+/// Where exports go: the first number of each name, and how many there are.
+pub(super) const TARGETS: [(&str, u32, u32); 5] =
+    [("mrt", 0, 8), ("mrtz", 8, 1), ("null", 9, 1), ("pos", 12, 4), ("param", 32, 32)];
+
+pub(super) fn target(out: &mut String, number: u32) {
+    let found = TARGETS.iter().find(|t| (t.1..t.1 + t.2).contains(&number));
+    let _ = match found {
+        Some((name, _, 1)) => write!(out, "{name}"),
+        Some((name, first, _)) => write!(out, "{name}{}", number - first),
+        None => write!(out, "invalid_target_{number}"),
+    };
+}
+
+/// Formats of data in buffers, by number.
+pub(super) const DATA_FORMATS: [&str; 16] = [
+    "INVALID",
+    "8",
+    "16",
+    "8_8",
+    "32",
+    "16_16",
+    "10_11_11",
+    "11_11_10",
+    "10_10_10_2",
+    "2_10_10_10",
+    "8_8_8_8",
+    "32_32",
+    "16_16_16_16",
+    "32_32_32",
+    "32_32_32_32",
+    "RESERVED_15",
+];
+/// What the bits of a component mean.
+pub(super) const NUMBER_FORMATS: [&str; 8] =
+    ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"];
+/// The format that is not written: 8 bits, unsigned, normalised.
+pub(super) const USUAL_FORMAT: u32 = 1;
+
+/// ` format:[…]` of MTBUF; the data format is in bits 3:0.
+pub(super) fn buffer_format(out: &mut String, format: u32) {
+    let (data, number) = (format & 15, format >> 4 & 7);
+    if format & 0x7f == USUAL_FORMAT {
+        return;
+    }
+    let mut names = Vec::new();
+    if data != USUAL_FORMAT {
+        names.push(format!("BUF_DATA_FORMAT_{}", DATA_FORMATS[data as usize]));
+    }
+    if number != 0 {
+        names.push(format!("BUF_NUM_FORMAT_{}", NUMBER_FORMATS[number as usize]));
+    }
+    let _ = write!(out, " format:[{}]", names.join(","));
+}

@@ -2,6 +2,7 @@
 //! table. Without LLVM the committed goldens stand in for it; with CI=true its absence is a failure.
 
 pub(crate) mod generate;
+mod graphics;
 mod memory;
 pub(crate) mod oracle;
 mod random;

@@ -3,7 +3,7 @@
 
 use crate::gcn3_llvm::generate::{Lcg, forms, instruction};
 use crate::gcn3_llvm::{ambiguous, compare_code, oracle, report, words_text};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use wb_isa::gcn3::*;
 
@@ -287,4 +287,111 @@ fn committed_objects() {
         seen += 1;
     }
     assert!(seen > 60, "{seen}");
+}
+
+/// First word, place of the opcode, how many there are, and whether there is a second word.
+const ENCODINGS: [(u32, u32, u32, bool); 19] = [
+    (0x8000_0000, 23, 96, false),
+    (0xb000_0000, 23, 29, false),
+    (0xbe80_0000, 8, 256, false),
+    (0xbf00_0000, 16, 128, false),
+    (0xbf80_0000, 16, 128, false),
+    (0xc000_0000, 18, 256, true),
+    (0xc400_0000, 4, 64, true),
+    (0x0000_0000, 25, 62, false),
+    (0x7c00_0000, 17, 256, false),
+    (0x7e00_0000, 9, 256, false),
+    (0xd000_0000, 16, 1024, true),
+    (0xd400_0000, 16, 4, false),
+    (0xd800_0000, 17, 256, true),
+    (0xdc00_0000, 18, 128, true),
+    (0xdc00_4000, 18, 128, true),
+    (0xdc00_8000, 18, 128, true),
+    (0xe000_0000, 18, 128, true),
+    (0xe800_0000, 15, 16, true),
+    (0xf000_0000, 18, 128, true),
+];
+
+/// Operands that most operations of an encoding take: registers at even numbers, and constants.
+fn operands(rng: &mut Lcg, first: u32) -> (u32, u32) {
+    let pick = |rng: &mut Lcg, list: &[u32]| list[rng.below(list.len() as u32) as usize];
+    match first >> 26 {
+        0x20 | 0x2c | 0x2e | 0x2f => (pick(rng, &[0, 2, 4 | 4 << 8, 8 << 16, 2 << 16 | 4]), 0),
+        0x30 => (pick(rng, &[0, 1 << 17, 1 << 16, 2 << 6 | 4, 4 << 6 | 2 | 1 << 17]), pick(rng, &[0, 0x10])),
+        0x31 => (pick(rng, &[0xf, 0x40f, 0x803, 0x1003]), rng.next() as u32),
+        0x00 | 0x1f => (256 + 2 * rng.below(100), 0),
+        0x34 => (
+            pick(rng, &[0, 4, 0x6a00, 0x8000, 0x4004]),
+            pick(
+                rng,
+                &[0x0404_0404, 0x0002_0502, 0x0409_0502, 0x040a_0504, 0x1c12_0508, 0x1802_0502, 0x0002_0002],
+            ),
+        ),
+        0x35 => (rng.below(3) | rng.below(33) << 10 | rng.below(256) << 18, 0),
+        0x36 => (pick(rng, &[0, 1 << 16, 1 << 25, 8]), pick(rng, &[0x0204_0608, 0, 0x0804_0206])),
+        0x37 => (
+            pick(rng, &[0, 0, 1 << 16, 1 << 17, 1 << 25, 16]),
+            pick(rng, &[0x007f_0000, 0x007f_0204, 0x0002_0406, 0x0200_0002, 0x047f_0002]),
+        ),
+        0x38 | 0x3a => (
+            pick(rng, &[0, 1 << 14, 1 << 12, 1 << 13, 4 << 19 | 7 << 23]),
+            pick(rng, &[0x8002_0200, 0x8000_0406, 0x0401_0400]),
+        ),
+        _ => (pick(rng, &[0x100, 0xf00, 0x300]), pick(rng, &[0x0002_0200, 0x0040_0404, 0x0061_0808])),
+    }
+}
+
+/// The text of a mnemonic without operands.
+fn mnemonic(text: &str) -> &str {
+    text.split(' ').next().unwrap_or(text)
+}
+
+/// Every mnemonic that LLVM decodes from any opcode of any encoding, we decode, and to the same text where both do. LLVM marks what it
+/// decodes but does not believe.
+#[test]
+fn no_opcode_is_missing() {
+    if !oracle::available() {
+        return;
+    }
+    let (mut wrong, mut total) = (Vec::new(), 0);
+    for generation in GENERATIONS {
+        let mut rng = Lcg(31);
+        let mut all = Vec::new();
+        for (first, shift, count, long) in ENCODINGS {
+            for code in 0..count {
+                for _ in 0..24 {
+                    let (low, second) = operands(&mut rng, first);
+                    let words = [first | code << shift | low, second, 0xbf80_0000];
+                    all.push(if long { words.to_vec() } else { vec![words[0], words[2]] });
+                }
+            }
+        }
+        let theirs: Vec<String> = all
+            .chunks(500)
+            .flat_map(|part| oracle::objdump(generation.usual.name, part.iter().map(Vec::as_slice)))
+            .collect();
+        let mut missing = BTreeMap::new();
+        let mut known = HashSet::new();
+        for (words, theirs) in all.iter().zip(&theirs) {
+            let plain = !theirs.starts_with(".long") && !theirs.is_empty();
+            if !plain || theirs.contains("/*") || theirs.contains("invalid_") {
+                continue;
+            }
+            match decode_for(generation, words).map(|inst| disassemble(&inst)) {
+                Ok(ours) if ours == *theirs => {
+                    known.insert(mnemonic(theirs));
+                }
+                Ok(ours) => wrong
+                    .push(format!("{} {words:08x?}\n  ours   {ours}\n  theirs {theirs}", generation.name)),
+                Err(why) => {
+                    missing.insert(mnemonic(theirs), format!("{theirs}: {why}"));
+                }
+            }
+        }
+        total += known.len();
+        missing.retain(|name, _| !known.contains(name));
+        wrong.extend(missing.values().map(|line| format!("{} {line}", generation.name)));
+    }
+    assert!(total > 7000, "{total}");
+    report("mnemonics", total, &wrong);
 }

@@ -1,6 +1,7 @@
 //! One instruction line to an [`Inst`]: the mnemonic, then the operands its format has.
 
-use super::cursor::{Cursor, Parse};
+use super::cursor::{Cursor, Number, Parse};
+use super::graphics;
 use super::line::{Line, Target};
 use super::modifiers::{Modifiers, operands};
 use super::operand::{Arg, Item, Place, fit};
@@ -12,7 +13,8 @@ use crate::gcn3::generation::{Accumulators, Caching, Generation};
 use crate::gcn3::inst::{Format, Inst, flag};
 use crate::gcn3::op::Op;
 use crate::gcn3::operand::{Operand, Ty};
-use crate::gcn3::table::{Entry, lines_of, modifier, segment};
+use crate::gcn3::symbols::USUAL_FORMAT;
+use crate::gcn3::table::{Entry, Halves, lines_of, modifier, segment};
 use std::ops::Range;
 
 const SUFFIXES: [(&str, Format); 4] =
@@ -51,7 +53,7 @@ fn mnemonic(c: &Cursor, word: &str, span: Range<usize>) -> Parse<(Op, Option<For
             Format::Vop3 => entry.forms & modifier::E64 != 0,
             Format::Sdwa => entry.forms & modifier::SDWA != 0,
             Format::Dpp => entry.forms & modifier::DPP != 0,
-            _ => matches!(entry.format, Format::Vop1 | Format::Vop2 | Format::Vopc),
+            _ => matches!(entry.format, Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vintrp),
         };
         if exists {
             return Ok((op, Some(format)));
@@ -86,6 +88,10 @@ pub(super) fn instruction(c: &mut Cursor) -> Parse<Line> {
             c.expect(',')?;
             inst.imm = symbolic::index_mode(c)?;
         }
+        Format::Vintrp | Format::Vop3 if entry.halves == Halves::Attribute => {
+            inst = graphics::interpolation(c, op, forced, span)?;
+        }
+        Format::Exp => graphics::export(c, &mut inst, span)?,
         Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3p => {
             inst = vector(c, op, forced, span)?;
         }
@@ -110,7 +116,7 @@ fn memory_or_scalar(c: &mut Cursor, inst: &mut Inst, name: Range<usize>) -> Pars
         Format::Smem => o.smem(inst)?,
         Format::Ds => o.ds(inst)?,
         Format::Flat | Format::Global | Format::Scratch => o.flat(inst)?,
-        Format::Mubuf => o.mubuf(inst)?,
+        Format::Mubuf | Format::Mtbuf => o.buffer(inst)?,
         Format::Mimg => o.mimg(inst)?,
         _ => o.scalar(inst)?,
     }
@@ -238,7 +244,14 @@ impl Operands<'_, '_> {
 
     fn smem(&mut self, inst: &mut Inst) -> Parse<()> {
         let entry = self.entry;
-        if entry.dst != Ty::None {
+        if entry.dst == Ty::Imm16 {
+            let c = self.c;
+            let arg = self.arg()?;
+            inst.dst = match arg.item {
+                Item::Number(Number::Int(asked @ 0..=127)) => Operand::InlineInt(asked as i8),
+                _ => return Err(c.error(arg.span.clone(), "a number from 0 to 127 must stand here", "here")),
+            };
+        } else if entry.dst != Ty::None {
             inst.dst = self.take(entry.dst, Place::Scalar)?;
         }
         if entry.src[0] == Ty::None {
@@ -251,7 +264,7 @@ impl Operands<'_, '_> {
         let least = if gfx9 && entry.src[0] == Ty::B64 { -0x10_0000 } else { 0 };
         let arg = self.arg()?;
         match arg.item {
-            Item::Number(super::cursor::Number::Int(v)) if (least..=0xf_ffff).contains(&v) => {
+            Item::Number(Number::Int(v)) if (least..=0xf_ffff).contains(&v) => {
                 inst.imm = v as i32;
             }
             Item::Number(_) => {
@@ -262,7 +275,7 @@ impl Operands<'_, '_> {
         if gfx9 && inst.src[1] != Operand::None {
             inst.imm = self.mods.number(c, "offset", least, 0xf_ffff)?.unwrap_or(0) as i32;
         }
-        if entry.dst != Ty::None {
+        if entry.dst.dwords() > 0 {
             inst.flags = self.mods.flags(flag::GLC);
         }
         Ok(())
@@ -322,7 +335,9 @@ impl Operands<'_, '_> {
         } else if inst.op != Op::DsNop {
             inst.imm = self.mods.number(c, "offset", 0, 0xffff)?.unwrap_or(0) as i32;
         }
-        inst.flags = self.mods.flags(flag::GDS);
+        if entry.gds_only || c.generation.accumulators != Accumulators::Unified {
+            inst.flags = self.mods.flags(flag::GDS);
+        }
         let odd = matches!(inst.src[0], Operand::Vgpr(n) if n % 2 == 1);
         if entry.gds_only && odd && c.generation.accumulators == Accumulators::Unified {
             return Err(c.error(self.name.clone(), "the register must be an even one", "here"));
@@ -382,7 +397,7 @@ impl Operands<'_, '_> {
         self.same_file([inst.dst, inst.src[1], Operand::None])
     }
 
-    fn mubuf(&mut self, inst: &mut Inst) -> Parse<()> {
+    fn buffer(&mut self, inst: &mut Inst) -> Parse<()> {
         let entry = self.entry;
         let c = self.c;
         if entry.src[1] == Ty::None {
@@ -395,15 +410,19 @@ impl Operands<'_, '_> {
             }
             return Ok(());
         }
-        let all = flag::LDS | flag::OFFEN | flag::IDXEN;
+        let typed = inst.format == Format::Mtbuf;
+        let all = flag::OFFEN | flag::IDXEN | if typed { 0 } else { flag::LDS };
         let unified = c.generation.accumulators == Accumulators::Unified;
-        let loads = entry.dst_written && !entry.atomic && !unified;
+        let loads = entry.dst_written && !entry.atomic && !unified && !typed;
         inst.flags = self.mods.flags(if loads { all | flag::TFE } else { all }) | self.mods.caching(c);
         self.check_caching(inst)?;
         if inst.op == Op::BufferStoreLdsDword {
             inst.flags |= flag::LDS;
         }
         inst.imm = self.mods.number(c, "offset", 0, 4095)?.unwrap_or(0) as i32;
+        if typed {
+            inst.imm |= (self.mods.number(c, "format", 0, 127)?.unwrap_or(USUAL_FORMAT.into()) as i32) << 12;
+        }
         if entry.dst != Ty::None && !inst.has(flag::LDS) {
             inst.dst = self.vector_of(inst.dst_dwords())?;
         }
@@ -433,6 +452,14 @@ impl Operands<'_, '_> {
         let own = if c.generation.is_gfx9() { flag::A16 } else { flag::R128 };
         inst.flags = self.mods.flags(all | own);
         inst.imm = self.mods.number(c, "dmask", 0, 15)?.unwrap_or(0) as i32;
+        let whole = if inst.op == Op::ImageAtomicCmpswap { [3, 15] } else { [1, 3] };
+        if self.entry.atomic && !whole.contains(&inst.imm) {
+            return Err(c.error(
+                self.name.clone(),
+                "an atomic changes one or two dwords",
+                "dmask does not say so",
+            ));
+        }
         inst.dst = self.vector_of(inst.dst_dwords())?;
         let arg = self.arg()?;
         match arg.item {

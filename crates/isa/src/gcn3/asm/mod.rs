@@ -5,6 +5,7 @@ mod argument;
 mod brief;
 mod cursor;
 mod file;
+mod graphics;
 mod instruction;
 mod kernel;
 mod line;

@@ -76,6 +76,8 @@ pub(super) fn modifiers(c: &mut Cursor) -> Parse<Modifiers> {
         if c.eat(':') {
             if name == "quad_perm" {
                 value = Some(quad_perm(c)?);
+            } else if name == "format" && c.peek() == Some('[') {
+                value = Some(symbolic::buffer_format(c)?);
             } else if LISTS.contains(&name) {
                 value = Some(bit_list(c)?);
             } else if c.at_number() {
@@ -171,6 +173,11 @@ impl Modifiers {
                 || matches!(m.name.as_str(), "row_mask" | "bank_mask" | "bound_ctrl")
         };
         self.0.iter().any(dpp)
+    }
+
+    /// Whether a word stands there alone.
+    pub fn word(&mut self, name: &str) -> bool {
+        self.take(name).is_some_and(|m| m.value.is_none() && m.word.is_none())
     }
 
     /// The flags among `allowed` that are written.

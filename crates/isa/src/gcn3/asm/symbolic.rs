@@ -4,7 +4,8 @@
 use super::cursor::{Cursor, Parse};
 use crate::diag::nearest;
 use crate::gcn3::symbols::{
-    COUNTERS, GS_OPS, INDEX_MODES, SYSMSG_OPS, count, has_sysmsg_op, hwregs, messages, with_count,
+    COUNTERS, DATA_FORMATS, GS_OPS, INDEX_MODES, NUMBER_FORMATS, SYSMSG_OPS, USUAL_FORMAT, count,
+    has_sysmsg_op, hwregs, messages, with_count,
 };
 
 /// `vmcnt(0) expcnt(1) lgkmcnt(2)`, separated by spaces, `&` or commas.
@@ -217,4 +218,31 @@ fn bitmask(c: &mut Cursor) -> Parse<i128> {
         return Err(c.error(here, "five lane bits are needed", "here"));
     }
     Ok(and | or << 5 | xor << 10)
+}
+
+/// `[BUF_DATA_FORMAT_32,BUF_NUM_FORMAT_FLOAT]` in any order, or one of them; what is missing is as usual.
+pub(super) fn buffer_format(c: &mut Cursor) -> Parse<i128> {
+    c.expect('[')?;
+    let (mut data, mut number) = (None, None);
+    loop {
+        let here = c.here();
+        let word = c.word().map_or("", |w| w.0);
+        let place = |names: &[&str], prefix| {
+            let name = word.strip_prefix(prefix)?;
+            names.iter().position(|n| *n == name)
+        };
+        if let (Some(n), None) = (place(&DATA_FORMATS, "BUF_DATA_FORMAT_"), data) {
+            data = Some(n as i128);
+        } else if let (Some(n), None) = (place(&NUMBER_FORMATS, "BUF_NUM_FORMAT_"), number) {
+            number = Some(n as i128);
+        } else {
+            let error = c.error(here, "expected a data format and a number format, each once", "here");
+            return Err(error.hint("for example BUF_DATA_FORMAT_32,BUF_NUM_FORMAT_FLOAT"));
+        }
+        if !c.eat(',') {
+            break;
+        }
+    }
+    c.expect(']')?;
+    Ok(data.unwrap_or(USUAL_FORMAT.into()) | number.unwrap_or(0) << 4)
 }

@@ -262,7 +262,7 @@ impl Form<'_, '_> {
         let (c, entry) = (self.c, self.entry);
         let sources = entry.selected_sources();
         match entry.halves {
-            Halves::Whole | Halves::Moved => {}
+            Halves::Whole | Halves::Moved | Halves::Attribute => {}
             Halves::One => {
                 let bits = mods.bits(c, "op_sel", sources + 1)?.unwrap_or(0);
                 let dst = bits >> sources & 1;

@@ -12,8 +12,8 @@ use thiserror::Error;
 pub enum DecodeError {
     #[error("the instruction needs {needed} words but only {have} are left")]
     Truncated { needed: u32, have: u32 },
-    #[error("{word:#010x}: bits 31:26 are {bits:#08b} ({name}), an encoding that is not supported")]
-    Encoding { word: u32, bits: u32, name: &'static str },
+    #[error("{word:#010x}: no instruction begins with {bits:#08b} in bits 31:26")]
+    Encoding { word: u32, bits: u32 },
     #[error("{word:#010x}: {format:?} has no opcode {code:#x}")]
     Opcode { word: u32, format: Format, code: u32 },
     #[error("{word:#010x}: `{name}` has no {format:?} form")]

@@ -2,6 +2,7 @@
 
 use super::super::generation::{Accumulators, Caching};
 use super::super::inst::{Format, Inst, flag};
+use super::super::op::Op;
 use super::super::operand::{Operand, Ty};
 use super::super::table::segment;
 use super::fields::{DecodeError, Decoded, Decoder, flags};
@@ -14,7 +15,10 @@ impl Decoder<'_> {
         let mut inst = self.inst(entry, Format::Ds);
         inst.size = 8;
         inst.imm = (w & 0xffff) as i32;
-        inst.flags = flags(w, &[(16, flag::GDS)]);
+        // Where accumulators are in one file, all that is left of global data share are semaphores.
+        if entry.gds_only || self.generation.accumulators != Accumulators::Unified {
+            inst.flags = flags(w, &[(16, flag::GDS)]);
+        }
         if entry.gds_only && !inst.has(flag::GDS) {
             let why = "the operation exists for GDS only";
             return Err(DecodeError::Field { name: entry.name, field: "gds", value: 0, why });
@@ -148,6 +152,30 @@ impl Decoder<'_> {
             Accumulators::None | Accumulators::Separate => inst.flags |= flags(w1, &[(23, flag::TFE)]),
         }
         self.check_caching(&inst)?;
+        self.buffer_operands(inst, w1)
+    }
+
+    pub(super) fn mtbuf(&self) -> Decoded<Inst> {
+        let w = self.w;
+        let entry = self.op(Format::Mtbuf, w >> 15 & 15)?;
+        let w1 = self.second()?;
+        let mut inst = self.inst(entry, Format::Mtbuf);
+        inst.size = 8;
+        inst.imm = (w & 0xfff | (w >> 19 & 0x7f) << 12) as i32;
+        inst.flags = flags(w, &[(12, flag::OFFEN), (13, flag::IDXEN), (14, flag::GLC)]);
+        inst.flags |= flags(w1, &[(22, flag::SLC)]);
+        if self.generation.accumulators == Accumulators::Unified {
+            inst.flags |= flags(w1, &[(21, flag::SC1)]);
+        } else if w1 >> 23 & 1 == 1 {
+            let why = "no status of typed loads is kept";
+            return Err(DecodeError::Field { name: entry.name, field: "tfe", value: 1, why });
+        }
+        self.buffer_operands(inst, w1)
+    }
+
+    /// Address, data, descriptor and offset of MUBUF and MTBUF.
+    fn buffer_operands(&self, mut inst: Inst, w1: u32) -> Decoded<Inst> {
+        let entry = inst.entry();
         let address = inst.src_dwords(0);
         if address > 0 && entry.src[0] != Ty::None {
             self.vgpr_source(&mut inst, 0, "vaddr", w1 & 0xff, address)?;
@@ -178,6 +206,11 @@ impl Decoder<'_> {
             (25, flag::SLC),
         ];
         inst.flags = flags(w, &bits) | flags(w1, &[(31, flag::D16)]);
+        let whole = if entry.op == Op::ImageAtomicCmpswap { [3, 15] } else { [1, 3] };
+        if entry.atomic && (!whole.contains(&inst.imm) || inst.has(flag::TFE) && inst.imm != 1) {
+            let why = "an atomic changes one or two dwords";
+            return Err(DecodeError::Field { name: entry.name, field: "dmask", value: inst.imm as u32, why });
+        }
         self.vgpr_source(&mut inst, 0, "vaddr", w1 & 0xff, entry.src[0].dwords())?;
         self.vgpr_range(entry, "vdata", w1 >> 8 & 0xff, inst.dst_dwords())?;
         inst.dst = Operand::Vgpr((w1 >> 8) as u8);

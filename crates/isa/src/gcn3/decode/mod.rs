@@ -2,6 +2,7 @@
 //! error that names the field. Unused fields are ignored, as the hardware does.
 
 mod fields;
+mod graphics;
 mod memory;
 mod scalar;
 mod vector;
@@ -41,17 +42,11 @@ pub fn decode_for(generation: &Generation, words: &[u32]) -> Result<Inst, Decode
         (0x36, _) => d.ds(),
         (0x37, _) => d.flat(),
         (0x38, _) => d.mubuf(),
+        (0x3a, _) => d.mtbuf(),
         (0x3c, _) => d.mimg(),
-        (bits, _) => Err(DecodeError::Encoding {
-            word: w,
-            bits,
-            name: match bits {
-                0x31 => "EXP",
-                0x35 => "VINTRP",
-                0x3a => "MTBUF",
-                _ => "reserved",
-            },
-        }),
+        (0x35, _) => d.vintrp(),
+        (0x31, _) => d.exp(),
+        (bits, _) => Err(DecodeError::Encoding { word: w, bits }),
     }
 }
 
@@ -64,7 +59,7 @@ mod tests {
         let message = |words: &[u32]| decode(words).unwrap_err().to_string();
         assert_eq!(message(&[]), "the instruction needs 1 words but only 0 are left");
         assert_eq!(message(&[0xbf7f_0000]), "0xbf7f0000: Sopc has no opcode 0x7f");
-        assert!(message(&[0xc400_0000]).contains("EXP"));
+        assert!(message(&[0xfc00_0000]).contains("no instruction"));
         assert_eq!(message(&[0x8680_0301]), "`s_and_b64`: field src0 is 0x1: the registers are not aligned");
         assert!(message(&[0xd1c8_0100, 0]).contains("field abs is 0x1"));
         assert!(message(&[0x7e00_4cfa, 0]).contains("no Dpp form"));

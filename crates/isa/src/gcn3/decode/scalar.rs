@@ -81,7 +81,9 @@ impl Decoder<'_> {
         let w1 = self.second()?;
         let mut inst = self.inst(entry, Format::Smem);
         inst.size = 8;
-        if entry.dst != Ty::None {
+        if entry.dst == Ty::Imm16 {
+            inst.dst = Operand::InlineInt((w >> 6 & 0x7f) as i8);
+        } else if entry.dst != Ty::None {
             inst.dst = self.sgpr(entry, "sdata", w >> 6 & 0x7f, entry.dst.dwords())?;
         }
         if entry.src[0] != Ty::None {
@@ -98,7 +100,7 @@ impl Decoder<'_> {
             if both {
                 self.scalar(&mut inst, 1, "soffset", w1 >> 25)?;
             }
-            if entry.dst != Ty::None {
+            if entry.dst.dwords() > 0 {
                 inst.flags = flags(w, &[(16, flag::GLC)]);
             }
         }

@@ -192,6 +192,11 @@ impl Decoder<'_> {
         if entry.halves == Halves::One {
             inst.imm = (w >> 11 & 15) as i32;
         }
+        if entry.halves == Halves::Attribute {
+            self.interpolation(&mut inst, w1)?;
+            self.check_modifiers(&inst)?;
+            return Ok(inst);
+        }
         for i in 0..3 {
             let value = w1 >> (9 * i) & 0x1ff;
             match entry.src[i] {
@@ -229,7 +234,7 @@ impl Decoder<'_> {
         match entry.halves {
             Halves::Blocks => self.matrix(&mut inst, w1, accumulates)?,
             Halves::Moved => {}
-            Halves::Packed | Halves::Mixed | Halves::One | Halves::Whole => {
+            Halves::Packed | Halves::Mixed | Halves::One | Halves::Whole | Halves::Attribute => {
                 inst.neg = (w1 >> 29) as u8;
                 inst.abs = (w >> 8 & 7) as u8;
                 inst.flags = flags(w, &[(15, flag::CLAMP)]);

@@ -63,7 +63,10 @@ impl Bound {
             | Format::Global
             | Format::Scratch
             | Format::Mubuf
-            | Format::Mimg => None,
+            | Format::Mtbuf
+            | Format::Mimg
+            | Format::Vintrp
+            | Format::Exp => None,
         };
         Bound(how.unwrap_or(How::General))
     }

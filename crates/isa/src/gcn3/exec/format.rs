@@ -1,13 +1,27 @@
 //! Typed buffer loads and stores: 1 to 4 components of 8, 16 or 32 bits, normalised, scaled, integer or
-//! float, as the descriptor says. Packed formats (10_11_11 and the like) are not supported.
+//! float, as the descriptor or the
+//! instruction says. Packed formats (10_11_11 and the like) are not supported.
 
-use super::super::inst::Inst;
+use super::super::inst::{Format, Inst};
 use super::super::state::Regs;
 use super::access::{Access, status};
 use super::common::unsupported;
 use super::operand::vectors;
 use super::space::{LOAD, STORE, each_lane};
 use crate::{Bus, Mask, Trap};
+
+/// What a descriptor says of a format, in the places of its last word: the components of registers, the number format, the data
+/// format. MTBUF names the formats itself and takes components as they come.
+fn described(inst: &Inst, access: &Access) -> u32 {
+    const IN_ORDER: u32 = 4 | 5 << 3 | 6 << 6 | 7 << 9;
+    match inst.format {
+        Format::Mtbuf => {
+            let (data, number) = (inst.imm as u32 >> 12 & 15, inst.imm as u32 >> 16 & 7);
+            IN_ORDER | number << 12 | data << 15
+        }
+        _ => access.buffer.word3,
+    }
+}
 
 /// Components and bits of each, by data format number.
 fn layout(word3: u32) -> Option<(u32, u32)> {
@@ -99,7 +113,7 @@ pub(super) fn load<B: Bus>(
     lanes: Mask,
     count: u32,
 ) -> Result<(), Trap> {
-    let word3 = access.buffer.word3;
+    let word3 = described(inst, access);
     let Some((components, width)) = layout(word3) else { return Err(unsupported(inst)) };
     let number = word3 >> 12 & 7;
     let integer = matches!(number, 4 | 5);
@@ -142,7 +156,7 @@ pub(super) fn store<B: Bus>(
     lanes: Mask,
     count: u32,
 ) -> Result<(), Trap> {
-    let word3 = access.buffer.word3;
+    let word3 = described(inst, access);
     let Some((components, width)) = layout(word3) else { return Err(unsupported(inst)) };
     let data = vectors(regs, inst.dst, count)?;
     each_lane(lanes, |lane| {

@@ -81,8 +81,8 @@ pub(super) fn exec<B: Bus>(
         _ if regs.mode & mode::VSKIP != 0 => {}
         Format::Ds => ds::exec(inst, regs, bus, active(regs, path))?,
         Format::Flat | Format::Global | Format::Scratch => flat::exec(inst, regs, bus, path)?,
-        Format::Mubuf => buffer::exec(inst, regs, bus, path)?,
-        Format::Mimg => return Err(unsupported(inst)),
+        Format::Mubuf | Format::Mtbuf => buffer::exec(inst, regs, bus, path)?,
+        Format::Mimg | Format::Vintrp | Format::Exp => return Err(unsupported(inst)),
         Format::Vop1
         | Format::Vop2
         | Format::Vopc

@@ -35,7 +35,7 @@ pub(super) fn exec<B: Bus>(
         Op::SBufferStoreDwordx2 => store(inst, regs, bus, path, 2, true),
         Op::SBufferStoreDwordx4 => store(inst, regs, bus, path, 4, true),
         Op::SDcacheInv | Op::SDcacheWb | Op::SDcacheInvVol | Op::SDcacheWbVol => Ok(()),
-        Op::SDcacheDiscard | Op::SDcacheDiscardX2 => Ok(()),
+        Op::SDcacheDiscard | Op::SDcacheDiscardX2 | Op::SAtcProbe | Op::SAtcProbeBuffer => Ok(()),
         _ if inst.entry().atomic => atomic(inst, regs, bus, path),
         Op::SMemtime | Op::SMemrealtime => {
             put64(regs, inst.dst, at.clock, path);

@@ -96,6 +96,13 @@ pub const CHANGES: &[Change] = &[
     wide(Op::BufferStoreFormatD16Xy, Ty::B32),
     wide(Op::BufferStoreFormatD16Xyz, Ty::B64),
     wide(Op::BufferStoreFormatD16Xyzw, Ty::B64),
+    wide(Op::TbufferLoadFormatD16Xy, Ty::B32),
+    wide(Op::TbufferLoadFormatD16Xyz, Ty::B64),
+    wide(Op::TbufferLoadFormatD16Xyzw, Ty::B64),
+    wide(Op::TbufferStoreFormatD16Xy, Ty::B32),
+    wide(Op::TbufferStoreFormatD16Xyz, Ty::B64),
+    wide(Op::TbufferStoreFormatD16Xyzw, Ty::B64),
+    moved(Gfx900, Op::VInterpP2F16, "v_interp_p2_f16", 0x277),
     // v_fmac_f64 took its place.
     Change { format: Some(Format::Vop3), forms: Some(E64), ..moved(Gfx90a, Op::VMulLegacyF32, "v_mul_legacy_f32", 0x2a1) },
     forms(Gfx90a, Op::VCvtI32F64, E64 | DPP),

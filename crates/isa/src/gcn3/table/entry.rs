@@ -57,6 +57,8 @@ pub enum Halves {
     Moved,
     /// cbsz, abid and blgp: which blocks of a matrix are repeated or permuted.
     Blocks,
+    /// An attribute of a triangle stands where `src[0]` would be.
+    Attribute,
 }
 
 /// Index of a timing class name in [`CLASSES`].
@@ -309,6 +311,27 @@ pub(super) const fn mubuf(code: u16, op: Op, name: &'static str, dst: Ty, src: [
     line(Format::Mubuf, code, op, name, dst, src, Class::Vmem).reads(implicit::EXEC)
 }
 
+pub(super) const fn mtbuf(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> Entry {
+    line(Format::Mtbuf, code, op, name, dst, src, Class::Vmem).reads(implicit::EXEC)
+}
+
+pub(super) const fn interpolate(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> Entry {
+    let mut entry = vector(Format::Vintrp, code, op, name, dst, src, modifier::E64);
+    entry.halves = Halves::Attribute;
+    entry.reads(implicit::M0).until(Gcn::Gfx908)
+}
+
+pub(super) const fn interpolate_long(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> Entry {
+    let mut entry = interpolate(code, op, name, dst, src);
+    entry.format = Format::Vop3;
+    entry
+}
+
+/// Four values, the last of them in `dst`.
+pub(super) const fn export(op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> Entry {
+    line(Format::Exp, 0, op, name, dst, src, Class::Message).reads(implicit::EXEC).store()
+}
+
 pub(super) const fn mimg(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> Entry {
     line(Format::Mimg, code, op, name, dst, src, Class::Vmem).reads(implicit::EXEC)
 }
@@ -347,7 +370,7 @@ impl Entry {
 
     pub(super) const fn atomic(mut self) -> Entry {
         self.atomic = true;
-        self.dst_read = matches!(self.format, Format::Mubuf | Format::Smem);
+        self.dst_read = matches!(self.format, Format::Mubuf | Format::Smem | Format::Mimg);
         if matches!(self.format, Format::Flat) {
             self.forms = segment::FLAT | segment::GLOBAL;
         }
@@ -426,6 +449,11 @@ impl Entry {
         self
     }
 
+    pub(super) const fn without(mut self, mods: u8) -> Entry {
+        self.mods &= !mods;
+        self
+    }
+
     pub(super) const fn class(mut self, class: Class) -> Entry {
         self.class = class;
         self
@@ -449,6 +477,7 @@ impl Entry {
             Format::Vop1 => Some(self.code + 0x140),
             Format::Vop2 => Some(self.code + 0x100),
             Format::Vopc | Format::Vop3 => Some(self.code),
+            Format::Vintrp => Some(self.code + 0x270),
             _ => None,
         }
     }

@@ -35,6 +35,5 @@ pub(super) const SOPK: &[Entry] = &[
 
 #[rustfmt::skip]
 pub(super) const SOPP: &[Entry] = &[
-    sopp(0x03, Op::SWakeup, "s_wakeup", None, [None, None, None]),
     sopp(0x1e, Op::SEndpgmOrderedPsDone, "s_endpgm_ordered_ps_done", None, [None, None, None]).flow(End),
 ];

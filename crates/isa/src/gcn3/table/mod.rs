@@ -10,8 +10,10 @@ mod gfx9_memory;
 mod gfx9_scalar;
 mod gfx9_smem;
 mod gfx9_vop;
+mod graphics;
 mod mfma;
 mod mimg;
+mod mtbuf;
 mod mubuf;
 mod smem;
 mod sop;
@@ -30,7 +32,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The lines in the order of [`Op`], with the generation from which on a group exists.
-const GROUPS: [(Gcn, &[Entry]); 29] = [
+const GROUPS: [(Gcn, &[Entry]); 34] = [
     (Gcn::Gfx8, sop::SOP2),
     (Gcn::Gfx8, sop::SOP1),
     (Gcn::Gfx8, sop::SOPC),
@@ -60,6 +62,11 @@ const GROUPS: [(Gcn, &[Entry]); 29] = [
     (Gcn::Gfx900, gfx9_memory::FLAT),
     (Gcn::Gfx900, gfx9_memory::MUBUF),
     (Gcn::Gfx900, gfx9_memory::MIMG),
+    (Gcn::Gfx8, mtbuf::MTBUF),
+    (Gcn::Gfx8, graphics::MIMG),
+    (Gcn::Gfx8, graphics::VINTRP),
+    (Gcn::Gfx8, graphics::EXP),
+    (Gcn::Gfx8, graphics::SMEM),
 ];
 
 const fn count() -> usize {
@@ -135,7 +142,10 @@ struct Codes {
     ds: [u16; 256],
     flat: [u16; 128],
     mubuf: [u16; 128],
+    mtbuf: [u16; 16],
     mimg: [u16; 128],
+    vintrp: [u16; 4],
+    exp: [u16; 1],
 }
 
 /// The codes of operations whose shortest encoding is `format`, or of the long form if there is none.
@@ -175,7 +185,10 @@ impl Codes {
             ds: index(gcn, Some(Format::Ds)),
             flat: index(gcn, Some(Format::Flat)),
             mubuf: index(gcn, Some(Format::Mubuf)),
+            mtbuf: index(gcn, Some(Format::Mtbuf)),
             mimg: index(gcn, Some(Format::Mimg)),
+            vintrp: index(gcn, Some(Format::Vintrp)),
+            exp: index(gcn, Some(Format::Exp)),
         }
     }
 }
@@ -207,7 +220,10 @@ pub fn by_code(gcn: Gcn, format: Format, code: u32) -> Option<Op> {
         Format::Ds => &all.ds,
         Format::Flat | Format::Global | Format::Scratch => &all.flat,
         Format::Mubuf => &all.mubuf,
+        Format::Mtbuf => &all.mtbuf,
         Format::Mimg => &all.mimg,
+        Format::Vintrp => &all.vintrp,
+        Format::Exp => &all.exp,
         Format::Sdwa | Format::Dpp => return None,
     };
     let &n = codes.get(code as usize)?;

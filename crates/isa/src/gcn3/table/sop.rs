@@ -190,4 +190,5 @@ pub(super) const SOPP: &[Entry] = &[
     sopp(0x1b, Op::SEndpgmSaved, "s_endpgm_saved", None, [None, None, None]).flow(End),
     sopp(0x1c, Op::SSetGprIdxOff, "s_set_gpr_idx_off", None, [None, None, None]),
     sopp(0x1d, Op::SSetGprIdxMode, "s_set_gpr_idx_mode", None, [Imm16, None, None]).reads(M0).writes(M0),
+    sopp(0x03, Op::SWakeup, "s_wakeup", None, [None, None, None]),
 ];

@@ -30,7 +30,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), T
             put(inst, regs, lanes, &[source])
         }
         Halves::Blocks => matrix::execute(inst, regs),
-        Halves::One | Halves::Whole => Err(unsupported(inst)),
+        Halves::One | Halves::Whole | Halves::Attribute => Err(unsupported(inst)),
     }
 }
 

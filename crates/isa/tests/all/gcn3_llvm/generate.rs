@@ -1,7 +1,8 @@
 //! Random instructions from the table: every operation in every form it has, with operands of every
 //! kind that may stand in each place. Deterministic.
 
-use super::memory::{ds, flat, mimg, mubuf, smem};
+use super::graphics::{export, interpolation};
+use super::memory::{ds, flat, mimg, mtbuf, mubuf, smem};
 pub use super::random::Lcg;
 use super::random::*;
 use wb_isa::gcn3::*;
@@ -18,7 +19,8 @@ pub fn forms(gcn: Gcn, entry: &Entry) -> Vec<Format> {
         return all.into_iter().filter(|s| entry.forms & s.0 != 0).map(|s| s.1).collect();
     }
     let mut forms = vec![entry.format];
-    let vector = matches!(entry.format, Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3);
+    let vector =
+        matches!(entry.format, Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vintrp);
     if !vector {
         return forms;
     }
@@ -38,11 +40,12 @@ pub fn forms(gcn: Gcn, entry: &Entry) -> Vec<Format> {
 pub fn instruction(rng: &mut Lcg, gcn: Gcn, entry: &'static Entry, format: Format) -> Inst {
     let mut inst = Inst::of(gcn, entry.op, format);
     match format {
+        Format::Vop3 | Format::Vintrp if entry.halves == Halves::Attribute => interpolation(rng, &mut inst),
         Format::Sop1 | Format::Sop2 | Format::Sopc => scalar(rng, &mut inst),
         Format::Sopk => sopk(rng, &mut inst),
         Format::Sopp => sopp(rng, &mut inst),
         Format::Smem => smem(rng, &mut inst),
-        Format::Vop1 | Format::Vop2 | Format::Vopc => short(rng, &mut inst),
+        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vintrp => short(rng, &mut inst),
         Format::Sdwa => sdwa(rng, &mut inst),
         Format::Dpp => dpp(rng, &mut inst),
         Format::Vop3 => vop3(rng, &mut inst),
@@ -50,7 +53,9 @@ pub fn instruction(rng: &mut Lcg, gcn: Gcn, entry: &'static Entry, format: Forma
         Format::Ds => ds(rng, &mut inst),
         Format::Flat | Format::Global | Format::Scratch => flat(rng, &mut inst),
         Format::Mubuf => mubuf(rng, &mut inst),
+        Format::Mtbuf => mtbuf(rng, &mut inst),
         Format::Mimg => mimg(rng, &mut inst),
+        Format::Exp => export(rng, &mut inst),
     }
     if gcn >= Gcn::Gfx90a {
         align(&mut inst);

@@ -154,6 +154,10 @@ pub fn mubuf(rng: &mut Lcg, inst: &mut Inst) {
             inst.dst = accumulator(inst.dst);
         }
     }
+    descriptor(rng, inst);
+}
+
+fn descriptor(rng: &mut Lcg, inst: &mut Inst) {
     inst.src[1] = sgpr(rng, 4);
     inst.src[2] = match rng.below(3) {
         0 => Operand::InlineInt(rng.below(65) as i8),
@@ -162,11 +166,35 @@ pub fn mubuf(rng: &mut Lcg, inst: &mut Inst) {
     };
 }
 
+pub fn mtbuf(rng: &mut Lcg, inst: &mut Inst) {
+    inst.imm = (rng.below(3).min(1) * (rng.next() as u32 >> rng.below(12) & 0xfff)) as i32;
+    let format = if rng.one_in(6) { 1 } else { rng.below(128) };
+    inst.imm |= (format << 12) as i32;
+    inst.flags = caching(rng, inst) | random_flags(rng, &[flag::OFFEN, flag::IDXEN]);
+    let address = inst.src_dwords(0);
+    if address > 0 {
+        inst.src[0] = vgpr(rng, address);
+    }
+    inst.dst = vgpr(rng, inst.dst_dwords());
+    if inst.gcn >= Gcn::Gfx90a && rng.one_in(4) {
+        inst.dst = accumulator(inst.dst);
+    }
+    descriptor(rng, inst);
+}
+
 pub fn mimg(rng: &mut Lcg, inst: &mut Inst) {
     let entry = inst.entry();
     inst.imm = 1 + rng.below(15) as i32;
     if entry.name.contains("gather4") {
         inst.imm = 1 << rng.below(4);
+    }
+    if entry.atomic {
+        let wide = rng.one_in(2);
+        inst.imm = match (inst.op, wide) {
+            (Op::ImageAtomicCmpswap, true) => 15,
+            (Op::ImageAtomicCmpswap, false) | (_, true) => 3,
+            _ => 1,
+        };
     }
     inst.flags = random_flags(rng, &[flag::UNORM, flag::GLC, flag::SLC, flag::DA, flag::LWE]);
     inst.dst = vgpr(rng, inst.dst_dwords());
@@ -179,7 +207,9 @@ pub fn mimg(rng: &mut Lcg, inst: &mut Inst) {
 
 pub fn smem(rng: &mut Lcg, inst: &mut Inst) {
     let entry = inst.entry();
-    if entry.dst != Ty::None {
+    if entry.dst == Ty::Imm16 {
+        inst.dst = Operand::InlineInt(rng.below(128) as i8);
+    } else if entry.dst != Ty::None {
         inst.dst = sgpr(rng, entry.dst.dwords());
         while matches!(inst.dst, Operand::Sgpr(124..)) {
             inst.dst = sgpr(rng, entry.dst.dwords());
@@ -200,7 +230,7 @@ pub fn smem(rng: &mut Lcg, inst: &mut Inst) {
                 inst.src[1] = if entry.dst_read { Operand::M0 } else { sgpr(rng, 1) };
             }
         }
-        if entry.dst != Ty::None {
+        if entry.dst.dwords() > 0 {
             inst.flags = random_flags(rng, &[flag::GLC]);
         }
     }

@@ -218,3 +218,72 @@ fn formats() {
     m.regs.s[7] = XYZW | 6 << 15;
     assert!(m.message(asm("buffer_load_format_x v10, off, s[4:7], 0")).contains("buffer_load_format_x"));
 }
+
+/// MTBUF is MUBUF with the format of the instruction, and components in their order, whatever the descriptor says.
+#[test]
+fn typed_buffers() {
+    let formats = [
+        ("BUF_DATA_FORMAT_32_32_32_32,BUF_NUM_FORMAT_FLOAT", 14, 7),
+        ("BUF_DATA_FORMAT_8_8_8_8,BUF_NUM_FORMAT_UINT", 10, 4),
+        ("BUF_DATA_FORMAT_16_16,BUF_NUM_FORMAT_SNORM", 5, 1),
+        ("BUF_DATA_FORMAT_32,BUF_NUM_FORMAT_SINT", 4, 5),
+    ];
+    for (name, data, number) in formats {
+        for (count, channels) in [(1, "x"), (2, "xy"), (3, "xyz"), (4, "xyzw")] {
+            let described = 4 | 5 << 3 | 6 << 6 | 7 << 9 | number << 12 | data << 15;
+            let registers = if count == 1 { "v10".to_owned() } else { format!("v[10:{}]", 9 + count) };
+            let (mut by_inst, mut by_buffer) =
+                (buffer(16, 64, 0x1234_5678 & !(1 << 23)), buffer(16, 64, described));
+            let place = format!("{registers}, v1, s[4:7], 0");
+            by_inst
+                .ok(asm(&format!("tbuffer_load_format_{channels} {place} format:[{name}] idxen offset:4")));
+            by_buffer.ok(asm(&format!("buffer_load_format_{channels} {place} idxen offset:4")));
+            for row in 10..14 {
+                for lane in 0..64 {
+                    assert_eq!(
+                        by_inst.regs.v.get(row, lane),
+                        by_buffer.regs.v.get(row, lane),
+                        "{name} {channels}"
+                    );
+                }
+            }
+            for m in [&mut by_inst, &mut by_buffer] {
+                m.fill(10, |lane| (lane as f32 / 37.0).to_bits());
+                m.fill(11, |lane| lane * 77);
+            }
+            by_inst.ok(asm(&format!("tbuffer_store_format_{channels} {place} format:[{name}] idxen")));
+            by_buffer.ok(asm(&format!("buffer_store_format_{channels} {place} idxen")));
+            assert!(by_inst.bus.bytes == by_buffer.bus.bytes, "{name} {channels}");
+        }
+    }
+}
+
+/// What only graphics need is refused with its name.
+#[test]
+fn graphics_are_refused() {
+    let lines = [
+        "v_interp_p1_f32 v10, v1, attr3.y",
+        "v_interp_p2_f32 v10, v1, attr3.y",
+        "v_interp_mov_f32 v10, p20, attr0.x",
+        "v_interp_p1_f32_e64 v10, -v1, attr3.y clamp",
+        "v_interp_p1ll_f16 v10, v1, attr3.y high",
+        "v_interp_p1lv_f16 v10, v1, attr3.y, v2",
+        "v_interp_p2_f16 v10, v1, attr3.y, v2",
+        "exp mrt0 v1, v2, off, off done vm",
+        "image_load v[10:13], v[1:4], s[4:11] dmask:0xf",
+        "image_atomic_add v10, v[1:4], s[4:11] dmask:0x1",
+    ];
+    for line in lines {
+        let text = machine().message(asm(line));
+        let name = line.split(' ').next().unwrap().trim_end_matches("_e64");
+        assert!(text.contains(name) && text.contains("not supported"), "{text}");
+    }
+    let legacy = super::gfx9::later("v_interp_p2_legacy_f16 v10, v1, attr3.y, v2");
+    assert!(machine().message(legacy).contains("v_interp_p2_legacy_f16"));
+    // A probe changes nothing.
+    let mut m = buffer(0, 64, 0);
+    let before = (m.regs.s.to_vec(), m.bus.bytes.clone());
+    m.ok(asm("s_atc_probe 3, s[4:5], 0x10"));
+    m.ok(asm("s_atc_probe_buffer 3, s[4:7], 0x10"));
+    assert!(before == (m.regs.s.to_vec(), m.bus.bytes.clone()));
+}

@@ -8,7 +8,7 @@ use crate::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE, mode};
 use crate::{Flow, Isa, Mask};
 
 /// A line of the earliest generation that has it.
-fn later(text: &str) -> Inst {
+pub(super) fn later(text: &str) -> Inst {
     let mut error = String::new();
     for gcn in &Gcn::ALL[1..] {
         match crate::gcn3::assemble_line_for(gcn.generation(), text) {

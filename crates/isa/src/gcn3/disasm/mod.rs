@@ -1,5 +1,7 @@
 //! [`Inst`] to text, as llvm-objdump 19 prints it for the generation it was decoded for.
 
+mod graphics;
+
 use super::gcn::Gcn;
 use super::generation::Caching;
 use super::inst::{DppCtrl, Format, Inst, NO_SDST, Sel, Unused, flag, omod};
@@ -24,6 +26,7 @@ fn text(inst: &Inst, target: Option<&str>) -> String {
     p.name();
     p.out.push_str(suffix(inst));
     match inst.format {
+        Format::Vop3 | Format::Vintrp if inst.entry().halves == Halves::Attribute => p.interpolation(),
         Format::Sop1 | Format::Sop2 | Format::Sopc => p.scalar_alu(),
         Format::Sopk => p.sopk(),
         Format::Sopp => p.sopp(target),
@@ -34,22 +37,25 @@ fn text(inst: &Inst, target: Option<&str>) -> String {
         | Format::Vop3
         | Format::Vop3p
         | Format::Sdwa
-        | Format::Dpp => p.vector(),
+        | Format::Dpp
+        | Format::Vintrp => p.vector(),
         Format::Ds => p.ds(),
         Format::Flat | Format::Global | Format::Scratch => p.flat(),
-        Format::Mubuf => p.mubuf(),
+        Format::Mubuf | Format::Mtbuf => p.buffer(),
         Format::Mimg => p.mimg(),
+        Format::Exp => p.export(),
     }
     p.out
 }
 
 /// The encoding's suffix, where the operation has more than one encoding.
-pub(super) fn suffix(inst: &Inst) -> &'static str {
+pub(in crate::gcn3) fn suffix(inst: &Inst) -> &'static str {
     let entry = inst.entry();
-    let short = matches!(entry.format, Format::Vop1 | Format::Vop2 | Format::Vopc);
-    let named = short && entry.forms & (modifier::E64 | modifier::NAMED) != 0 && entry.src[0] != Ty::None;
+    let short = matches!(entry.format, Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vintrp);
+    let reads = entry.src[0] != Ty::None || entry.halves == Halves::Attribute;
+    let named = short && entry.forms & (modifier::E64 | modifier::NAMED) != 0 && reads;
     match inst.format {
-        Format::Vop1 | Format::Vop2 | Format::Vopc if named => "_e32",
+        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vintrp if named => "_e32",
         Format::Vop3 if named => "_e64",
         Format::Sdwa if entry.format != Format::Vopc || inst.gcn > Gcn::Gfx8 => "_sdwa",
         Format::Dpp => "_dpp",
@@ -217,7 +223,10 @@ impl Printer<'_> {
     fn smem(&mut self) {
         let inst = self.inst;
         let entry = inst.entry();
-        if entry.dst != Ty::None {
+        if let Operand::InlineInt(asked) = inst.dst {
+            self.next();
+            let _ = if asked <= 64 { write!(self.out, "{asked}") } else { write!(self.out, "{asked:#x}") };
+        } else if entry.dst != Ty::None {
             self.register(inst.dst, entry.dst.dwords());
         }
         if entry.src[0] != Ty::None {
@@ -252,15 +261,20 @@ impl Printer<'_> {
             }
         }
         self.selections();
+        self.result();
+        self.sdwa();
+        self.dpp();
+    }
+
+    /// What happens to a result.
+    fn result(&mut self) {
         self.flag(flag::CLAMP, "clamp");
-        self.out.push_str(match inst.omod {
+        self.out.push_str(match self.inst.omod {
             omod::MUL2 => " mul:2",
             omod::MUL4 => " mul:4",
             omod::DIV2 => " div:2",
             _ => "",
         });
-        self.sdwa();
-        self.dpp();
     }
 
     /// Halves and blocks.
@@ -271,7 +285,7 @@ impl Printer<'_> {
         let (low, high) = inst.op_sel();
         let all = (1 << sources) - 1;
         match entry.halves {
-            Halves::Whole | Halves::Moved => {}
+            Halves::Whole | Halves::Moved | Halves::Attribute => {}
             Halves::One => {
                 if low != 0 && inst.format == Format::Vop3 {
                     // Missing sources leave no gap: the destination comes last.
@@ -419,7 +433,7 @@ impl Printer<'_> {
         }
     }
 
-    fn mubuf(&mut self) {
+    fn buffer(&mut self) {
         let inst = self.inst;
         let entry = inst.entry();
         if entry.src[1] == Ty::None {
@@ -433,10 +447,14 @@ impl Printer<'_> {
         }
         self.register(inst.src[1], 4);
         self.source(2);
+        if inst.format == Format::Mtbuf {
+            symbols::buffer_format(&mut self.out, inst.imm as u32 >> 12);
+        }
         self.flag(flag::IDXEN, "idxen");
         self.flag(flag::OFFEN, "offen");
-        if inst.imm != 0 {
-            let _ = write!(self.out, " offset:{}", inst.imm);
+        let offset = inst.imm & 0xfff;
+        if offset != 0 {
+            let _ = write!(self.out, " offset:{offset}");
         }
         let last = inst.op != Op::BufferStoreLdsDword;
         self.out.push_str(if last { "" } else { " lds" });
