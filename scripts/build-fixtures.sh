@@ -34,6 +34,12 @@ clang-19 "${hip[@]}" --no-gpu-bundle-output abi/axpy.hip -o "$out/abi/axpy.co"
 clang-19 "${hip[@]}" abi/axpy.hip -o "$out/abi/axpy.bundle"
 clang-19 "${hip[@]}" --no-gpu-bundle-output abi/variables.hip -o "$out/abi/variables.co"
 
+# Arguments in registers: all that fit, and two of them.
+for count in 2 16; do
+    clang-19 "${language[@]}" -mcpu=gfx940 "${libs[@]}" -mcode-object-version=5 -O2 -mllvm -amdgpu-kernarg-preload-count=$count \
+        abi/preload.cl -o "$out/abi/preload.$count.co"
+done
+
 # Code object versions 2 and 3: the last clang that writes them is 16. lld keeps the version it is given.
 for version in 2 3; do
     clang-15 "${opencl[@]}" -nogpulib -mcode-object-version=$version -O2 -c abi/old.cl -o "$out/abi/old.o"

@@ -229,7 +229,10 @@ impl Device {
             scratch_per_wave: u64::from(scratch_per_lane) * 64,
             scratch_region: 0,
         };
+        let (first, count) = descriptor.preloaded();
+        let dwords = args.chunks(4).map(|b| b.iter().rev().fold(0, |word, &b| word << 8 | u32::from(b)));
         let setup = Setup {
+            preloaded: dwords.chain(std::iter::repeat(0)).skip(first as usize).take(count as usize).collect(),
             grid: dispatch.grid,
             group: dispatch.group,
             kernarg,

@@ -315,15 +315,20 @@ fn mask(f: &Facts, operand: Operand) -> (Said, bool, bool) {
     }
 }
 
-/// `a & b`; `within`: one of them is EXEC, so only lanes that are on have bits.
-fn both(a: Said, b: Said, within: bool) -> Said {
+/// `a & EXEC`: of lanes that are on the bits stay, lanes that are off have none.
+fn of_lanes_on(a: Said) -> Said {
+    Said { yes_anywhere: true, no_anywhere: false, ..a }
+}
+
+/// `a & b`.
+fn both(a: Said, b: Said) -> Said {
     let mut yes = a.yes;
     yes.extend(b.yes);
     // In one order, whatever they were put together from: of two that contradict each other the first counts.
     yes.sort_unstable();
     yes.dedup();
     let no = a.no.into_iter().filter(|c| b.no.contains(c)).collect();
-    let yes_anywhere = within || a.yes_anywhere && b.yes_anywhere;
+    let yes_anywhere = a.yes_anywhere && b.yes_anywhere;
     Said { yes, no, yes_anywhere, no_anywhere: a.no_anywhere && b.no_anywhere }
 }
 
@@ -335,12 +340,13 @@ fn mask_operation(inst: &Inst, f: &Facts) -> Option<(Said, bool, bool)> {
     Some(match inst.op {
         Op::SMovB64 => (a, clean_a, some_a),
         Op::SNotB64 => (a.inverted(), false, false),
-        Op::SAndB64 => (both(a, b, exec_x || exec_y), clean_a || clean_b, false),
-        Op::SAndn2B64 => (both(a, b.inverted(), exec_x), clean_a, false),
-        Op::SOrB64 => {
-            (both(a.inverted(), b.inverted(), false).inverted(), clean_a && clean_b, some_a || some_b)
-        }
-        Op::SOrn2B64 => (both(a.inverted(), b, false).inverted(), false, false),
+        Op::SAndB64 if exec_x => (of_lanes_on(b), clean_a || clean_b, false),
+        Op::SAndB64 if exec_y => (of_lanes_on(a), clean_a || clean_b, false),
+        Op::SAndB64 => (both(a, b), clean_a || clean_b, false),
+        Op::SAndn2B64 if exec_x => (of_lanes_on(b.inverted()), clean_a, false),
+        Op::SAndn2B64 => (both(a, b.inverted()), clean_a, false),
+        Op::SOrB64 => (both(a.inverted(), b.inverted()).inverted(), clean_a && clean_b, some_a || some_b),
+        Op::SOrn2B64 => (both(a.inverted(), b).inverted(), false, false),
         Op::SXorB64 => (Said::default(), clean_a && clean_b, false),
         Op::SCselectB64 => {
             let said = match (f.scc, x, y) {
@@ -599,7 +605,14 @@ pub fn take(inst: &Inst, jump: bool, f: &mut Facts) -> bool {
             let said = f.masks.get(&VCC).filter(|s| s.yes_anywhere).cloned().unwrap_or_default();
             said.yes.into_iter().filter(Comparison::of_scalars).all(|c| f.learn(c))
         }
-        Op::SCbranchVccz | Op::SCbranchVccnz => !f.is_some(VCC),
+        Op::SCbranchVccz | Op::SCbranchVccnz => {
+            // A lane that is on has no bit: what that says about scalars holds.
+            let unset = match f.is_some(EXEC) {
+                true => f.masks.get(&VCC).map(|said| said.no.clone()).unwrap_or_default(),
+                false => Vec::new(),
+            };
+            !f.is_some(VCC) && unset.into_iter().filter(Comparison::of_scalars).all(|c| f.learn(c))
+        }
         Op::SCbranchExecz | Op::SCbranchExecnz => {
             if jump == (inst.op == Op::SCbranchExecnz) {
                 f.some |= 1 << EXEC;

@@ -473,12 +473,54 @@ pub struct Unit {
     /// Cycles between two issues to one copy (times the passes `lanes` needs).
     #[serde(default = "one")]
     pub interval: u32,
+    /// Interval of single classes that take longer. Units with a way to memory or with a depth have none.
+    #[serde(default)]
+    pub intervals: BTreeMap<String, u32>,
     /// In-order pipeline of this many stages: a long operation at the end holds the rest. 0 = no limit.
     #[serde(default)]
     pub depth: u32,
     /// Memory this unit accesses; its latency comes before the cache's.
     #[serde(default)]
     pub port: Port,
+}
+
+/// Classes that a machine need not name: the unit of another one runs them.
+fn stand_in(class: &str) -> Option<&'static str> {
+    match class {
+        "matrix2" | "matrix4" | "matrix8" | "matrix16" => Some("valu64"),
+        _ => None,
+    }
+}
+
+impl Unit {
+    fn names(&self, class: &str) -> bool {
+        self.classes.iter().any(|c| c == class)
+    }
+
+    /// The class whose times count here.
+    fn named<'a>(&self, class: &'a str) -> &'a str {
+        if self.names(class) { class } else { stand_in(class).unwrap_or(class) }
+    }
+
+    /// Cycles until the result of an instruction of a class can be used.
+    pub fn latency_of(&self, class: &str) -> u32 {
+        self.latencies.get(self.named(class)).copied().unwrap_or(self.latency)
+    }
+
+    /// Cycles between an instruction of a class and the next on one copy, for each pass of the lanes.
+    pub fn interval_of(&self, class: &str) -> u32 {
+        self.intervals.get(self.named(class)).copied().unwrap_or(self.interval).max(1)
+    }
+}
+
+impl Machine {
+    /// The unit that runs a class; `split`: the one of split contexts.
+    pub fn unit_of(&self, class: &str, split: bool) -> Option<usize> {
+        let find = |class: &str| {
+            self.units.iter().position(|u| (u.scope == Scope::Split) == split && u.names(class))
+        };
+        find(class).or_else(|| find(stand_in(class)?))
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -138,6 +138,7 @@ const UNIT: &[Field] = &[
     may("latency", U32),
     may("latencies", Map),
     may("interval", U32),
+    may("intervals", Map),
     may("depth", U32),
     may("port", Word(&["none", "data", "sampler", "scalar", "lds"])),
 ];

@@ -2,7 +2,7 @@
 //! found and what is allowed; combinations that are merely pointless pass, so that sweeps can cross them.
 
 use crate::error::{HwError, suggest};
-use crate::machine::{Cache, FrontEndKind, Machine, Scope, SplitUnits, Unit, Unresolved};
+use crate::machine::{Cache, FrontEndKind, Machine, Port, Scope, SplitUnits, Unit, Unresolved};
 use crate::mechanism::Reconverge;
 use crate::policy::Policy;
 use crate::schema::{entry_path, plain_name};
@@ -14,6 +14,19 @@ const GIB: u64 = 1 << 30;
 const MAX_PLACES: u64 = 64;
 
 type Check = Result<(), HwError>;
+
+/// A table of a unit names one of its classes.
+fn has_class(unit: &Unit, class: &str, path: &str) -> Check {
+    if unit.classes.iter().any(|c| c == class) {
+        return Ok(());
+    }
+    let classes: Vec<_> = unit.classes.iter().map(String::as_str).collect();
+    Err(HwError::field(path, "this unit has no such class").help(suggest(
+        class,
+        "classes of this unit",
+        &classes,
+    )))
+}
 
 impl Machine {
     /// Whether this machine can exist; the error names the field.
@@ -43,19 +56,12 @@ impl Machine {
             }
         }
         for class in isa_classes {
-            let served = |u: &&Unit| u.scope != Scope::Split && u.classes.iter().any(|c| c == class);
-            match self.units.iter().filter(served).count() {
-                1 => {}
-                0 => {
-                    let what = format!("no unit runs instruction class `{class}` of {}", self.isa);
-                    return Err(
-                        HwError::field("units", what).help("add it to the `classes` of exactly one unit")
-                    );
-                }
-                _ => self.check_unit_classes()?,
+            if self.unit_of(class, false).is_none() {
+                let what = format!("no unit runs instruction class `{class}` of {}", self.isa);
+                return Err(HwError::field("units", what).help("add it to the `classes` of exactly one unit"));
             }
         }
-        Ok(())
+        self.check_unit_classes()
     }
 
     fn check_top(&self) -> Check {
@@ -203,15 +209,19 @@ impl Machine {
             range(path("depth"), u.depth, 0, 4096)?;
             for (class, latency) in &u.latencies {
                 let path = path(&format!("latencies.{class}"));
-                if !u.classes.contains(class) {
-                    let classes: Vec<_> = u.classes.iter().map(String::as_str).collect();
-                    return Err(HwError::field(path, "this unit has no such class").help(suggest(
-                        class,
-                        "classes of this unit",
-                        &classes,
-                    )));
-                }
+                has_class(u, class, &path)?;
                 cycles(path, *latency)?;
+            }
+            for (class, interval) in &u.intervals {
+                let path = path(&format!("intervals.{class}"));
+                has_class(u, class, &path)?;
+                if u.port != Port::None || u.depth > 0 {
+                    return Err(HwError::field(
+                        path,
+                        "a unit with a way to memory or a depth has one interval",
+                    ));
+                }
+                range(path, *interval, u.interval, MAX_CYCLES)?;
             }
         }
         self.check_unit_classes()

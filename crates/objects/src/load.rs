@@ -39,7 +39,7 @@ pub fn gcn3_program(
         let offset = addr.checked_sub(object.text.start)?;
         (offset % 4 == 0 && offset / 4 < words.len() as u64).then_some((offset / 4) as Pc)
     };
-    let entry = pc_of(kernel.entry).ok_or(LoadError::Entry(kernel.entry))?;
+    let entry = pc_of(kernel.start()).ok_or(LoadError::Entry(kernel.start()))?;
     let mut lines = vec![0; words.len()];
     let mut line_files = vec![0; words.len()];
     let mut inner = BTreeMap::new();

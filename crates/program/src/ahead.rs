@@ -40,6 +40,7 @@ enum Sort {
 fn sort(class: &str) -> Sort {
     match class {
         "valu" | "valu64" | "trans" | "flat" | "vmem" => Sort::Vector,
+        "matrix2" | "matrix4" | "matrix8" | "matrix16" => Sort::Vector,
         "salu" => Sort::Scalar,
         "smem" => Sort::ScalarLoad,
         "wait" => Sort::Wait,

@@ -31,6 +31,11 @@ pub struct ClassTimes {
     pub split: Option<u64>,
 }
 
+/// Times the lanes of a wave go through a unit.
+fn passes(unit: &wb_hw::Unit, machine: &Machine) -> u64 {
+    if unit.lanes == 0 { 1 } else { machine.core.lanes.div_ceil(unit.lanes).into() }
+}
+
 /// A way through the hierarchy: cycles there and back, and the caches on it, then DRAM; `ideal`: neither.
 #[derive(Clone, Debug, Default)]
 pub struct Way {
@@ -81,28 +86,26 @@ impl Hardware {
             && machine.divergence.mechanism.info().parallel
             && machine.split.units == SplitUnits::Extra;
         let units = machine.units.iter().map(|u| {
-            let passes = if u.lanes == 0 { 1 } else { machine.core.lanes.div_ceil(u.lanes) };
+            let passes = passes(u, machine);
             UnitTimes {
                 name: u.name.clone(),
                 core: u.scope == Scope::Core,
                 count: u.count.into(),
                 // A unit without a limit has no lanes to go through either.
-                extra: if u.count == 0 { 0 } else { u64::from(passes) - 1 },
-                hold: u64::from(u.interval.max(1)) * u64::from(passes),
+                extra: if u.count == 0 { 0 } else { passes - 1 },
+                hold: u64::from(u.interval_of("")) * passes,
             }
         });
         let units: Vec<UnitTimes> = units.collect();
         let classes = isa_classes.iter().map(|class| {
-            let serves = |u: &&wb_hw::Unit| u.scope != Scope::Split && u.classes.iter().any(|c| c == class);
-            let at = machine.units.iter().position(|u| serves(&u)).unwrap_or(0);
+            let at = machine.unit_of(class, false).unwrap_or(0);
             let unit = &machine.units[at];
-            let latency = |u: &wb_hw::Unit| u64::from(u.latencies.get(*class).copied().unwrap_or(u.latency));
-            let own = |u: &usize| {
-                let u = &machine.units[*u];
-                apart && u.scope == Scope::Split && u.classes.iter().any(|c| c == class)
+            let latency = |u: &wb_hw::Unit| u64::from(u.latency_of(class));
+            let own = if apart { machine.unit_of(class, true) } else { None };
+            let held = |u: usize| match units[u].count {
+                0 => 0,
+                _ => u64::from(machine.units[u].interval_of(class)) * passes(&machine.units[u], machine),
             };
-            let own = (0..machine.units.len()).find(own);
-            let held = |u: usize| if units[u].count == 0 { 0 } else { units[u].hold };
             let more = |f: &dyn Fn(usize) -> u64| f(at).max(own.map_or(0, f));
             ClassTimes {
                 unit: at,

@@ -144,9 +144,9 @@ impl<'a, I: Isa> Recorder<'a, I> {
     /// Cycles of a class of instructions on its unit, as the machine says.
     fn latency(&self, unit: u8, class: u8) -> u64 {
         let Some(u) = self.machine.units.get(usize::from(unit)) else { return 1 };
-        let own = self.classes.get(usize::from(class)).and_then(|c| u.latencies.get(c));
+        let latency = self.classes.get(usize::from(class)).map_or(u.latency, |c| u.latency_of(c));
         let passes = if u.lanes == 0 { 1 } else { self.machine.core.lanes.div_ceil(u.lanes) };
-        u64::from(*own.unwrap_or(&u.latency)) + u64::from(passes) - 1
+        u64::from(latency) + u64::from(passes) - 1
     }
 
     /// The instruction that issued last in the event's slot.

@@ -5,7 +5,9 @@ use crate::host;
 
 use host::{fixture, launch, machine, place};
 use wb_device::{Arg, Device, Dispatch, explicit};
+use wb_hw::{MarkStyle, Mechanism};
 use wb_objects::codeobject::CodeObject;
+use wb_objects::marks::{Request, Wanted, mark};
 use wb_sim::RunOptions;
 
 fn floats(n: u32, f: impl Fn(u32) -> f32) -> Vec<f32> {
@@ -92,9 +94,58 @@ fn old_versions_run() {
     }
 }
 
+/// Arguments that stand in registers when the kernel begins, as it comes and with every branch marked.
+#[test]
+fn preloaded_arguments() {
+    let from: Vec<i32> = (0..160).map(|i| i * 37 - 900).collect();
+    let (more, n, factor, low, high) = ([5, -70, 1000], 150, 3, -1500, 9000);
+    let want: Vec<i32> = (0..160)
+        .map(|i| match i {
+            _ if i >= n => 0,
+            _ => (from[i] * factor + more[..i & 3].iter().sum::<i32>()).clamp(low, high),
+        })
+        .collect();
+    let raw = |list: &[i32]| list.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    for (count, dwords) in [(2, 3), (16, 9)] {
+        let file = format!("abi/preload.{count}.co");
+        let bytes = fixture(&file);
+        let kernel = &CodeObject::parse(&bytes).expect("object").kernels[0];
+        assert_eq!(kernel.descriptor.preloaded(), (0, dwords), "{file}");
+        assert_eq!(kernel.start(), kernel.entry + 256, "{file}");
+        let request = Request { kernel: String::new(), wanted: Wanted::All, style: MarkStyle::Pws };
+        let marked = mark(&bytes, &request).expect("marks");
+        assert!(!marked.branches.is_empty(), "{file}");
+        for (object, mechanism, timed) in [
+            (&bytes, Mechanism::ExecMask, false),
+            (&bytes, Mechanism::ExecMask, true),
+            (&marked.bytes, Mechanism::Pws, false),
+            (&marked.bytes, Mechanism::Pws, true),
+        ] {
+            let mut chosen = wb_hw::preset("mi300").expect("preset");
+            chosen.divergence.mechanism = mechanism;
+            let mut device = Device::new(chosen);
+            let module = device.load(&file, object).expect("code object");
+            let value = |v: i32| Arg::Value(v.to_le_bytes().to_vec());
+            let [to, from, more] =
+                [raw(&[0; 160]), raw(&from), raw(&more)].map(|data| place(&mut device, &data));
+            let args = vec![
+                Arg::Buffer(to),
+                value(n as i32),
+                Arg::Buffer(from),
+                value(factor),
+                Arg::Buffer(more),
+                value(low),
+                value(high),
+            ];
+            launch(&mut device, &module, "scale", [[160, 1, 1], [64, 1, 1]], args, timed).expect(&file);
+            assert_eq!(device.read(to, 640).expect("read"), raw(&want), "{file} {mechanism:?}");
+        }
+    }
+}
+
 #[test]
 fn damaged_files_are_errors() {
-    for file in ["abi/axpy.bundle", "abi/old.v2.co", "abi/old.v3.co", "basic.O2.co"] {
+    for file in ["abi/axpy.bundle", "abi/old.v2.co", "abi/old.v3.co", "abi/preload.16.co", "basic.O2.co"] {
         let whole = fixture(file);
         for cut in (0..whole.len() - 1).step_by(97) {
             let _ = CodeObject::parse(&whole[..cut]); // any answer, but no panic

@@ -346,10 +346,13 @@ fn mask_result(inst: &Inst, state: &State) -> Option<(MaskCond, bool, bool)> {
     let is_exec = |i: usize| inst.src[i] == Operand::EXEC;
     Some(match inst.op {
         Op::SMovB64 => (ca, la, sa),
-        Op::SAndB64 => (ca.and(&cb, is_exec(0) || is_exec(1)), la || lb, false),
+        Op::SAndB64 if is_exec(0) => (cb.within(), la || lb, false),
+        Op::SAndB64 if is_exec(1) => (ca.within(), la || lb, false),
+        Op::SAndB64 => (ca.and(&cb), la || lb, false),
         Op::SOrB64 => (ca.or(cb), la && lb, sa || sb),
         Op::SXorB64 => (MaskCond::default(), la && lb, false),
-        Op::SAndn2B64 => (ca.and(&cb.not(), is_exec(0)), la, false),
+        Op::SAndn2B64 if is_exec(0) => (cb.not().within(), la, false),
+        Op::SAndn2B64 => (ca.and(&cb.not()), la, false),
         Op::SNotB64 => (ca.not(), false, false),
         Op::SOrn2B64 => (ca.or(cb.not()), false, false),
         Op::SCselectB64 => {

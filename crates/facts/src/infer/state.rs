@@ -109,8 +109,13 @@ impl MaskCond {
         }
     }
 
-    /// For `self & other`; `within`: one of them is EXEC, so that no lane that is off has a bit.
-    pub fn and(self, other: &MaskCond, within: bool) -> MaskCond {
+    /// For `self & EXEC`: lanes that are on keep their bits, and no lane that is off has one.
+    pub fn within(self) -> MaskCond {
+        MaskCond { yes_anywhere: true, no_anywhere: false, ..self }
+    }
+
+    /// For `self & other`.
+    pub fn and(self, other: &MaskCond) -> MaskCond {
         let mut yes = self.yes;
         yes.extend(&other.yes);
         yes.sort_unstable();
@@ -119,13 +124,13 @@ impl MaskCond {
         MaskCond {
             yes,
             no: self.no.into_iter().filter(|c| other.no.contains(c)).collect(),
-            yes_anywhere: within || self.yes_anywhere && other.yes_anywhere,
+            yes_anywhere: self.yes_anywhere && other.yes_anywhere,
             no_anywhere: self.no_anywhere && other.no_anywhere,
         }
     }
 
     pub fn or(self, other: MaskCond) -> MaskCond {
-        self.not().and(&other.not(), false).not()
+        self.not().and(&other.not()).not()
     }
 
     /// Without what is said about these registers.

@@ -275,8 +275,7 @@ impl<'a> Values<'a> {
             .into_iter()
             .filter_map(|(to, jump)| {
                 let mut state = state.clone();
-                let anywhere = self.skips(SideCondition::LanesThatAreOff);
-                assume_branch(inst, jump, &mut state, anywhere).then_some((to, state))
+                assume_branch(inst, jump, &mut state, self.known.without).then_some((to, state))
             })
             .collect()
     }
@@ -293,7 +292,8 @@ pub fn branch(program: &Program<Gcn3>, last: Pc, succs: &[usize]) -> Option<(usi
 }
 
 /// What a branch says on one of its ways; false if that way cannot be taken.
-fn assume_branch(inst: &Inst, jump: bool, state: &mut State, anywhere: bool) -> bool {
+fn assume_branch(inst: &Inst, jump: bool, state: &mut State, without: Option<SideCondition>) -> bool {
+    let anywhere = without == Some(SideCondition::LanesThatAreOff);
     let holds = |state: &mut State, conds: Vec<Cond>| conds.into_iter().all(|c| state.assume(c));
     match inst.op {
         Op::SCbranchScc1 | Op::SCbranchScc0 => {
@@ -313,7 +313,10 @@ fn assume_branch(inst: &Inst, jump: bool, state: &mut State, anywhere: bool) -> 
                 state.some |= 1 << VCC;
                 holds(state, mask.yes.into_iter().filter(Cond::is_uniform).collect())
             } else {
-                !state.is_some(VCC)
+                // A lane that is on has no bit, if there is one.
+                let lane = state.is_some(EXEC) || without == Some(SideCondition::SomeLane);
+                let unset = state.masks.get(&VCC).filter(|_| lane).map(|m| m.no.clone()).unwrap_or_default();
+                !state.is_some(VCC) && holds(state, unset.into_iter().filter(Cond::is_uniform).collect())
             }
         }
         Op::SCbranchExecnz | Op::SCbranchExecz => {

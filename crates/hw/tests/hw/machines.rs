@@ -1,6 +1,6 @@
 //! Machines of later instruction sets, to show that the schema can already say what they need.
 
-use wb_hw::{Cache, FrontEndKind, Machine, Scope, SplitUnits, Unit, load};
+use wb_hw::{Cache, FrontEndKind, Machine, Scope, SplitUnits, Unit, load, preset};
 
 fn machine(name: &str) -> Machine {
     let path = format!("{}/tests/machines/{name}.toml", env!("CARGO_MANIFEST_DIR"));
@@ -68,4 +68,29 @@ fn vortex() {
     // The synchronised variant (SWaS) and the fixed-latency memory are settings.
     m.with_overrides(&[("frontend.kind".into(), "coordinated".into()), ("dram.banks".into(), "0".into())])
         .unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// Matrix operations have a unit of their own where there are any; elsewhere another class stands in for them.
+#[test]
+fn matrices() {
+    for name in ["mi200", "mi300"] {
+        let m = preset(name).expect("preset");
+        let at = m.unit_of("matrix16", false).expect("a unit");
+        let unit = &m.units[at];
+        assert_eq!(unit.name, "matrix");
+        for (class, passes) in [("matrix2", 2), ("matrix4", 4), ("matrix8", 8), ("matrix16", 16)] {
+            assert_eq!((unit.interval_of(class), unit.latency_of(class)), (4 * passes, 4 * (passes + 4)));
+        }
+    }
+    let m = preset("vega").expect("preset");
+    let unit = &m.units[m.unit_of("matrix16", false).expect("a unit")];
+    assert_eq!((unit.name.as_str(), unit.latency_of("matrix16")), ("valu", unit.latency_of("valu64")));
+    assert_eq!(unit.interval_of("matrix16"), unit.interval);
+    let wrong = |from: &str, to: &str| {
+        Machine::from_toml(&preset("mi200").expect("preset").to_toml().replacen(from, to, 1), "x")
+            .expect_err("wrong")
+            .to_string()
+    };
+    assert!(wrong("matrix16 = 64", "matrix32 = 64").contains("no such class"));
+    assert!(wrong("matrix16 = 64", "matrix16 = 7").contains("8 to"));
 }

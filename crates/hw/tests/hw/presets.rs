@@ -6,8 +6,10 @@ use wb_hw::{FrontEndKind, Machine, Policy, Port, preset, presets};
 pub const HARP: [&str; 8] = ["alu", "mul", "div", "fp", "fpdiv", "mem", "control", "system"];
 pub const GUPPY: [&str; 10] =
     ["move", "norm", "arith", "mul", "div", "mad", "load", "store", "sample", "control"];
-pub const GCN3: [&str; 11] =
-    ["salu", "branch", "wait", "message", "smem", "valu", "valu64", "trans", "lds", "flat", "vmem"];
+pub const GCN3: [&str; 15] = [
+    "salu", "branch", "wait", "message", "smem", "valu", "valu64", "trans", "lds", "flat", "vmem", "matrix2",
+    "matrix4", "matrix8", "matrix16",
+];
 pub const VORTEX: [&str; 14] = [
     "alu", "branch", "mul", "div", "fadd", "fmul", "fmadd", "fcvt", "fmisc", "fdiv", "fsqrt", "mem", "csr",
     "control",

@@ -220,7 +220,26 @@ impl Inst {
     pub fn class(&self) -> Class {
         match self.format {
             Format::Global | Format::Scratch => Class::Vmem,
+            Format::Vop3p if self.entry().halves == Halves::Blocks => self.matrix_class(),
             _ => self.entry().class,
+        }
+    }
+
+    /// Passes of a matrix operation, by rows and columns. From gfx940 on one block of short elements takes half of them.
+    /// As LLVM 19's model of the machines has them.
+    fn matrix_class(&self) -> Class {
+        let entry = self.entry();
+        let name = entry.op.name();
+        let double = name.starts_with("v_mfma_f64");
+        let one_block = entry.dst.dwords() == if name.contains("_32x32x") { 16 } else { 4 };
+        let whole = name.ends_with("f32") && !name.ends_with("xf32");
+        let short = self.gcn >= Gcn::Gfx940 && one_block && !whole;
+        match () {
+            () if name.contains("_4x4x") && double => Class::Matrix4,
+            () if name.contains("_4x4x") => Class::Matrix2,
+            () if name.contains("_16x16x") && short => Class::Matrix4,
+            () if name.contains("_16x16x") || short => Class::Matrix8,
+            () => Class::Matrix16,
         }
     }
 

@@ -69,6 +69,8 @@ pub struct Setup {
     /// Work-items of a full group; zero: a line of the launch's group size.
     pub group: [u32; 3],
     pub kernarg: u64,
+    /// Arguments that stand in registers behind the user SGPRs (gfx90a and later, if the kernel asks for it).
+    pub preloaded: Vec<u32>,
     pub packet: u64,
     pub queue: u64,
     pub dispatch_id: u64,
@@ -166,6 +168,7 @@ impl Gcn3 {
         let flat = [[0, s.scratch_per_lane], [s.scratch_region as u32, (s.scratch_region >> 32) as u32]];
         f.put(s.user.flat_scratch_init, &flat[usize::from(s.gcn > Gcn::Gfx8)]);
         f.put(s.user.private_segment_size, &[s.scratch_per_lane]);
+        f.put(true, &s.preloaded);
         f.next = f.next.max(s.user_sgprs as usize);
         for (wanted, id) in s.workgroup.into_iter().zip(group) {
             f.put(wanted, &[id]);

@@ -395,3 +395,33 @@ fn no_opcode_is_missing() {
     assert!(total > 7000, "{total}");
     report("mnemonics", total, &wrong);
 }
+
+/// Passes of matrix operations against LLVM's model of the machines: how long one keeps the unit, and how long until its result.
+#[test]
+fn matrices_take_as_long_as_llvm_says() {
+    if !oracle::available() {
+        return;
+    }
+    let mut total = 0;
+    for generation in generations() {
+        let plain: Vec<Inst> = lines_of(generation.gcn)
+            .filter(|entry| entry.halves == Halves::Blocks)
+            .map(|entry| plain(generation.gcn, entry, Format::Vop3p))
+            .collect();
+        let lines: Vec<String> = plain.iter().map(disassemble).collect();
+        let theirs = oracle::times(generation.usual.name, &lines);
+        assert_eq!(theirs.len(), plain.len(), "{}", generation.name);
+        for ((inst, line), (latency, interval)) in plain.iter().zip(&lines).zip(theirs) {
+            let passes = match inst.class() {
+                Class::Matrix2 => 2,
+                Class::Matrix4 => 4,
+                Class::Matrix8 => 8,
+                Class::Matrix16 => 16,
+                other => panic!("{line}: {other:?}"),
+            };
+            assert_eq!((latency, interval), (passes + 4, passes), "{} {line}", generation.name);
+            total += 1;
+        }
+    }
+    assert!(total > 90, "{total}");
+}

@@ -74,11 +74,11 @@ impl Descriptor {
         (self.rsrc2 >> 11 & 3) + 1
     }
 
-    /// Dwords of arguments that are to stand in registers already.
-    pub fn preloaded(self) -> u32 {
+    /// Dwords of arguments that stand in registers already: the first, and how many.
+    pub fn preloaded(self) -> (u32, u32) {
         match self.gcn >= Gcn::Gfx90a {
-            true => self.properties >> 16 & 0x7f,
-            false => 0,
+            true => (self.properties >> 23, self.properties >> 16 & 0x7f),
+            false => (0, 0),
         }
     }
 

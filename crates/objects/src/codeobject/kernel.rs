@@ -6,7 +6,7 @@ use super::descriptor::Descriptor;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
     pub name: String,
-    /// Address of the first instruction.
+    /// Address of its code.
     pub entry: u64,
     pub descriptor: Descriptor,
     /// Bytes of the argument segment, hidden arguments included.
@@ -16,6 +16,19 @@ pub struct Kernel {
     pub scratch_bytes: u32,
     /// Code object version 2 to 5.
     pub version: u8,
+}
+
+/// Bytes in front of code whose arguments stand in registers: what machines that cannot do that would run.
+const WITHOUT_PRELOADING: u64 = 256;
+
+impl Kernel {
+    /// Address of the first instruction that the machine executes.
+    pub fn start(&self) -> u64 {
+        match self.descriptor.preloaded() {
+            (_, 0) => self.entry,
+            _ => self.entry.wrapping_add(WITHOUT_PRELOADING),
+        }
+    }
 }
 
 /// What an argument slot holds.

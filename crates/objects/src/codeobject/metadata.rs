@@ -129,11 +129,6 @@ fn kernel(
     let addr = addr.ok_or_else(|| wrong(format!("symbol {} is missing", meta.symbol)))?;
     let (descriptor, entry, lds, scratch, kernarg) = descriptor::read(segments, addr, gcn)
         .ok_or_else(|| wrong("its descriptor is not in the file".into()))?;
-    if descriptor.preloaded() > 0 {
-        let what = "it wants arguments in registers (kernarg preload), which is not supported; compile it with \
-                    `-mllvm -amdgpu-kernarg-preload-count=0`";
-        return Err(wrong(what.into()));
-    }
     Ok(Kernel {
         entry,
         descriptor,

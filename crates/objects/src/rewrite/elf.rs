@@ -180,7 +180,8 @@ fn functions(t: &Tables, object: &CodeObject, code: &mut Code) -> Result<(), Rew
     }
     for kernel in object.kernels.iter().filter(|k| object.text.contains(&k.entry)) {
         if object.version > 2 {
-            code.functions.insert(word(kernel.entry));
+            let starts = [kernel.entry, kernel.start()].into_iter().filter(|at| object.text.contains(at));
+            code.functions.extend(starts.map(word));
         } else if let Some(symbol) =
             object.symbols.iter().find(|s| s.0 == kernel.name && object.text.contains(&s.1))
         {

@@ -152,7 +152,7 @@ impl<I: Isa> Timed<'_, '_, I> {
     #[inline(always)]
     fn serve(&mut self, at: Place, info: ClassInfo, wrote: bool) -> Service {
         let units = &mut self.cores[at.core].units;
-        let (instance, busy, done) = units.take(info.unit, at.issuer, self.now, info.latency);
+        let (instance, busy, done) = units.take(info, at.issuer, self.now);
         let mut service = Service { instance, busy, done, wrote, access: None };
         let Some(port) = info.port.filter(|_| !self.lines.list.is_empty()) else { return service };
         let port = if self.lines.is_banked() { PortKind::Lds } else { port };

@@ -9,6 +9,8 @@ use wb_trace::{PortKind, UnitInfo};
 pub struct ClassInfo {
     pub unit: u8,
     pub latency: u32,
+    /// Cycles that it keeps a copy beyond what every instruction does.
+    pub longer: u32,
     pub port: Option<PortKind>,
 }
 
@@ -60,13 +62,13 @@ pub fn classes(machine: &Machine, isa_classes: &[&str], split: bool) -> Vec<Clas
     isa_classes
         .iter()
         .map(|class| {
-            let find = |split| machine.units.iter().position(|u| serves(u, class, split));
-            let own = if split { find(true) } else { None };
-            let at = own.or_else(|| find(false)).unwrap_or(0);
+            let own = if split { machine.unit_of(class, true) } else { None };
+            let at = own.or_else(|| machine.unit_of(class, false)).unwrap_or(0);
             let unit = &machine.units[at];
             ClassInfo {
                 unit: at as u8,
-                latency: unit.latencies.get(*class).copied().unwrap_or(unit.latency),
+                latency: unit.latency_of(class),
+                longer: (unit.interval_of(class) - unit.interval_of("")) * passes(unit, machine.core.lanes),
                 port: match unit.port {
                     Port::None => None,
                     Port::Data => Some(PortKind::Data),
@@ -77,10 +79,6 @@ pub fn classes(machine: &Machine, isa_classes: &[&str], split: bool) -> Vec<Clas
             }
         })
         .collect()
-}
-
-fn serves(unit: &Unit, class: &str, split: bool) -> bool {
-    (unit.scope == Scope::Split) == split && unit.classes.iter().any(|c| c == class)
 }
 
 /// Unit names and copies per core, for traces and pictures.
@@ -99,15 +97,19 @@ pub fn describe(machine: &Machine, contexts: u32) -> Vec<UnitInfo> {
                 Port::Lds => "lds",
             }
             .into(),
-            // A pipeline with a depth may keep its entry longer.
-            interval: if u.depth > 0 { 0 } else { occupancy(u, machine.core.lanes) },
+            // A pipeline with a depth may keep its entry longer, and so may some classes.
+            interval: if u.depth > 0 || !u.intervals.is_empty() {
+                0
+            } else {
+                occupancy(u, machine.core.lanes)
+            },
         })
         .collect()
 }
 
 /// Cycles that an instruction keeps a copy of the unit: its lanes go through in so many passes.
 fn occupancy(unit: &Unit, lanes: u32) -> u32 {
-    unit.interval.max(1) * passes(unit, lanes)
+    unit.interval_of("") * passes(unit, lanes)
 }
 
 fn passes(unit: &Unit, lanes: u32) -> u32 {
@@ -219,9 +221,9 @@ impl Units {
 
     /// Takes a copy; returns its number in the core, the cycles it is held, and when the result is ready.
     #[inline]
-    pub fn take(&mut self, unit: u8, q: usize, now: u64, latency: u32) -> (u8, u64, u64) {
-        let u = &mut self.units[unit as usize];
-        let latency = u64::from(latency);
+    pub fn take(&mut self, class: ClassInfo, q: usize, now: u64) -> (u8, u64, u64) {
+        let u = &mut self.units[class.unit as usize];
+        let latency = u64::from(class.latency);
         if u.count == 0 {
             return (0, 0, now + latency);
         }
@@ -232,7 +234,7 @@ impl Units {
         let key = |c: &Copy| (c.free.max(now), (c.exit + 1).max(done.max(now + u.depth)));
         let best = (0..copies.len()).min_by_key(|&i| key(&copies[i])).unwrap_or(0);
         let copy = &mut copies[best];
-        let mut free = now + u.occupancy;
+        let mut free = now + u.occupancy + u64::from(class.longer);
         if u.depth > 0 {
             // In order: it leaves after its predecessor, and holds the entry while the pipeline is full.
             done = done.max(now + u.depth).max(copy.exit + 1);

@@ -79,10 +79,17 @@ pub enum Class {
     Lds,
     Flat,
     Vmem,
+    /// Matrix operations by their passes of four cycles.
+    Matrix2,
+    Matrix4,
+    Matrix8,
+    Matrix16,
 }
 
-pub const CLASSES: &[&str] =
-    &["salu", "branch", "wait", "message", "smem", "valu", "valu64", "trans", "lds", "flat", "vmem"];
+pub const CLASSES: &[&str] = &[
+    "salu", "branch", "wait", "message", "smem", "valu", "valu64", "trans", "lds", "flat", "vmem", "matrix2",
+    "matrix4", "matrix8", "matrix16",
+];
 
 /// What an operation does to control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,7 +268,7 @@ pub(super) const fn vop3p(code: u16, op: Op, name: &'static str, dst: Ty, src: [
 }
 
 pub(super) const fn mfma(code: u16, op: Op, name: &'static str, dst: Ty, src: [Ty; 3]) -> Entry {
-    let mut entry = line(Format::Vop3p, code, op, name, dst, src, Class::Valu64).reads(implicit::EXEC);
+    let mut entry = line(Format::Vop3p, code, op, name, dst, src, Class::Matrix16).reads(implicit::EXEC);
     entry.halves = Halves::Blocks;
     entry
 }

@@ -42,6 +42,27 @@ impl Drop for TempDir {
     }
 }
 
+/// Latency and reciprocal throughput of each line in LLVM's model of a machine.
+pub fn times(cpu: &str, lines: &[String]) -> Vec<(u32, u32)> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let dir = TempDir::new();
+    let source = dir.0.join("a.s");
+    std::fs::write(&source, lines.join("\n") + "\n").unwrap();
+    let mcpu = format!("-mcpu={cpu}");
+    let out = Command::new("llvm-mca-19").args(["-march=amdgcn", &mcpu]).arg(&source).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    let table = text.lines().skip_while(|l| !l.ends_with("Instructions:") || !l.starts_with("[1]")).skip(1);
+    let row = |line: &str| {
+        let mut fields = line.split_whitespace().skip(1);
+        let latency = fields.next()?.parse::<u32>().ok()?;
+        Some((latency, fields.next()?.parse::<f64>().ok()? as u32))
+    };
+    table.map_while(row).collect()
+}
+
 /// Text of each instruction as llvm-objdump prints it; empty where it saw none at that address.
 pub fn objdump<'a>(cpu: &str, instructions: impl Iterator<Item = &'a [u32]>) -> Vec<String> {
     let mcpu = format!("-mcpu={cpu}");

@@ -4,7 +4,7 @@ use super::super::loops::Noise;
 use super::super::policies::policy;
 use super::{Style, WORDS, times_kernel};
 use wb_hw::{
-    AfterMiss, Dispatch, FrontEndKind, Machine, Mechanism, Policy, Reconverge, SplitChoice, SplitUnits,
+    AfterMiss, Dispatch, FrontEndKind, Machine, Mechanism, Policy, Port, Reconverge, SplitChoice, SplitUnits,
     WritePolicy,
 };
 use wb_jobs::args::{ArgSpec, Argument};
@@ -169,6 +169,14 @@ fn pipeline(m: &mut Machine, noise: &mut Noise) {
     m.memory.request_latency = noise.below(70) as u32;
     m.memory.response_latency = noise.below(70) as u32;
     m.dram.latency = noise.pick(&[1, 30, 100, 333]);
+    for unit in m.units.iter_mut().filter(|u| u.port == Port::None) {
+        for class in &unit.classes {
+            if !noise.one_in(4) {
+                continue;
+            }
+            unit.intervals.insert(class.clone(), unit.interval + noise.below(12) as u32);
+        }
+    }
 }
 
 /// Without caches and limits of bandwidth.
