@@ -1,4 +1,5 @@
 //! One test binary of the crate.
 
+mod folding;
 mod gpu;
 mod riscv;

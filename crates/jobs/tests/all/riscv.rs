@@ -8,7 +8,7 @@ use wb_jobs::object::{self, CompileOptions, RISCV};
 use wb_jobs::{Job, JobError, JobSpec};
 use wb_sim::RunOptions;
 
-fn has_compiler() -> bool {
+pub fn has_compiler() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
     let found = has("clang-19") && (has("ld.lld-19") || has("ld.lld"));
