@@ -5,6 +5,7 @@
 mod bound;
 mod compare;
 mod cross;
+mod directed;
 mod div;
 mod dot;
 mod double;
@@ -38,7 +39,7 @@ use super::operand::Ty;
 use super::state::Regs;
 use crate::lanes::CHUNK;
 use crate::{Mask, Trap, first_lanes};
-use operation::{check_rounding, modifiers_in_place, resolve, run, sign_bit, vector_row, write_condition};
+use operation::{modifiers_in_place, resolve, run, sign_bit, vector_row, write_condition};
 use row_engine::{Cx, LANES, Src};
 
 /// Runs a vector ALU instruction in `lanes`. Only their bits are set in masks and in EXEC.
@@ -71,9 +72,7 @@ pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
     if cross::is_one(inst.op) {
         return cross::execute(inst, regs, lanes);
     }
-    if regs.mode & 15 != 0 {
-        check_rounding(inst, regs.mode)?;
-    }
+    let round = if regs.mode & 15 != 0 { directed::wanted(inst, regs.mode)? } else { None };
     let mut src = [Src::Splat(0); 3];
     let mut mask_in = 0;
     for (i, &ty) in entry.src.iter().enumerate() {
@@ -101,7 +100,10 @@ pub fn execute(inst: &Inst, regs: &mut Regs, lanes: Mask) -> Result<(), Trap> {
         write_condition(inst, regs, found, compare.exec);
         return Ok(());
     }
-    run(inst, &mut cx)?;
+    match round {
+        None => run(inst, &mut cx)?,
+        Some(round) => directed::run(inst, &mut cx, round)?,
+    }
     let carry = cx.mask_out;
     if inst.sdst != NO_SDST {
         regs.set_pair(inst.sdst, carry);

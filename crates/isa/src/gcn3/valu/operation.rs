@@ -1,4 +1,4 @@
-//! One operation: where its sources are, the loop that computes it, where a condition goes, which roundings it knows.
+//! One operation: where its sources are, the loop that computes it, where a condition goes.
 
 use super::super::inst::{Inst, NO_SDST};
 use super::super::op::Op;
@@ -117,57 +117,4 @@ pub(super) fn write_condition(inst: &Inst, regs: &mut Regs, found: Mask, exec: b
     if exec {
         regs.set_pair(sreg::EXEC, found);
     }
-}
-
-/// Only rounding to nearest even is modelled: anything else traps where it would change a result.
-#[cold]
-pub(super) fn check_rounding(inst: &Inst, mode: u32) -> Result<(), Trap> {
-    let entry = inst.entry();
-    let rounds = entry.dst.is_float()
-        && !matches!(
-            inst.op,
-            Op::VMinF32
-                | Op::VMaxF32
-                | Op::VMin3F32
-                | Op::VMax3F32
-                | Op::VMed3F32
-                | Op::VMinF64
-                | Op::VMaxF64
-                | Op::VMinF16
-                | Op::VMaxF16
-                | Op::VRndneF32
-                | Op::VFloorF32
-                | Op::VCeilF32
-                | Op::VTruncF32
-                | Op::VRndneF64
-                | Op::VFloorF64
-                | Op::VCeilF64
-                | Op::VTruncF64
-                | Op::VRndneF16
-                | Op::VFloorF16
-                | Op::VCeilF16
-                | Op::VTruncF16
-                | Op::VFrexpMantF32
-                | Op::VFrexpMantF64
-                | Op::VFrexpMantF16
-                | Op::VCvtF64F32
-                | Op::VCvtF64I32
-                | Op::VCvtF64U32
-                | Op::VCvtF32F16
-                | Op::VCvtOffF32I4
-                | Op::VCvtF32Ubyte0
-                | Op::VCvtF32Ubyte1
-                | Op::VCvtF32Ubyte2
-                | Op::VCvtF32Ubyte3
-                | Op::VTrigPreopF64
-        );
-    let round = if entry.dst == Ty::F32 { mode & 3 } else { mode >> 2 & 3 };
-    if !rounds || round == 0 {
-        return Ok(());
-    }
-    let name = ["to nearest even", "toward +infinity", "toward -infinity", "toward zero"][round as usize];
-    Err(Trap::Other(format!(
-        "{}: MODE asks for rounding {name}, only to nearest even is supported",
-        inst.op.name()
-    )))
 }

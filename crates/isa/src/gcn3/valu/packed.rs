@@ -6,10 +6,11 @@ use super::super::op::Op;
 use super::super::operand::Ty;
 use super::super::state::{Regs, mode};
 use super::super::table::Halves;
+use super::directed;
 use super::dot::{dot, dot_integer};
 use super::matrix;
 use super::num::half_value;
-use super::operation::{check_rounding, find, resolve, vector_row};
+use super::operation::{find, resolve, vector_row};
 use super::row_engine::{Cx, LANES, Row, Src};
 use crate::lanes::bits;
 use crate::{Mask, Trap};
@@ -118,7 +119,7 @@ fn part(op: Op) -> Option<Op> {
 /// Runs an operation on rows; the result has float clamp done.
 fn run(op: Op, clamp: bool, src: [Row; 3], lanes: Mask, mode: u32) -> Result<Row, Trap> {
     let inst = Inst::new(op, Format::Vop3);
-    check_rounding(&inst, mode)?;
+    let round = directed::wanted(&inst, mode)?;
     let float = inst.entry().dst.is_float();
     let [a, b, c] = src;
     let mut file: [Row; ROWS] = [a, b, c, [0; LANES]];
@@ -135,8 +136,10 @@ fn run(op: Op, clamp: bool, src: [Row; 3], lanes: Mask, mode: u32) -> Result<Row
         mask_out: 0,
         mode,
     };
-    let run = find(&inst, clamp && !float).ok_or_else(|| unsupported(&inst))?;
-    run(&mut cx);
+    match round {
+        Some(round) => directed::run(&inst, &mut cx, round)?,
+        None => find(&inst, clamp && !float).ok_or_else(|| unsupported(&inst))?(&mut cx),
+    }
     let mut out = file[DST];
     if clamp && float {
         hold(&mut out, inst.entry().dst, mode);

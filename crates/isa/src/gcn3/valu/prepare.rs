@@ -7,11 +7,11 @@ use super::super::operand::Ty;
 use super::super::state::{Regs, mode};
 use super::super::table::Halves;
 use super::num::{flush16, half_from_f64, half_to_f64};
-use super::operation::{check_rounding, resolve, run, sign_bit, vector_row, write_condition};
+use super::operation::{resolve, run, sign_bit, vector_row, write_condition};
 use super::outcome::{Outcome, factor};
 use super::row_engine::{Cx, LANES, Row, Src};
 use super::wide::flush64;
-use super::{compare, cross};
+use super::{compare, cross, directed};
 use crate::lanes::bits;
 use crate::{Mask, Trap};
 
@@ -42,7 +42,7 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
     if cross::is_one(inst.op) {
         return cross::execute(inst, regs, lanes);
     }
-    check_rounding(inst, regs.mode)?;
+    let round = directed::wanted(inst, regs.mode)?;
     let entry = inst.entry();
     let sdwa = inst.sdwa();
     let halves = entry.halves == Halves::One && inst.format == Format::Vop3;
@@ -104,7 +104,10 @@ pub(super) fn execute(inst: &Inst, regs: &mut Regs, mut lanes: Mask) -> Result<(
         write_condition(inst, regs, found, compare.exec);
         return Ok(());
     }
-    run(inst, &mut cx)?;
+    match round {
+        None => run(inst, &mut cx)?,
+        Some(round) => directed::run(inst, &mut cx, round)?,
+    }
     let carry = cx.mask_out;
     finish(inst, &mut small, regs.mode, lanes);
     let first = vector_row(inst, regs, inst.dst, entry.dst)?;

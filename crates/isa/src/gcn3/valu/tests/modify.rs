@@ -1,6 +1,7 @@
 //! SDWA, DPP, clamp, omod, lane access and what is refused.
 
 use super::super::super::inst::{flag, omod};
+use super::super::super::operand::Ty;
 use super::super::super::table::Halves;
 use super::*;
 
@@ -273,7 +274,7 @@ fn refused() {
     i = inst(Op::VAddF32);
     i.src[0] = Operand::LdsDirect;
     assert!(execute(&i, &mut r, 1).unwrap_err().to_string().contains("LDS"));
-    i = inst(Op::VAddF32);
+    i = inst(Op::VFractF32);
     r.mode = COMPILED | 3;
     assert!(execute(&i, &mut r, 1).unwrap_err().to_string().contains("toward zero"));
     assert!(execute(&inst(Op::VAndB32), &mut r, 1).is_ok());
@@ -320,5 +321,68 @@ fn few_lanes() {
         i.src[1] = Operand::InlineInt(-1);
         execute(&i, &mut r, !0).unwrap();
         assert!((0..lanes).all(|lane| r.v.get(12, lane) == u32::MAX));
+    }
+}
+
+/// The roundings of MODE: to nearest even, up, down, to zero; f32 by bits 1:0, halves and doubles by bits 3:2.
+#[test]
+fn roundings() {
+    let third = 1.0f32 / 3.0;
+    let cases: [(Op, [u64; 3], [f64; 4]); 8] = [
+        (Op::VAddF32, [1f32.to_bits().into(), 1e-20f32.to_bits().into(), 0], {
+            let (one, up) = (1.0, f64::from(1f32.next_up()));
+            [one, up, one, one]
+        }),
+        (Op::VSubF32, [1f32.to_bits().into(), 1e-20f32.to_bits().into(), 0], {
+            let (one, down) = (1.0, f64::from(1f32.next_down()));
+            [one, one, down, down]
+        }),
+        (Op::VMulF32, [third.to_bits().into(), third.to_bits().into(), 0], {
+            let exact = f64::from(third) * f64::from(third);
+            let near = exact as f32;
+            let (up, down) = match f64::from(near) > exact {
+                true => (near, near.next_down()),
+                false => (near.next_up(), near),
+            };
+            [near, up, down, down].map(f64::from)
+        }),
+        (Op::VFmaF32, [1f32.to_bits().into(), (-1f32).to_bits().into(), 1f32.to_bits().into()], {
+            [0.0, 0.0, -0.0, 0.0]
+        }),
+        (Op::VCvtF32U32, [0xffff_ffff, 0, 0], {
+            let (high, low) = (4_294_967_296.0, f64::from(4_294_967_296f32.next_down()));
+            [high, high, low, low]
+        }),
+        (Op::VCvtF32I32, [0x8000_0001, 0, 0], {
+            let (low, high) = (-2_147_483_648.0, f64::from((-2_147_483_648f32).next_up()));
+            [low, high, low, high]
+        }),
+        (Op::VAddF64, [1f64.to_bits(), (-1e-30f64).to_bits(), 0], {
+            let (one, down) = (1.0, 1f64.next_down());
+            [one, one, down, down]
+        }),
+        (Op::VFmaF64, [1f64.next_up().to_bits(), 1f64.next_up().to_bits(), 0], {
+            let near = 1f64.next_up().next_up();
+            [near, near.next_up(), near, near]
+        }),
+    ];
+    for (op, values, want) in cases {
+        for (round, want) in want.into_iter().enumerate() {
+            let mut r = regs(KEEP | (round as u32) * 5);
+            for lane in 0..64 {
+                for (i, value) in values.into_iter().enumerate() {
+                    fill(&mut r, i, lane, value);
+                }
+            }
+            execute(&inst(op), &mut r, !0).unwrap();
+            let low = r.v.get(usize::from(DST), 17);
+            let got = match op.entry().dst {
+                Ty::F64 => {
+                    f64::from_bits(u64::from(r.v.get(usize::from(DST) + 1, 17)) << 32 | u64::from(low))
+                }
+                _ => f64::from(f32::from_bits(low)),
+            };
+            assert_eq!(got.to_bits(), want.to_bits(), "{op:?} rounding {round}: {got:e}, not {want:e}");
+        }
     }
 }
