@@ -89,7 +89,7 @@ impl Runtime {
 
     /// Bitcode of a program's source. The error is for the log.
     fn bitcode(
-        &self,
+        &mut self,
         program: &Program,
         options: &BuildOptions,
         headers: &[(String, Vec<u8>)],
@@ -97,6 +97,9 @@ impl Runtime {
         let name = format!("program-{}.cl", program.number);
         let text = program.source.as_deref().unwrap_or_default();
         let source = OnlineSource { name: &name, text, headers };
+        if self.host.options.page {
+            self.host.sources.insert(name.clone(), String::from_utf8_lossy(text).into_owned());
+        }
         Compiler::find()?.bitcode(source, &self.compile_options(options))
     }
 

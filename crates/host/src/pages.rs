@@ -59,7 +59,10 @@ impl Session {
     /// Tells the command about all kernels.
     pub fn tell_parts(&mut self) {
         let process = self.process;
-        for (kernel, part) in std::mem::take(&mut self.parts) {
+        for (kernel, mut part) in std::mem::take(&mut self.parts) {
+            let used = |(name, _): &(&String, &String)| part.stats.pcs.iter().any(|p| p.file == **name);
+            let sources = self.sources.iter().filter(used);
+            part.sources = sources.map(|(name, text)| (name.clone(), text.clone())).collect();
             self.record(&Record::Part { process, kernel, part: Box::new(part) });
         }
     }

@@ -29,6 +29,8 @@ pub struct Session {
     pub(crate) capturing: usize,
     /// What a page says about kernels, by name.
     pub(crate) parts: BTreeMap<String, Part>,
+    /// Sources that are in no file, by the names that code objects have: for pages.
+    pub sources: BTreeMap<String, String>,
     /// The process that announced itself to the command, and its number in the run.
     pid: u32,
     pub(crate) process: u32,
@@ -48,6 +50,7 @@ impl Session {
             recordings: Vec::new(),
             capturing: 0,
             parts: BTreeMap::new(),
+            sources: BTreeMap::new(),
             pid: std::process::id(),
             process: 1,
             records: None,

@@ -31,7 +31,10 @@ fn page(run: &Run, told: &Told) -> Page {
     let left_out = kernels.len() - shown;
     let folder = Path::new(&program).parent().unwrap_or(Path::new("")).to_owned();
     let with_sources = |(_, mut part): (String, Part)| {
-        part.sources = pages::find_sources(&part.stats, None, &[&folder, Path::new("")]);
+        // Some are in no file: the program brought them along.
+        let mut found = pages::find_sources(&part.stats, None, &[&folder, Path::new("")]);
+        found.retain(|(name, _)| part.sources.iter().all(|s| s.0 != *name));
+        part.sources.extend(found);
         part.what = format!("{} {} {}", part.launches, plural(part.launches), part.what);
         part
     };
