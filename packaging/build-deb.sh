@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(realpath -m "${1:-out}")
 mkdir -p "$out"
-cargo build --locked --release -p wavebound-hip -p wavebound-cli
+cargo build --locked --release -p wavebound-hip -p wavebound-cl -p wavebound-cli
 # Manual pages and completions, where cargo-deb looks for what was built.
 built=$(realpath -m "${CARGO_TARGET_DIR:-target}/release")
 "$built/wavebound" man -o "$built/man" > /dev/null

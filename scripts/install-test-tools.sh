@@ -12,6 +12,9 @@ command -v llvm-mc-19 > /dev/null || need+=(llvm-19)
 ls /etc/OpenCL/vendors/pocl.icd > /dev/null 2>&1 || need+=(pocl-opencl-icd)
 ls /usr/lib/*/libOpenCL.so.1 > /dev/null 2>&1 || need+=(ocl-icd-libopencl1)
 [ -f /usr/include/CL/cl.h ] || need+=(opencl-c-headers)
+# The OpenCL samples link the loader; clinfo asks for everything that a device can tell.
+ls /usr/lib/*/libOpenCL.so > /dev/null 2>&1 || need+=(ocl-icd-opencl-dev)
+command -v clinfo > /dev/null || need+=(clinfo)
 command -v clang-15 > /dev/null || need+=(clang-15)
 command -v cc > /dev/null || need+=(gcc libc6-dev)
 # hipcc builds the HIP samples; it brings the stock libamdhip64, whose names ours are compared with.

@@ -6,8 +6,9 @@ mod report;
 use clap::{CommandFactory, Parser, Subcommand};
 use commands::interrupt::Interrupted;
 use commands::{
-    asm, bench, campaign, cfg, check_bound, compare, compile, demo, export, facts, hip, info, kernels, lost,
-    manual, picture, predict, reproduce, run, split, sweep, synthetic, tell, view, wcet, workloads, worst,
+    asm, bench, campaign, cfg, check_bound, cl, compare, compile, demo, export, facts, hip, info, kernels,
+    lost, manual, picture, predict, reproduce, run, split, sweep, synthetic, tell, view, wcet, workloads,
+    worst,
 };
 use std::process::ExitCode;
 
@@ -92,6 +93,11 @@ enum Command {
         wavebound hip --machine pws -- ./program arguments\n  \
         wavebound hip --html launches.html -- ./program arguments")]
     Hip(hip::HipArgs),
+    /// Run an unmodified OpenCL program, with its kernels on the simulated GPU
+    #[command(after_help = "Examples:\n  \
+        wavebound cl --machine pws -- ./program arguments\n  \
+        wavebound cl --capture step:3 -- ./program arguments")]
+    Cl(cl::ClArgs),
     /// Show the control-flow graph of a kernel: blocks, loops, divergent regions
     #[command(after_help = "Example:\n  wavebound cfg kernel.co --kernel saxpy -o saxpy.svg")]
     Cfg(cfg::CfgArgs),
@@ -182,7 +188,8 @@ fn main() -> ExitCode {
         Command::Worst(args) => worst::main(args),
         Command::CheckBound(args) => check_bound::main(args),
         Command::Campaign(args) => campaign::main(args),
-        Command::Hip(args) => hip::main(args),
+        Command::Hip(args) => hip::main(&args),
+        Command::Cl(args) => cl::main(&args),
         Command::Cfg(args) => cfg::main(args),
         Command::Facts(args) => facts::main(args),
         Command::Machines(args) => info::machines(args),

@@ -9,11 +9,23 @@ pub struct Dispatch {
     pub args: Vec<Arg>,
     /// Local memory beyond what kernel and arguments ask for (HIP's third launch parameter).
     pub dynamic_lds: u32,
+    pub opencl: OpenCl,
+}
+
+/// What only OpenCL's launches say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenCl {
+    /// What is added to every work-item's global number.
+    pub offset: [u64; 3],
+    /// Dimensions of the range, 1 to 3; 0: those in which the grid has more than one work-item.
+    pub dimensions: u32,
 }
 
 impl Dispatch {
     pub fn dimensions(&self) -> u32 {
-        if self.grid[2] > 1 {
+        if self.opencl.dimensions > 0 {
+            self.opencl.dimensions
+        } else if self.grid[2] > 1 {
             3
         } else if self.grid[1] > 1 {
             2

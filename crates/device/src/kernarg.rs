@@ -22,12 +22,19 @@ pub struct Pointers {
     pub local: u32,
 }
 
+/// Where kernels reach the host; 0: they do not.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Host {
+    pub hostcall: u64,
+    pub printf: u64,
+}
+
 /// The argument segment and the local memory the arguments ask for beyond the kernel's own.
 pub fn build(
     kernel: &Kernel,
     dispatch: &Dispatch,
     pointers: Pointers,
-    hostcall: u64,
+    host: Host,
 ) -> Result<(Vec<u8>, u32), DeviceError> {
     let untold =
         if kernel.args.is_empty() { pack(kernel, &dispatch.args, pointers.bytes)? } else { Vec::new() };
@@ -78,7 +85,7 @@ pub fn build(
     }
     for slot in &kernel.args {
         if let ArgKind::Hidden(name) = &slot.kind
-            && let Some(value) = hidden(name, dispatch, hostcall)
+            && let Some(value) = hidden(name, dispatch, host)
         {
             put(&mut out, slot, &value.to_le_bytes()[..(slot.size as usize).min(8)]);
         }
@@ -104,7 +111,14 @@ fn pack(kernel: &Kernel, args: &[Arg], pointer: u32) -> Result<Vec<KernelArg>, D
             let what = format!("it ends at byte {end} of an argument segment of {}", kernel.kernarg_size);
             return Err(DeviceError::Argument { kernel: kernel.name.clone(), index, name, what });
         }
-        slots.push(KernelArg { name, type_name: String::new(), offset, size, kind });
+        slots.push(KernelArg {
+            name,
+            type_name: String::new(),
+            offset,
+            size,
+            kind,
+            qualifiers: Default::default(),
+        });
     }
     Ok(slots)
 }
@@ -117,8 +131,8 @@ fn put(out: &mut Vec<u8>, slot: &KernelArg, bytes: &[u8]) {
     out[from..to].copy_from_slice(bytes);
 }
 
-/// Hidden arguments that have a value; the others (printf buffer, queues, …) stay zero.
-fn hidden(name: &str, d: &Dispatch, hostcall: u64) -> Option<u64> {
+/// Hidden arguments that have a value; the others (queues, …) stay zero.
+fn hidden(name: &str, d: &Dispatch, host: Host) -> Option<u64> {
     let axis = match name.as_bytes().last()? {
         b'x' => 0,
         b'y' => 1,
@@ -132,7 +146,11 @@ fn hidden(name: &str, d: &Dispatch, hostcall: u64) -> Option<u64> {
         "hidden_remainder_x" | "hidden_remainder_y" | "hidden_remainder_z" => {
             u64::from(d.grid[axis] % d.group[axis].max(1))
         }
-        "hidden_hostcall_buffer" => hostcall,
+        "hidden_hostcall_buffer" => host.hostcall,
+        "hidden_printf_buffer" => host.printf,
+        "hidden_global_offset_x" | "hidden_global_offset_y" | "hidden_global_offset_z" => {
+            d.opencl.offset[axis]
+        }
         "hidden_grid_dims" => u64::from(d.dimensions()),
         "hidden_private_base" => u64::from(PRIVATE_APERTURE),
         "hidden_shared_base" => u64::from(SHARED_APERTURE),

@@ -2,7 +2,7 @@
 //! packet, queue, local and private memory, and the registers every wave starts with.
 
 use crate::dispatch::Dispatch;
-use crate::kernarg::{self, Pointers};
+use crate::kernarg::{self, Host, Pointers};
 use crate::{Device, DeviceError, Module};
 use std::collections::BTreeMap;
 use wb_hw::{InstructionSet, Machine, SplitUnits};
@@ -205,7 +205,8 @@ impl Device {
         let kernel = module.kernel(&dispatch.kernel)?.clone();
         let (size, count) = self.shape(&kernel, dispatch)?;
         let pointers = Pointers { bytes: 8, local: 0 };
-        let (args, local) = kernarg::build(&kernel, dispatch, pointers, self.hostcall)?;
+        let host = Host { hostcall: self.hostcall, printf: self.printf };
+        let (args, local) = kernarg::build(&kernel, dispatch, pointers, host)?;
         let lds_bytes = kernel.lds_bytes.saturating_add(local).saturating_add(dispatch.dynamic_lds);
         let kernarg = self.reserve(args.len() as u64, reserved)?;
         self.write(kernarg, &args)?;

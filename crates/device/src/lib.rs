@@ -8,7 +8,7 @@ mod kernarg;
 mod launch;
 mod riscv;
 
-pub use dispatch::{Arg, Dispatch};
+pub use dispatch::{Arg, Dispatch, OpenCl};
 pub use error::DeviceError;
 pub use heap::Heap;
 pub use kernarg::explicit;
@@ -69,6 +69,8 @@ pub struct Device {
     heap: Heap,
     /// Address of the buffer through which kernels call the host; 0: they cannot.
     pub hostcall: u64,
+    /// Address of the buffer that kernels print into (OpenCL); 0: there is none.
+    pub printf: u64,
     /// Decoded programs of kernels that ran, by their module's base and their entry: decoding takes longer than a short launch.
     programs: BTreeMap<(u64, u64), Program<Gcn3>>,
     riscv_programs: BTreeMap<(u64, u64), Program<Riscv>>,
@@ -105,6 +107,7 @@ impl Device {
             machine,
             heap,
             hostcall: 0,
+            printf: 0,
             programs: BTreeMap::new(),
             riscv_programs: BTreeMap::new(),
         }

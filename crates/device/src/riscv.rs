@@ -2,7 +2,7 @@
 //! memory for the stacks that the kernel's calls need.
 
 use crate::dispatch::Dispatch;
-use crate::kernarg::{self, Pointers};
+use crate::kernarg::{self, Host, Pointers};
 use crate::launch::{OnDevice, Prepared};
 use crate::{Device, DeviceError, Module};
 use std::collections::BTreeMap;
@@ -37,7 +37,8 @@ impl OnDevice for Riscv {
         if private > PRIVATE_END - PRIVATE {
             return Err(wrong(format!("{private} bytes of private memory per work-item")));
         }
-        let (args, local) = kernarg::build(&kernel, dispatch, Pointers { bytes: 4, local: LOCAL }, 0)?;
+        let (args, local) =
+            kernarg::build(&kernel, dispatch, Pointers { bytes: 4, local: LOCAL }, Host::default())?;
         let lds_bytes = kernel.lds_bytes.saturating_add(local).saturating_add(dispatch.dynamic_lds);
         if lds_bytes > u32::MAX - LOCAL {
             return Err(wrong(format!(

@@ -1,8 +1,6 @@
 //! HIP's error codes with their names and texts (`hip_runtime_api.h`, hipError_t), and what ends a program
 //! instead.
 
-use miette::Report;
-
 /// A `hipError_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code(pub i32);
@@ -66,15 +64,6 @@ pub type Outcome<T = ()> = Result<T, Failure>;
 /// A failure that ends the program.
 pub fn fatal<T>(text: impl Into<String>) -> Outcome<T> {
     Err(Failure::Fatal(text.into()))
-}
-
-/// The whole report as text, for people.
-pub fn describe(report: &Report) -> String {
-    let mut text = report.chain().map(|e| e.to_string()).collect::<Vec<_>>().join(": ");
-    if let Some(help) = report.help() {
-        text += &format!("\n  help: {help}");
-    }
-    text
 }
 
 /// Code, name, text; texts are ours. Zero bytes at the end let C read them.

@@ -1,13 +1,14 @@
 //! Fuzz entry points: what comes from outside may be refused, never crash us (docs/fuzzing.md).
 
 use crate::errors::Failure;
-use crate::options::Options;
+use crate::fatbin;
 use crate::runtime::Runtime;
-use crate::{fatbin, printf, records};
 use std::sync::LazyLock;
 use wavebound::device::{Arg, Device, Dispatch, explicit};
 use wavebound::hw::Machine;
 use wavebound::objects::codeobject::{ArgKind, CodeObject};
+use wb_host::Options;
+use wb_host::{printf, short_name};
 
 static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
     let mut machine = wavebound::hw::preset("gcn3").expect("a preset");
@@ -35,11 +36,12 @@ pub fn fat_binary(data: &[u8]) {
             group: [64, 1, 1],
             args: args.collect(),
             dynamic_lds: 0,
+            opencl: Default::default(),
         };
         if let Ok(prepared) = device.prepare(&module, &dispatch) {
             device.finish(prepared);
         }
-        let _ = records::short_name(&kernel.name);
+        let _ = short_name(&kernel.name);
     }
     let variables: Vec<String> = module.object.variables.iter().map(|v| v.0.clone()).collect();
     device.unload(&module);
@@ -51,7 +53,7 @@ pub fn fat_binary(data: &[u8]) {
 /// Returns how many could be copied.
 fn copy_variables(object: Vec<u8>, names: &[String]) -> usize {
     let sets = ["cores=1", "limits.memory=1048576"].map(str::to_owned).to_vec();
-    let Ok(mut rt) = Runtime::with(Options { sets, ..Options::default() }, |_, _| {}) else { return 0 };
+    let Ok(mut rt) = Runtime::with(Options { sets, ..Options::default() }) else { return 0 };
     let mut copied = 0;
     let source = rt.register_binary("fuzz", Ok(object));
     for (number, name) in names.iter().take(16).enumerate() {
@@ -82,5 +84,5 @@ pub fn message(data: &[u8]) {
     assert!(pieces.len() <= data.len() + 1);
     let text = String::from_utf8_lossy(data);
     let _ = fatbin::readable(&text, words.first().copied().unwrap_or(0));
-    let _ = records::short_name(&text);
+    let _ = short_name(&text);
 }

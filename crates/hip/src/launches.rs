@@ -1,132 +1,31 @@
-//! Launches: checked as HIP checks them, run on the machine at once, watched as the user wants, and kept if their kernel
-//! is to be bounded.
+//! Launches: checked as HIP checks them, and run at once.
 
-use crate::counter::{Counter, Counts};
-use crate::errors::{Code, Outcome, describe, fatal};
-use crate::ffi::signals;
-use crate::pages::Watchers;
-use crate::printf;
-use crate::progress::Line;
-use crate::records::{LaunchRecord, Record};
+use crate::errors::{Code, Failure, Outcome};
 use crate::runtime::Runtime;
-use crate::state::{LaunchSpec, Recording};
-use miette::{Report, miette};
-use std::time::Instant;
-use wavebound::device::{Arg, Dispatch, Module, Prepared, explicit};
-use wavebound::files::Output as OutputFile;
+use crate::state::LaunchSpec;
+use wavebound::device::explicit;
+use wavebound::device::{Arg, Dispatch};
 use wavebound::objects::codeobject::{ArgKind, Kernel, KernelArg};
-use wavebound::report::{History, PictureOptions};
-use wavebound::sim::{Outcome as RunOutcome, RunOptions, Sofar};
-use wavebound::trace::{Observers, TraceWriter};
+use wb_host::Work;
 
 /// Bytes of local memory that are given out together.
 const LDS_GRANULE: u64 = 512;
-
-/// What a launch did; `interrupted`: up to this signal.
-struct Ran {
-    cycles: u64,
-    wave_instructions: u64,
-    lane_instructions: u64,
-    waves: u32,
-    counts: Option<Counts>,
-    interrupted: Option<i32>,
-}
-
-impl Ran {
-    fn of(outcome: &RunOutcome, counts: Option<Counts>) -> Ran {
-        Ran {
-            cycles: outcome.cycles,
-            wave_instructions: outcome.wave_instructions,
-            lane_instructions: outcome.lane_instructions,
-            waves: outcome.waves,
-            counts,
-            interrupted: None,
-        }
-    }
-
-    /// Progress is told now and then: what was counted is newer.
-    fn so_far(last: Sofar, counts: Option<Counts>, signal: i32) -> Ran {
-        Ran {
-            cycles: last.cycles,
-            wave_instructions: counts.map_or(last.instructions, |c| c.instructions),
-            lane_instructions: counts.map_or(0, |c| c.lanes),
-            waves: last.ended as u32,
-            counts,
-            interrupted: Some(signal),
-        }
-    }
-}
 
 impl Runtime {
     /// Runs a kernel to its end. What a kernel does wrong ends the program.
     pub fn launch(&mut self, spec: &LaunchSpec) -> Outcome {
         let (module, kernel) = self.kernel(&spec.function)?;
         let dispatch = self.dispatch(spec, &kernel)?;
-        let number = self.launched + 1;
-        let before = self.wants(&kernel.name).then(|| self.before());
-        let prepared = match self.device.prepare(&module, &dispatch) {
-            Ok(prepared) => prepared,
-            Err(e) => return fatal(format!("launch {number}: {}", describe(&e.into()))),
-        };
-        let keep = self.options.wcet.is_some().then(|| self.snapshot());
-        let started = Instant::now();
-        let result = self.watched(number, &prepared);
-        let seconds = started.elapsed().as_secs_f64();
-        self.print_messages();
-        match keep {
-            Some((origin, image)) => self.keep(&module, &kernel, prepared, origin, image),
-            None => self.device.finish(prepared),
-        }
-        if let Some(before) = before {
-            let cycles = result.as_ref().ok().filter(|ran| ran.interrupted.is_none()).map(|ran| ran.cycles);
-            if let Err(e) = self.capture(&before, &module, spec, &dispatch, cycles) {
-                eprintln!("wavebound: launch {number} cannot be captured: {}", describe(&e));
-            }
-        }
-        let ran = match result {
-            Ok(ran) => ran,
-            Err(report) => {
-                let note = self.memory.refusal(self.device.heap().total());
-                return fatal(format!("launch {number}: {}{note}", describe(&report)));
-            }
-        };
-        self.launched = number;
-        self.now += ran.cycles;
-        let record = LaunchRecord {
-            process: self.process,
-            number,
-            kernel: kernel.name.clone(),
-            grid: spec.grid,
-            block: spec.block,
-            cycles: ran.cycles,
-            wave_instructions: ran.wave_instructions,
-            lane_instructions: ran.lane_instructions,
-            waves: ran.waves,
-            counts: ran.counts,
-            seconds,
-            interrupted: ran.interrupted.is_some(),
-        };
-        self.record(&Record::Launch(record));
-        if let Some(signal) = ran.interrupted {
-            self.tell_parts();
-            signals::end_by(signal);
-        }
-        Ok(())
-    }
-
-    /// What the kernel printed goes where the program's own output goes.
-    fn print_messages(&mut self) {
-        let print = self.print;
-        let Some(calls) = &mut self.device.memory_mut().hostcalls else { return };
-        for message in std::mem::take(&mut calls.messages) {
-            let (to, pieces) = printf::parse(&message);
-            print(to, &pieces);
-        }
+        let note = self.memory.refusal(self.host.device.heap().total());
+        let object = self.modules.sources.get(spec.function.source).map(|s| &s.object);
+        let object = object.and_then(|o| o.as_deref().ok()).unwrap_or_default();
+        let work = Work { module: &module, object, kernel: &kernel, dispatch: &dispatch, note };
+        self.host.launch(&work).map(drop).map_err(Failure::Fatal)
     }
 
     /// Checks sizes as HIP does, and turns groups into work-items.
     fn dispatch(&self, spec: &LaunchSpec, kernel: &Kernel) -> Outcome<Dispatch> {
-        let core = &self.device.machine.core;
+        let core = &self.host.device.machine.core;
         let threads: u64 = spec.block.iter().map(|&n| u64::from(n)).product();
         if threads == 0 || threads > 1024 || spec.grid.contains(&0) {
             return Err(Code::INVALID_CONFIGURATION.into());
@@ -153,90 +52,7 @@ impl Runtime {
             group: spec.block,
             args: explicit(kernel).zip(&spec.args).map(arg).collect(),
             dynamic_lds: (granted - u64::from(kernel.lds_bytes)) as u32,
+            opencl: Default::default(),
         })
-    }
-
-    /// One run, with everybody watching who should.
-    fn watched(&mut self, number: usize, prepared: &Prepared) -> Result<Ran, Report> {
-        let options = &self.options;
-        let trace_path = options.trace_of(self.process, number);
-        let picture_path = options.picture_of(self.process, number);
-        let mut counter = (!options.no_stats).then(Counter::default);
-        let trace = trace_path.as_deref().map(OutputFile::in_place).transpose()?;
-        let mut trace = trace.map(|out| TraceWriter::with(out, options.trace_options.clone()));
-        let mut history = picture_path.is_some().then(History::new);
-        let mut page = options.page.then(Watchers::new);
-        let watch = signals::Watch::new();
-        let mut line = Line::new(options.progress, number, crate::short_name(&prepared.program.kernel));
-        let mut last = Sofar::default();
-        let mut progress = |sofar: Sofar| {
-            last = sofar;
-            line.show(sofar);
-            watch.go_on()
-        };
-        let run = RunOptions {
-            timed: !options.untimed,
-            check: options.check,
-            threads: wavebound::sim::threads(options.threads),
-            progress: Some(&mut progress),
-            ..RunOptions::default()
-        };
-        let outcome = {
-            let mut observers = Observers::new();
-            counter.iter_mut().for_each(|o| observers.push(o));
-            trace.iter_mut().for_each(|o| observers.push(o));
-            history.iter_mut().for_each(|o| observers.push(o));
-            if let Some(page) = &mut page {
-                page.join(&mut observers);
-            }
-            let silent = observers.is_empty();
-            self.device.run(prepared, run, if silent { None } else { Some(&mut observers) })
-        };
-        if let Some(trace) = trace {
-            let (_, file) = trace
-                .finish_into()
-                .map_err(|e| miette!("cannot write the trace: {}", wavebound::files::words(&e)))?;
-            file.finish()?;
-        }
-        drop(line);
-        let counts = counter.map(|c| c.counts);
-        let ran = match (outcome, watch.came()) {
-            (Ok(outcome), _) => Ran::of(&outcome, counts),
-            (Err(_), Some(signal)) => Ran::so_far(last, counts, signal),
-            (Err(e), None) => return Err(e.into()),
-        };
-        if let (Some(history), Some(path)) = (&history, &picture_path) {
-            let machine = &self.device.machine;
-            let title = format!(
-                "{} on {} ({})",
-                crate::short_name(&prepared.program.kernel),
-                machine.name,
-                machine.divergence.mechanism
-            );
-            wavebound::report::draw(history, &PictureOptions { title, ..PictureOptions::default() }, path)?;
-        }
-        if let Some(page) = page {
-            self.add_to_page(number, prepared, page);
-        }
-        Ok(ran)
-    }
-
-    /// Device memory in use, and where it starts.
-    fn snapshot(&self) -> (u64, Vec<u8>) {
-        let memory = self.device.memory();
-        let origin = memory.origin();
-        let image = memory.read(origin, self.device.used() - origin).unwrap_or_default();
-        (origin, image.to_vec())
-    }
-
-    fn keep(&mut self, module: &Module, kernel: &Kernel, prepared: Prepared, origin: u64, image: Vec<u8>) {
-        self.recordings.push(Recording {
-            kernel: kernel.name.clone(),
-            file: module.name.clone(),
-            args: kernel.args.clone(),
-            prepared: self.device.keep(prepared),
-            origin,
-            image,
-        });
     }
 }

@@ -1,9 +1,6 @@
 //! HIP's runtime on the simulated GPU: what `libwavebound_hip.so` does when an unmodified HIP program calls it
 //! (docs/hip.md). Logic is safe code; `ffi` is the thin layer that reads and writes the program's pointers.
 
-mod bounds;
-mod capture;
-mod counter;
 mod errors;
 mod fatbin;
 #[allow(unsafe_code)]
@@ -13,21 +10,16 @@ mod graph;
 mod launches;
 mod memory;
 mod modules;
-mod options;
-mod pages;
-mod printf;
-mod progress;
 mod props;
-mod records;
 mod runtime;
 mod state;
 mod streams;
 mod textures;
 
-pub use counter::Counts;
 pub use errors::{Code, Failure};
-pub use options::{Capture, ENVIRONMENT, Options, Wcet};
-pub use records::{LaunchRecord, Record, short_name};
+
+/// What `wavebound hip` tells the library: JSON of [`wb_host::Options`].
+pub const ENVIRONMENT: &str = "WAVEBOUND_HIP";
 
 /// The library a program links (`libamdhip64.so.5`): symbols with their versions that jump into ours. Empty where there is none.
 pub const SHIM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libamdhip64.so.5"));

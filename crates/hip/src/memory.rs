@@ -15,10 +15,10 @@ impl Runtime {
         if bytes == 0 {
             return Ok(0);
         }
-        match self.device.alloc(bytes) {
+        match self.host.device.alloc(bytes) {
             Ok(addr) => {
                 self.memory.kinds.insert(addr, (kind, flags));
-                let heap = self.device.heap();
+                let heap = self.host.device.heap();
                 self.memory.most = self.memory.most.max(heap.total() - heap.available());
                 Ok(addr)
             }
@@ -34,7 +34,7 @@ impl Runtime {
         if addr == 0 {
             return Ok(());
         }
-        if self.memory.kinds.remove(&addr).is_none() || !self.device.free(addr) {
+        if self.memory.kinds.remove(&addr).is_none() || !self.host.device.free(addr) {
             return Err(Code::INVALID_VALUE.into());
         }
         Ok(())
@@ -42,14 +42,14 @@ impl Runtime {
 
     /// The allocation an address lies in: first byte, bytes, kind, flags.
     pub fn allocation(&self, addr: u64) -> Option<(u64, u64, Kind, u32)> {
-        let (at, bytes) = self.device.heap().block(addr)?;
+        let (at, bytes) = self.host.device.heap().block(addr)?;
         let (kind, flags) = self.memory.kinds.get(&at).copied().unwrap_or((Kind::Device, 0));
         Some((at, bytes, kind, flags))
     }
 
     /// Whether an address is the device's own.
     pub fn in_arena(&self, addr: u64) -> bool {
-        let memory = self.device.memory();
+        let memory = self.host.device.memory();
         addr.checked_sub(memory.origin()).is_some_and(|offset| offset < memory.size())
     }
 

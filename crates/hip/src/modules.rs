@@ -1,13 +1,14 @@
 //! Device code the program brought: fat binaries of its own, registered before `main`, and modules it loads. Code goes to
 //! the device when it is first used; functions and variables are found by the addresses or names the program knows.
 
-use crate::errors::{Code, Outcome, describe, fatal};
+use crate::errors::{Code, Outcome, fatal};
 use crate::fatbin;
 use crate::runtime::Runtime;
 use crate::state::{Function, Kind, Source, Variable};
 use wavebound::device::{Module, explicit};
 use wavebound::jobs::object::ObjectFile;
 use wavebound::objects::codeobject::Kernel;
+use wb_host::describe;
 
 /// Handles are small numbers that are no addresses.
 const FIRST_FUNCTION: u64 = 0x1000;
@@ -36,7 +37,7 @@ impl Runtime {
     /// Makes a managed variable; returns its address.
     pub fn register_managed(&mut self, source: usize, name: &str, init: &[u8]) -> Outcome<u64> {
         let addr = self.malloc(init.len().max(1) as u64, Kind::Managed, 0)?;
-        self.device.write(addr, init).map_err(|_| Code::INVALID_VALUE)?;
+        self.host.device.write(addr, init).map_err(|_| Code::INVALID_VALUE)?;
         if let Some(source) = self.modules.sources.get_mut(source) {
             source.managed.push((name.to_owned(), addr));
         }
@@ -54,11 +55,11 @@ impl Runtime {
             Ok(bytes) => bytes.clone(),
             Err(why) => return fatal(format!("{name}: {why}")),
         };
-        let file = match ObjectFile::marked(&name, &bytes, &self.options.split()) {
+        let file = match ObjectFile::marked(&name, &bytes, &self.host.options.split()) {
             Ok(file) => file,
             Err(e) => return fatal(describe(&e.into())),
         };
-        let module = match self.device.place(&name, file.object, file.source) {
+        let module = match self.host.device.place(&name, file.object, file.source) {
             Ok(module) => module,
             Err(e) => return fatal(format!("{name}: {e}")),
         };
@@ -66,7 +67,7 @@ impl Runtime {
         for (variable, addr) in &source.managed {
             let place = module.object.variables.iter().find(|v| v.0 == *variable && v.2 >= 8);
             if let Some((_, at, _)) = place
-                && let Err(e) = self.device.write(module.base + at, &addr.to_le_bytes())
+                && let Err(e) = self.host.device.write(module.base + at, &addr.to_le_bytes())
             {
                 return fatal(format!("{name}: managed variable {variable}: {e}"));
             }
@@ -77,7 +78,7 @@ impl Runtime {
 
     /// Loads a module of the program's; returns its handle.
     pub fn load_module(&mut self, name: &str, bytes: &[u8]) -> Outcome<u64> {
-        let object = fatbin::code_object(bytes, fatbin::target(&self.device.machine));
+        let object = fatbin::code_object(bytes, fatbin::target(&self.host.device.machine));
         if let Err(why) = &object {
             eprintln!("wavebound: {name}: {why}");
             return Err(Code::INVALID_IMAGE.into());
@@ -90,7 +91,7 @@ impl Runtime {
     pub fn unload_module(&mut self, handle: u64) -> Outcome {
         let number = self.module_number(handle)?;
         if let Some(module) = self.modules.sources[number].module.take() {
-            self.device.unload(&module);
+            self.host.device.unload(&module);
         }
         Ok(())
     }

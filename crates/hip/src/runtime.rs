@@ -1,160 +1,41 @@
 //! The state behind all calls: one simulated device, what the program registered, made and opened. Calls of several
-//! host threads come one after the other. Each process of a run has its own; a forked child goes on with a copy.
+//! host threads come one after the other.
 
-use crate::options::Options;
-use crate::printf::{Piece, Stream};
-use crate::records::Record;
-use crate::state::{Memory, Modules, Recording, Streams, Textures};
-use miette::{IntoDiagnostic, Report};
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Seek, Write};
-use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
-use wavebound::device::Device;
-use wavebound::report::pages::run::Part;
-use wavebound::sim::HostCalls;
+use crate::ENVIRONMENT;
+use crate::state::{Memory, Modules, Streams, Textures};
+use miette::Report;
+use wb_host::{Options, Session};
 
 pub struct Runtime {
-    pub options: Options,
-    pub device: Device,
+    pub host: Session,
     pub modules: Modules,
     pub memory: Memory,
     pub streams: Streams,
     pub textures: Textures,
-    /// Simulated cycles so far.
-    pub now: u64,
-    /// Launches so far.
-    pub launched: usize,
-    /// Launches to be bounded at the end.
-    pub recordings: Vec<Recording>,
-    /// Launches of the kernel that is to be captured.
-    pub capturing: usize,
-    /// What a page says about kernels, by name.
-    pub parts: BTreeMap<String, Part>,
-    /// The process that announced itself to the command, and its number in the run.
-    pid: u32,
-    pub process: u32,
-    records: Option<File>,
-    /// Prints what kernels print.
-    pub print: Print,
 }
 
-/// Prints the pieces of a kernel's `printf` into a stream of the program.
-pub type Print = fn(Stream, &[Piece]);
-
 impl Runtime {
-    pub fn new(print: Print) -> Result<Runtime, Report> {
-        Runtime::with(Options::from_environment()?, print)
+    pub fn new() -> Result<Runtime, Report> {
+        Runtime::with(Options::from_environment(ENVIRONMENT)?)
     }
 
-    pub fn with(options: Options, print: Print) -> Result<Runtime, Report> {
-        let mut device = Device::mapped(options.affordable_machine()?);
-        listen(&mut device)?;
-        let mut runtime = Runtime {
-            options,
-            device,
+    pub fn with(options: Options) -> Result<Runtime, Report> {
+        Ok(Runtime {
+            host: Session::new("hip", options)?,
             modules: Modules::default(),
             memory: Memory::default(),
             streams: Streams::default(),
             textures: Textures::default(),
-            now: 0,
-            launched: 0,
-            recordings: Vec::new(),
-            capturing: 0,
-            parts: BTreeMap::new(),
-            pid: std::process::id(),
-            process: 1,
-            records: None,
-            print,
-        };
-        runtime.announce();
-        Ok(runtime)
-    }
-
-    /// Whether this process is the one that announced itself: a forked child is not.
-    pub fn is_at_home(&self) -> bool {
-        self.pid == std::process::id()
-    }
-
-    /// Called before all work: a forked child goes on with a copy of everything, and counts its launches apart.
-    pub fn come_home(&mut self) {
-        if !self.is_at_home() {
-            self.pid = std::process::id();
-            self.launched = 0;
-            self.recordings.clear();
-            self.parts.clear();
-            self.announce();
-        }
-    }
-
-    /// Tells the command that another process of the run has come, and finds out its number: that of its line.
-    fn announce(&mut self) {
-        let open = |path: &PathBuf| OpenOptions::new().read(true).append(true).open(path).ok();
-        self.records = self.options.records.as_ref().and_then(open);
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let (pid, token) = (self.pid, since.as_nanos() as u64);
-        let machine = &self.device.machine;
-        let start = Record::Start {
-            pid,
-            token,
-            machine: machine.name.clone(),
-            mechanism: machine.divergence.mechanism.name().to_owned(),
-            lanes: machine.core.lanes,
-            clock_mhz: machine.clock_mhz,
-            timed: !self.options.untimed,
-        };
-        self.record(&start);
-        let Some(mut file) = self.records.as_ref() else { return };
-        if file.rewind().is_err() {
-            return;
-        }
-        let starts =
-            BufReader::new(file).lines().map_while(Result::ok).filter_map(|line| match serde_json::from_str(
-                &line,
-            ) {
-                Ok(Record::Start { pid, token, .. }) => Some((pid, token)),
-                _ => None,
-            });
-        if let Some(at) = starts.into_iter().position(|s| s == (pid, token)) {
-            self.process = at as u32 + 1;
-        }
-    }
-
-    /// Tells the command, if it listens.
-    pub fn record(&mut self, record: &Record) {
-        if let Some(file) = &mut self.records
-            && let Ok(mut line) = serde_json::to_string(record)
-        {
-            line.push('\n');
-            let _ = file.write_all(line.as_bytes());
-        }
+        })
     }
 
     /// Forgets memory, streams and events of the program; its code stays on the device.
     pub fn reset(&mut self) {
         for addr in self.memory.allocations() {
-            self.device.free(addr);
+            self.host.device.free(addr);
         }
         self.memory = Memory::default();
         self.streams = Streams::default();
         self.textures = Textures::default();
     }
-
-    /// Milliseconds of simulated time between two moments.
-    pub fn milliseconds(&self, from: u64, to: u64) -> f64 {
-        (to as f64 - from as f64) / (f64::from(self.device.machine.clock_mhz.max(1)) * 1000.0)
-    }
-}
-
-/// Lets kernels call the host: a packet for every path that can run at once.
-fn listen(device: &mut Device) -> Result<(), Report> {
-    let m = &device.machine;
-    let paths = u64::from(m.cores) * u64::from(m.core.waves) * (u64::from(m.split.contexts) + 1);
-    let packets = paths.next_power_of_two();
-    let buffer = device.alloc(HostCalls::bytes(packets))?;
-    let calls = HostCalls::new(device.memory_mut(), buffer, packets).into_diagnostic()?;
-    device.memory_mut().hostcalls = Some(Box::new(calls));
-    device.hostcall = buffer;
-    Ok(())
 }

@@ -1,12 +1,8 @@
-//! What the runtime keeps, as plain data: memory, code, streams, graphs, textures, launches to be bounded. What is done with
-//! it stands in the files of these names, above the runtime.
+//! What the runtime keeps, as plain data: memory, code, streams, graphs, textures. What is done with it
+//! stands in the files of these names, above the runtime.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wavebound::device::{Module, Prepared};
-use wavebound::jobs::JobError;
-use wavebound::objects::codeobject::KernelArg;
-use wavebound::sim::{DeviceMemory, Outcome, RunOptions, Runnable};
-use wavebound::trace::Observer;
+use wavebound::device::Module;
 
 /// What an allocation is, for `hipPointerGetAttributes` and freeing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,29 +185,4 @@ pub struct Textures {
     pub objects: BTreeSet<u64>,
     /// Objects that belong to texture references of the host.
     pub bound: BTreeMap<u64, u64>,
-}
-
-/// A launch that can be run again: what was prepared, and device memory as it was before.
-pub struct Recording {
-    pub kernel: String,
-    pub file: String,
-    pub prepared: Prepared,
-    pub args: Vec<KernelArg>,
-    pub origin: u64,
-    pub image: Vec<u8>,
-}
-
-impl Recording {
-    /// Device memory as it was before the launch, with its address.
-    pub fn memory(&self) -> (u64, &[u8]) {
-        (self.origin, &self.image)
-    }
-
-    pub fn run(&self, options: RunOptions, observer: Option<&mut dyn Observer>) -> Result<Outcome, JobError> {
-        // All that the launch could touch is in the image.
-        let mut memory = DeviceMemory::placed(self.origin, self.image.len() as u64);
-        memory.write(self.origin, &self.image)?;
-        let (program, machine) = (&self.prepared.program, &self.prepared.machine);
-        Ok(program.run(machine, self.prepared.launch, memory, options, observer)?)
-    }
 }

@@ -79,7 +79,7 @@ impl Runtime {
         if let Some(nodes) = self.capturing(stream)? {
             nodes.push(Node::Record(handle));
         }
-        let (captured, now) = (self.stream(stream)?.capture, self.now);
+        let (captured, now) = (self.stream(stream)?.capture, self.host.now);
         let event = self.streams.events.get_mut(&handle).ok_or(Code::INVALID_HANDLE)?;
         event.captured = captured;
         if captured.is_none() {
@@ -104,7 +104,7 @@ impl Runtime {
             return Err(Code::INVALID_HANDLE.into());
         }
         match (start.at, stop.at) {
-            (Some(from), Some(to)) => Ok(self.milliseconds(from, to) as f32),
+            (Some(from), Some(to)) => Ok(self.host.milliseconds(from, to) as f32),
             _ => Err(Code::INVALID_HANDLE.into()),
         }
     }

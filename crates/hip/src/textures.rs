@@ -76,7 +76,7 @@ impl Runtime {
         words[3] = word3;
         let object = self.malloc(4 * OBJECT_DWORDS as u64, Kind::Device, 0)?;
         let raw: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        self.device.write(object, &raw).map_err(|_| Code::INVALID_VALUE)?;
+        self.host.device.write(object, &raw).map_err(|_| Code::INVALID_VALUE)?;
         self.textures.objects.insert(object);
         Ok(object)
     }

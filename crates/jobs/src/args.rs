@@ -320,6 +320,7 @@ mod tests {
             offset: 0,
             size,
             kind: ArgKind::Value,
+            qualifiers: Default::default(),
         };
         let fitted = |text: &str, slot: &KernelArg| match parse(text) {
             Ok(Argument::Value(value)) => fit(value, slot),

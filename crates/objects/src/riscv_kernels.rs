@@ -47,6 +47,7 @@ pub fn riscv_object(bytes: &[u8]) -> Result<CodeObject, CodeObjectError> {
                 offset: number(offset, line)?,
                 size: number(bytes, line)?,
                 kind: arg_kind(kind, line)?,
+                qualifiers: Default::default(),
             }),
             _ => return Err(CodeObjectError::Metadata(format!("`{line}` describes nothing"))),
         }
@@ -72,6 +73,7 @@ pub fn riscv_assembly(image: RiscvImage, name: &str) -> Result<CodeObject, CodeO
         lds_bytes: 0,
         scratch_bytes: ASSEMBLY_STACK,
         version: 0,
+        attributes: Default::default(),
     };
     of_image(image, vec![kernel])
 }
@@ -90,6 +92,7 @@ fn of_image(image: RiscvImage, kernels: Vec<Kernel>) -> Result<CodeObject, CodeO
         segments,
         text,
         symbols,
+        formats: Vec::new(),
         variables: Vec::new(),
         relocations: Vec::new(),
         lines,
@@ -135,6 +138,7 @@ fn kernel(
         lds_bytes: u32::try_from(local).unwrap_or(u32::MAX),
         scratch_bytes: 0,
         version: 0,
+        attributes: Default::default(),
     })
 }
 

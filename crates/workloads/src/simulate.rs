@@ -66,6 +66,7 @@ pub fn dispatch(launch: &run::Launch, buffers: &[(u64, u64)]) -> Dispatch {
         group: launch.group,
         args: launch.args.iter().map(arg).collect(),
         dynamic_lds: 0,
+        opencl: Default::default(),
     }
 }
 

@@ -31,7 +31,14 @@ fn job(case: &Case, name: &str, object: &[u8], l: &Launch) -> Job {
         In::Local(bytes) => Arg::Local(*bytes),
     };
     let args = l.args.iter().map(arg).collect();
-    let dispatch = Dispatch { kernel: l.kernel.into(), grid: l.grid, group: l.group, args, dynamic_lds: 0 };
+    let dispatch = Dispatch {
+        kernel: l.kernel.into(),
+        grid: l.grid,
+        group: l.group,
+        args,
+        dynamic_lds: 0,
+        opencl: Default::default(),
+    };
     Job::from_device(&mut device, &module, &dispatch, Vec::new()).expect("a launch")
 }
 

@@ -270,7 +270,14 @@ pub fn fixture(case: &Case, object: &[u8], l: &Launch) -> (Job, Vec<Buffer>) {
         In::Local(bytes) => Arg::Local(*bytes),
     };
     let args = l.args.iter().map(arg).collect();
-    let dispatch = Dispatch { kernel: l.kernel.into(), grid: l.grid, group: l.group, args, dynamic_lds: 0 };
+    let dispatch = Dispatch {
+        kernel: l.kernel.into(),
+        grid: l.grid,
+        group: l.group,
+        args,
+        dynamic_lds: 0,
+        opencl: Default::default(),
+    };
     (Job::from_device(&mut device, &module, &dispatch, Vec::new()).expect("a launch"), buffers)
 }
 

@@ -44,7 +44,14 @@ fn launch(device: &mut Device, module: &Module, l: &Launch, buffers: &[u64], tal
         In::Local(bytes) => Arg::Local(*bytes),
     };
     let args = l.args.iter().map(arg).collect();
-    let dispatch = Dispatch { kernel: l.kernel.into(), grid: l.grid, group: l.group, args, dynamic_lds: 0 };
+    let dispatch = Dispatch {
+        kernel: l.kernel.into(),
+        grid: l.grid,
+        group: l.group,
+        args,
+        dynamic_lds: 0,
+        opencl: Default::default(),
+    };
     let prepared = device.prepare(module, &dispatch).expect("a launch");
     let kernel = module.kernel(l.kernel).expect("kernel");
     let program = &prepared.program;

@@ -163,7 +163,14 @@ impl Case {
         let buffer = device.alloc(bytes.len() as u64).expect("memory");
         device.write(buffer, &bytes).expect("memory");
         let (grid, args) = ([64, 1, 1], vec![Arg::Buffer(buffer)]);
-        let dispatch = Dispatch { kernel: String::new(), grid, group: grid, args, dynamic_lds: 0 };
+        let dispatch = Dispatch {
+            kernel: String::new(),
+            grid,
+            group: grid,
+            args,
+            dynamic_lds: 0,
+            opencl: Default::default(),
+        };
         Job::from_device(&mut device, &module, &dispatch, Vec::new()).expect("a job")
     }
 

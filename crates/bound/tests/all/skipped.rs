@@ -66,6 +66,7 @@ impl Case {
             group: [threads, 1, 1],
             args: vec![Arg::Buffer(buffer)],
             dynamic_lds: 0,
+            opencl: Default::default(),
         };
         Job::from_device(&mut device, &module, &dispatch, Vec::new()).expect("a job")
     }

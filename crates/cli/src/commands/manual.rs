@@ -4,8 +4,8 @@
 use super::json::Printed;
 use super::{CommandResult, print, print_line};
 use super::{
-    campaign, check_bound, compare, facts, hip, info, kernels, launches, place, run, split, sweep, synthetic,
-    wcet, workloads, worst,
+    campaign, check_bound, compare, facts, host, info, kernels, launches, place, run, split, sweep,
+    synthetic, wcet, workloads, worst,
 };
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -101,7 +101,7 @@ const OUTPUTS: [Output; 31] = [
     of::<check_bound::CheckBoundJson<'_>>(),
     of::<compare::show::CompareJson<'_>>(),
     of::<facts::FactsJson>(),
-    of::<hip::report::HipJson<'_>>(),
+    of::<host::report::ProgramJson<'_>>(),
     of::<kernels::KernelsJson>(),
     of::<Vec<wavebound::Machine>>(),
     of::<Vec<info::PolicyJson>>(),

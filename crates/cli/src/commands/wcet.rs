@@ -115,14 +115,14 @@ fn unmeasured(text: &str) -> Result<Unmeasured, String> {
 }
 
 impl AnalysisArgs {
-    /// The same for the library of `wavebound hip`.
-    pub fn for_hip(&self) -> miette::Result<wb_hip::Wcet> {
+    /// The same for the libraries of `wavebound hip` and `wavebound cl`.
+    pub fn for_library(&self) -> miette::Result<wb_host::Wcet> {
         let unmeasured = match self.unmeasured {
             Unmeasured::Error => "error".to_owned(),
             Unmeasured::Exclude => "exclude".to_owned(),
             Unmeasured::Cost(cycles) => cycles.to_string(),
         };
-        Ok(wb_hip::Wcet {
+        Ok(wb_host::Wcet {
             facts: read_all(&self.facts)?,
             facts_from_trace: self.facts_from_trace,
             unmeasured,

@@ -14,6 +14,7 @@ mod hip;
 mod inputs;
 mod mutation;
 mod mutations;
+mod opencl;
 mod pages;
 mod split;
 mod sweep;

@@ -51,14 +51,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sweep", &["bound", "files", "hw", "isa", "jobs", "report", "sim", "trace", "wcet", "workloads"]),
     ("export", &["files", "trace"]),
     ("wavebound", &PRODUCT),
-    // On top of the façade: what the command and the HIP library use of the product, every user can.
-    ("hip", &["wavebound"]),
+    // On top of the façade: what the command and the libraries for programs use of the product, every user can.
+    ("host", &["wavebound"]),
+    ("hip", &["host", "wavebound"]),
     ("hip-library", &["hip"]),
+    ("cl", &["host", "wavebound"]),
+    ("cl-library", &["cl"]),
     ("testgen", &PRODUCT),
     ("lab", &LABORATORY),
     ("filetests", &["hw", "isa", "jobs", "objects", "sim", "trace"]),
     ("view", &["files", "report", "trace"]),
-    ("cli", &["hip", "lab", "wavebound"]),
+    ("cli", &["cl", "hip", "host", "lab", "wavebound"]),
 ];
 
 /// What a user's run needs.
@@ -195,11 +198,11 @@ const OWN_FILES: &[(&str, &str)] = &[
     ("crates/lab/src/reproduce/runner.rs", "current_exe()"),
     ("crates/lab/src/reproduce/suite/mod.rs", "OpenOptions"),
     // Folders made for one run.
-    ("crates/hip/src/runtime.rs", "OpenOptions::new().read(true).append(true)"),
+    ("crates/host/src/session.rs", "OpenOptions::new().read(true).append(true)"),
     ("crates/testgen/src/random/loops/campaign.rs", "&source"),
-    ("crates/cli/src/commands/hip/folder.rs", "std::fs::write(&path, bytes)"),
-    ("crates/cli/src/commands/hip/folder.rs", "/dev/urandom"),
-    ("crates/cli/src/commands/hip/mod.rs", "folder.records()"),
+    ("crates/cli/src/commands/host/folder.rs", "std::fs::write(&path, bytes)"),
+    ("crates/cli/src/commands/host/folder.rs", "/dev/urandom"),
+    ("crates/cli/src/commands/host/mod.rs", "folder.records()"),
 ];
 
 /// Lines of a source that open files by themselves, without its tests.

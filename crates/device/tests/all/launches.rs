@@ -20,6 +20,7 @@ fn wrong_launches_are_explained() {
             group: [group, 1, 1],
             args,
             dynamic_lds: 0,
+            opencl: Default::default(),
         };
         device.launch(&module, &dispatch, RunOptions::default(), None).expect_err("must fail").to_string()
     };

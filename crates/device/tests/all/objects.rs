@@ -46,6 +46,7 @@ fn hip_kernels_run_from_objects_and_bundles() {
             group: [96, 1, 1],
             args: vec![Arg::Buffer(from), Arg::Buffer(to)],
             dynamic_lds: 96 * 4,
+            opencl: Default::default(),
         };
         device.launch(&module, &dispatch, RunOptions::default(), None).expect(file);
         let want: Vec<u8> =

@@ -89,7 +89,7 @@ pub unsafe extern "C" fn wavebound_hipGetDeviceProperties(to: *mut Properties, d
     call(|rt| {
         only(device)?;
         // SAFETY: room for the result.
-        unsafe { put(to, props::properties(&rt.device.machine, rt.device.heap().total())) }
+        unsafe { put(to, props::properties(&rt.host.device.machine, rt.host.device.heap().total())) }
     })
 }
 
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn wavebound_hipDeviceGetAttribute(
 ) -> c_int {
     call(|rt| {
         only(device)?;
-        let value = props::attribute(&rt.device.machine, rt.device.heap().total(), attribute);
+        let value = props::attribute(&rt.host.device.machine, rt.host.device.heap().total(), attribute);
         // SAFETY: room for the result.
         unsafe { put(to, value.ok_or(Code::INVALID_VALUE)?) }
     })
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn wavebound_hipDeviceTotalMem(to: *mut usize, device: c_i
     call(|rt| {
         only(device)?;
         // SAFETY: room for the result.
-        unsafe { put(to, rt.device.heap().total() as usize) }
+        unsafe { put(to, rt.host.device.heap().total() as usize) }
     })
 }
 
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn wavebound_hipDeviceGetName(to: *mut c_char, len: c_int,
     call(|rt| {
         only(device)?;
         // SAFETY: room for `len` bytes.
-        unsafe { put_text(to, len, &props::name(&rt.device.machine)) }
+        unsafe { put_text(to, len, &props::name(&rt.host.device.machine)) }
     })
 }
 
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn wavebound_hipDeviceComputeCapability(
 ) -> c_int {
     call(|rt| {
         only(device)?;
-        let version = crate::props::version(crate::fatbin::target(&rt.device.machine));
+        let version = crate::props::version(crate::fatbin::target(&rt.host.device.machine));
         // SAFETY: room for both results.
         unsafe {
             put(major, version / 100)?;
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn wavebound_hipDeviceGetLimit(to: *mut usize, limit: c_in
     const MALLOC_HEAP: c_int = 2;
     call(|rt| match limit {
         // SAFETY: room for the result.
-        MALLOC_HEAP => unsafe { put(to, rt.device.heap().total() as usize) },
+        MALLOC_HEAP => unsafe { put(to, rt.host.device.heap().total() as usize) },
         _ => Err(Code::UNSUPPORTED_LIMIT.into()),
     })
 }

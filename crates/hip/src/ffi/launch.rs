@@ -158,7 +158,7 @@ pub unsafe extern "C" fn wavebound_hipLaunchCooperativeKernel(
     call(|rt| {
         let function = rt.function(address(stub))?;
         let (_, kernel) = rt.kernel(&function)?;
-        let machine = &rt.device.machine;
+        let machine = &rt.host.device.machine;
         let threads = block.x.saturating_mul(block.y).saturating_mul(block.z);
         let fit = crate::props::groups_per_core(machine, &kernel, threads, shared.into());
         let groups = u64::from(grid.x) * u64::from(grid.y) * u64::from(grid.z);

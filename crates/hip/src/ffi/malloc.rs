@@ -176,7 +176,7 @@ pub unsafe extern "C" fn wavebound_hipMalloc3D(to: *mut Pitched, extent: Extent)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wavebound_hipMemGetInfo(free: *mut usize, total: *mut usize) -> c_int {
     call(|rt| {
-        let heap = rt.device.heap();
+        let heap = rt.host.device.heap();
         // SAFETY: the program passes room for both.
         unsafe {
             put(free, heap.available() as usize)?;

@@ -130,7 +130,8 @@ pub unsafe extern "C" fn wavebound_hipFuncGetAttributes(
             cache_mode: 0,
             const_bytes: 0,
             local_bytes: kernel.scratch_bytes as usize,
-            max_dynamic_shared: rt.device.machine.core.lds_bytes.saturating_sub(kernel.lds_bytes) as c_int,
+            max_dynamic_shared: rt.host.device.machine.core.lds_bytes.saturating_sub(kernel.lds_bytes)
+                as c_int,
             max_threads: props::MAX_BLOCK,
             registers: kernel.descriptor.vgprs() as c_int,
             carveout: 0,
@@ -151,7 +152,7 @@ pub unsafe extern "C" fn wavebound_hipFuncGetAttribute(
     call(|rt| {
         let function = rt.function(address(function))?;
         let (_, kernel) = rt.kernel(&function)?;
-        let dynamic = rt.device.machine.core.lds_bytes.saturating_sub(kernel.lds_bytes);
+        let dynamic = rt.host.device.machine.core.lds_bytes.saturating_sub(kernel.lds_bytes);
         // HIP_FUNC_ATTRIBUTE_…, one after the other.
         let value = match attribute {
             0 => props::MAX_BLOCK,
@@ -197,7 +198,7 @@ fn resident(rt: &mut Runtime, function: *const c_void, threads: c_int, shared: u
     let function = rt.function(address(function))?;
     let (_, kernel) = rt.kernel(&function)?;
     let threads = u32::try_from(threads).ok().filter(|&n| n > 0).ok_or(Code::INVALID_VALUE)?;
-    Ok(props::groups_per_core(&rt.device.machine, &kernel, threads, shared as u64) as c_int)
+    Ok(props::groups_per_core(&rt.host.device.machine, &kernel, threads, shared as u64) as c_int)
 }
 
 #[unsafe(no_mangle)]
@@ -259,7 +260,7 @@ unsafe fn best(
     let function = rt.function(address(function))?;
     let (_, kernel) = rt.kernel(&function)?;
     let limit = u32::try_from(limit).map_err(|_| Code::INVALID_VALUE)?;
-    let (groups, threads) = props::best_group(&rt.device.machine, &kernel, shared as u64, limit);
+    let (groups, threads) = props::best_group(&rt.host.device.machine, &kernel, shared as u64, limit);
     // SAFETY: passed on.
     unsafe {
         put(grid, groups as c_int)?;

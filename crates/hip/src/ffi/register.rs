@@ -57,7 +57,7 @@ pub unsafe extern "C" fn wavebound___hipRegisterFatBinary(wrapper: *const c_void
             ))
         } else {
             // SAFETY: the wrapper points to the bundle the compiler embedded.
-            unsafe { device_code(wrapper.binary, fatbin::target(&rt.device.machine)) }
+            unsafe { device_code(wrapper.binary, fatbin::target(&rt.host.device.machine)) }
         };
         handle = rt.register_binary(&program(), object) as u64 + 1;
         Ok(())

@@ -125,7 +125,7 @@ unsafe fn bind(
         std::slice::from_raw_parts(reference.cast::<u8>(), std::mem::size_of::<Reference>())
     };
     let raw = &raw[..raw.len().min(size as usize)];
-    rt.device.write(variable, raw).map_err(|_| Code::INVALID_VALUE)?;
+    rt.host.device.write(variable, raw).map_err(|_| Code::INVALID_VALUE)?;
     Ok(())
 }
 

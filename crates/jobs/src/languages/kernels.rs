@@ -52,6 +52,7 @@ pub(super) fn prepare<I: OnDevice>(
         group: spec.group3.map(|n| n.max(1)),
         args,
         dynamic_lds: spec.dynamic_lds,
+        opencl: Default::default(),
     };
     Ok(Prepared { positions, ..from_device(&mut device, &module, &dispatch, buffers)? })
 }

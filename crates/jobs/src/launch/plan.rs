@@ -6,7 +6,7 @@ use super::schema::{LaunchFile, LaunchTable, Size};
 use crate::args::{self, Argument};
 use std::ops::Range;
 use toml::Spanned;
-use wb_device::{Arg, explicit};
+use wb_device::{Arg, OpenCl, explicit};
 use wb_isa::SourceFile;
 use wb_isa::diag::nearest;
 use wb_objects::codeobject::{CodeObject, KernelArg};
@@ -26,6 +26,7 @@ pub struct PlannedLaunch {
     pub group: [u32; 3],
     pub args: Vec<PlannedArgument>,
     pub dynamic_lds: u32,
+    pub opencl: OpenCl,
     pub span: Range<usize>,
 }
 
@@ -222,6 +223,7 @@ impl Planner<'_> {
             group: size(&t.group, "group")?,
             args,
             dynamic_lds: t.dynamic_lds,
+            opencl: OpenCl { offset: t.offset, dimensions: t.dimensions.min(3) },
             span: name_span,
         })
     }

@@ -60,6 +60,8 @@ pub struct MemoryTable {
     pub program_data: Option<Spanned<String>>,
     /// The buffer through which kernels call the host.
     pub hostcall: Option<Spanned<String>>,
+    /// The buffer that kernels print into.
+    pub printf: Option<Spanned<String>>,
 }
 
 /// `[buffers.NAME]`.
@@ -89,6 +91,12 @@ pub struct LaunchTable {
     pub args: Vec<Spanned<String>>,
     #[serde(default)]
     pub dynamic_lds: u32,
+    /// What is added to every work-item's global number (OpenCL).
+    #[serde(default)]
+    pub offset: [u64; 3],
+    /// Dimensions of the range (OpenCL); 0: those in which the grid has more than one work-item.
+    #[serde(default)]
+    pub dimensions: u32,
     /// How often.
     pub repeat: Option<Spanned<u64>>,
     /// Again while this number in a buffer, cleared before each round, is not zero: `NAME` or `NAME[INDEX]`.

@@ -138,6 +138,9 @@ impl Session {
         if let Some(hostcall) = &memory.hostcall {
             self.stage.device.hostcall = number_at(&self.text, hostcall)?;
         }
+        if let Some(printf) = &memory.printf {
+            self.stage.device.printf = number_at(&self.text, printf)?;
+        }
         let Some(data) = &memory.program_data else { return Ok(()) };
         let source = Source { from: Some(data), values: None, span: data.span() };
         let array = self.read(&source, Some(Element::Unsigned(1)), None, "program_data")?;
@@ -236,6 +239,7 @@ impl Session {
             group: kernel.group,
             args: args.collect(),
             dynamic_lds: kernel.dynamic_lds,
+            opencl: kernel.opencl,
         };
         Step { number: self.launched, dispatch, span: kernel.span.clone() }
     }

@@ -59,7 +59,8 @@ const DRIVERS: [&str; 2] = ["clang-19", "clang"];
 const BITCODE: [&str; 3] =
     ["/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", "/usr/lib/amdgcn/bitcode", "/opt/rocm/amdgcn/bitcode"];
 /// Exec branches around every divergent side, no branches duplicated into their predecessors.
-const CANONICAL: [&str; 4] = ["-mllvm", "-tail-dup-placement=0", "-mllvm", "-amdgpu-skip-threshold=1"];
+pub(super) const CANONICAL: [&str; 4] =
+    ["-mllvm", "-tail-dup-placement=0", "-mllvm", "-amdgpu-skip-threshold=1"];
 
 /// A clang that can make code objects, with its device library.
 #[derive(Clone, Debug)]
@@ -102,6 +103,15 @@ impl Compiler {
                 ))
             }
         }
+    }
+
+    pub(super) fn driver(&self) -> &Path {
+        &self.driver
+    }
+
+    /// Where the compiler finds the device library.
+    pub(super) fn library(&self) -> [String; 2] {
+        ["--rocm-path=/usr".to_owned(), format!("--rocm-device-lib-path={}", self.bitcode.display())]
     }
 
     /// The command line, program first.
@@ -148,8 +158,8 @@ impl Compiler {
                 ));
             }
         }
-        let bitcode = format!("--rocm-device-lib-path={}", self.bitcode.display());
-        add(&["--rocm-path=/usr", &bitcode, "-gline-tables-only"]);
+        let [root, bitcode] = self.library();
+        add(&[&root, &bitcode, "-gline-tables-only"]);
         add(&[&format!("-mcode-object-version={}", options.version), &format!("-O{}", options.level)]);
         if !options.default_flow {
             add(&CANONICAL);

@@ -3,12 +3,14 @@
 
 mod compile;
 mod listing;
+mod online;
 mod riscv;
 mod split;
 
 pub use crate::language::ListingOptions;
 pub use compile::{CompileOptions, Compiler, RISCV};
 pub use listing::listing;
+pub use online::{Built, Linked, OnlineSource};
 pub use riscv::commands as riscv_commands;
 pub use split::{SplitSpec, code, mark, mark_report};
 

@@ -63,8 +63,14 @@ impl Host {
         args: Vec<Arg>,
     ) -> Result<Work, Report> {
         let size = |[x, y]: [u32; 2]| [x, y, 1];
-        let dispatch =
-            Dispatch { kernel: kernel.into(), grid: size(grid), group: size(group), args, dynamic_lds: 0 };
+        let dispatch = Dispatch {
+            kernel: kernel.into(),
+            grid: size(grid),
+            group: size(group),
+            args,
+            dynamic_lds: 0,
+            opencl: Default::default(),
+        };
         let options = RunOptions { timed: self.timed, ..RunOptions::default() };
         Ok(Work::of(&self.device.launch(&self.module, &dispatch, options, None)?))
     }

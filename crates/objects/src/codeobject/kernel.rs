@@ -16,6 +16,21 @@ pub struct Kernel {
     pub scratch_bytes: u32,
     /// Code object version 2 to 5.
     pub version: u8,
+    pub attributes: Attributes,
+}
+
+/// What the source says about a kernel, for hosts that ask (OpenCL).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// The only size of a group that is allowed, and the one to expect.
+    pub required_group: Option<[u32; 3]>,
+    pub group_hint: Option<[u32; 3]>,
+    /// A type, for `vec_type_hint`.
+    pub vector_hint: String,
+    /// Most work-items of a group; 0: not said.
+    pub largest_group: u32,
+    /// Version of its language; empty: not said.
+    pub language: Vec<u32>,
 }
 
 /// Bytes in front of code whose arguments stand in registers: what machines that cannot do that would run.
@@ -53,4 +68,17 @@ pub struct KernelArg {
     pub offset: u32,
     pub size: u32,
     pub kind: ArgKind,
+    pub qualifiers: Qualifiers,
+}
+
+/// How the source qualifies an argument, for hosts that ask (OpenCL).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Qualifiers {
+    /// `global`, `constant`, `local`; empty for values.
+    pub address_space: String,
+    /// Of images: `read_only`, …
+    pub access: String,
+    pub is_const: bool,
+    pub is_restrict: bool,
+    pub is_volatile: bool,
 }

@@ -2,7 +2,7 @@
 
 use super::descriptor;
 use super::error::CodeObjectError;
-use super::kernel::{ArgKind, Kernel, KernelArg};
+use super::kernel::{ArgKind, Attributes, Kernel, KernelArg, Qualifiers};
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
 use object::{Endianness, elf};
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,8 @@ pub(super) struct Root {
     pub target: String,
     #[serde(rename = "amdhsa.version", default)]
     pub version: Vec<u32>,
+    #[serde(rename = "amdhsa.printf", default, skip_serializing_if = "Vec::is_empty")]
+    pub printf: Vec<String>,
 }
 
 #[derive(Deserialize, Serialize, schemars::JsonSchema)]
@@ -43,6 +45,14 @@ pub(super) struct KernelMeta {
     vgprs: u32,
     #[serde(rename = ".sgpr_count", default)]
     sgprs: u32,
+    #[serde(rename = ".reqd_workgroup_size", default, skip_serializing_if = "Option::is_none")]
+    required_group: Option<[u32; 3]>,
+    #[serde(rename = ".workgroup_size_hint", default, skip_serializing_if = "Option::is_none")]
+    group_hint: Option<[u32; 3]>,
+    #[serde(rename = ".vec_type_hint", default, skip_serializing_if = "String::is_empty")]
+    vector_hint: String,
+    #[serde(rename = ".language_version", default, skip_serializing_if = "Vec::is_empty")]
+    language: Vec<u32>,
 }
 
 impl From<&KernelHeader> for KernelMeta {
@@ -59,6 +69,10 @@ impl From<&KernelHeader> for KernelMeta {
             max_group: 1024,
             vgprs: k.next_free_vgpr,
             sgprs: k.sgprs(),
+            required_group: None,
+            group_hint: None,
+            vector_hint: String::new(),
+            language: Vec::new(),
         }
     }
 }
@@ -75,6 +89,16 @@ struct ArgMeta {
     size: u32,
     #[serde(rename = ".value_kind")]
     kind: String,
+    #[serde(rename = ".address_space", default, skip_serializing_if = "String::is_empty")]
+    address_space: String,
+    #[serde(rename = ".access", default, skip_serializing_if = "String::is_empty")]
+    access: String,
+    #[serde(rename = ".is_const", default, skip_serializing_if = "std::ops::Not::not")]
+    is_const: bool,
+    #[serde(rename = ".is_restrict", default, skip_serializing_if = "std::ops::Not::not")]
+    is_restrict: bool,
+    #[serde(rename = ".is_volatile", default, skip_serializing_if = "std::ops::Not::not")]
+    is_volatile: bool,
 }
 
 impl From<&ArgHeader> for ArgMeta {
@@ -85,7 +109,18 @@ impl From<&ArgHeader> for ArgMeta {
             ArgType::Value(name) => ("by_value", name),
         };
         let (name, size) = (a.name.clone(), a.ty.bytes());
-        ArgMeta { name, type_name: type_name.into(), offset: a.offset, size, kind: kind.into() }
+        ArgMeta {
+            name,
+            type_name: type_name.into(),
+            offset: a.offset,
+            size,
+            kind: kind.into(),
+            address_space: String::new(),
+            access: String::new(),
+            is_const: false,
+            is_restrict: false,
+            is_volatile: false,
+        }
     }
 }
 
@@ -98,23 +133,32 @@ impl From<ArgMeta> for KernelArg {
             hidden if hidden.starts_with("hidden_") => ArgKind::Hidden(hidden.to_owned()),
             other => ArgKind::Other(other.to_owned()),
         };
-        KernelArg { name: a.name, type_name: a.type_name, offset: a.offset, size: a.size, kind }
+        let qualifiers = Qualifiers {
+            address_space: a.address_space,
+            access: a.access,
+            is_const: a.is_const,
+            is_restrict: a.is_restrict,
+            is_volatile: a.is_volatile,
+        };
+        KernelArg { name: a.name, type_name: a.type_name, offset: a.offset, size: a.size, kind, qualifiers }
     }
 }
 
 pub(super) const NT_AMDGPU_METADATA: u32 = 32;
 
+/// The kernels, and the formats they print with.
 pub fn kernels(
     elf: &ElfFile64<Endianness>,
     segments: &[Segment],
     symbols: &[(String, u64)],
     version: u8,
     gcn: Gcn,
-) -> Result<Vec<Kernel>, CodeObjectError> {
+) -> Result<(Vec<Kernel>, Vec<String>), CodeObjectError> {
     let note = note(elf, b"AMDGPU", NT_AMDGPU_METADATA)?
         .ok_or_else(|| CodeObjectError::Metadata("there is none".into()))?;
     let root: Root = rmp_serde::from_slice(note).map_err(|e| CodeObjectError::Metadata(e.to_string()))?;
-    root.kernels.into_iter().map(|meta| kernel(meta, segments, symbols, version, gcn)).collect()
+    let kernels = root.kernels.into_iter().map(|meta| kernel(meta, segments, symbols, version, gcn));
+    Ok((kernels.collect::<Result<_, _>>()?, root.printf))
 }
 
 fn kernel(
@@ -138,6 +182,13 @@ fn kernel(
         version,
         name: meta.name,
         args: meta.args.into_iter().map(KernelArg::from).collect(),
+        attributes: Attributes {
+            required_group: meta.required_group,
+            group_hint: meta.group_hint,
+            vector_hint: meta.vector_hint,
+            largest_group: meta.max_group,
+            language: meta.language,
+        },
     })
 }
 

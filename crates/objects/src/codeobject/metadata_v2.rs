@@ -72,6 +72,7 @@ pub fn kernels(elf: &ElfFile64<Endianness>, segments: &[Segment]) -> Result<Vec<
             lds_bytes: u32_at(header, 64),
             scratch_bytes: u32_at(header, 60),
             version: 2,
+            attributes: Default::default(),
         });
     }
     Ok(kernels)
@@ -101,7 +102,14 @@ fn layout(kernel: KernelMeta) -> Result<Vec<KernelArg>, CodeObjectError> {
         })?;
         end = next;
         let ArgMeta { name, type_name, size, value_kind, .. } = arg;
-        args.push(KernelArg { name, type_name, offset, size, kind: kind(&value_kind) });
+        args.push(KernelArg {
+            name,
+            type_name,
+            offset,
+            size,
+            kind: kind(&value_kind),
+            qualifiers: Default::default(),
+        });
     }
     Ok(args)
 }

@@ -18,7 +18,7 @@ pub use bundle::{unwrap as unbundle, unwrap_for as unbundle_for};
 pub use descriptor::Descriptor;
 pub use error::CodeObjectError;
 pub use fat::{device_code, is_compressed};
-pub use kernel::{ArgKind, Kernel, KernelArg};
+pub use kernel::{ArgKind, Attributes, Kernel, KernelArg, Qualifiers};
 pub use write::from_assembly;
 
 use image::at;
@@ -45,6 +45,8 @@ pub struct CodeObject {
     pub segments: Vec<Segment>,
     pub text: Range<u64>,
     pub symbols: Vec<(String, u64)>,
+    /// Formats that kernels print with, as the compiler lists them (OpenCL): `ID:ARGUMENTS:SIZE:…:FORMAT`.
+    pub formats: Vec<String>,
     /// Variables of the program: name, address, bytes.
     pub variables: Vec<(String, u64, u64)>,
     /// Pointers in its data that depend on where it lies.
@@ -92,8 +94,8 @@ impl CodeObject {
             .map(|s| s.address()..s.address().saturating_add(s.size()))
             .ok_or_else(|| CodeObjectError::Elf("there is no .text section".into()))?;
         let symbols = symbols(&elf);
-        let kernels = if version == 2 {
-            metadata_v2::kernels(&elf, &segments)?
+        let (kernels, formats) = if version == 2 {
+            (metadata_v2::kernels(&elf, &segments)?, Vec::new())
         } else {
             metadata::kernels(&elf, &segments, &symbols, version, generation(flags).gcn)?
         };
@@ -114,6 +116,7 @@ impl CodeObject {
             segments,
             text,
             symbols,
+            formats,
             variables,
             relocations,
             lines,

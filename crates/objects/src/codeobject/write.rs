@@ -57,7 +57,7 @@ fn metadata(assembly: &Assembly) -> Result<Vec<u8>, CodeObjectError> {
     }
     let kernels = assembly.kernels.iter().map(KernelMeta::from).collect();
     let target = format!("amdgcn-amd-amdhsa--{}", assembly.target.name);
-    rmp_serde::to_vec_named(&Root { kernels, target, version: vec![1, 1] }).map_err(wrong)
+    rmp_serde::to_vec_named(&Root { kernels, target, version: vec![1, 1], printf: Vec::new() }).map_err(wrong)
 }
 
 fn note(description: &[u8]) -> Vec<u8> {

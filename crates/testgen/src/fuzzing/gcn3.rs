@@ -97,6 +97,7 @@ pub fn object(data: &[u8]) {
             group: [64, 1, 1],
             args: args.collect(),
             dynamic_lds: 0,
+            opencl: Default::default(),
         };
         for timed in [false, true] {
             let options = RunOptions { timed, check: true, ..RunOptions::default() };

@@ -34,7 +34,8 @@ pub fn launch(
     args: Vec<Arg>,
     timed: bool,
 ) -> Result<Outcome, DeviceError> {
-    let dispatch = Dispatch { kernel: kernel.into(), grid, group, args, dynamic_lds: 0 };
+    let dispatch =
+        Dispatch { kernel: kernel.into(), grid, group, args, dynamic_lds: 0, opencl: Default::default() };
     let options = RunOptions { timed, check: true, ..RunOptions::default() };
     device.launch(module, &dispatch, options, None)
 }

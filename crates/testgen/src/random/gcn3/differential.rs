@@ -174,6 +174,7 @@ impl Launched {
                 Arg::Value(setup.threads().to_le_bytes().to_vec()),
             ],
             dynamic_lds: 0,
+            opencl: Default::default(),
         };
         Ok(Launched { device, module, dispatch, slots: (slots, bytes), shared, timed, coordinated })
     }

@@ -138,6 +138,7 @@ pub fn try_opencl(
                     group: [lanes, 1, 1],
                     args: vec![Arg::Buffer(out), Arg::Buffer(data), value(args.0), value(args.1)],
                     dynamic_lds: 0,
+                    opencl: Default::default(),
                 };
                 let mut launch = Launch { device, module, dispatch };
                 if !launch.compare(launch_known, &mut found, prover, &mut tried)? {
@@ -175,6 +176,7 @@ impl Launch {
             group: [source.lanes, 1, 1],
             args: vec![value(args.0), value(args.1), Arg::Buffer(data)],
             dynamic_lds: 0,
+            opencl: Default::default(),
         };
         Ok(Launch { device, module, dispatch })
     }
