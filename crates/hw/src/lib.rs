@@ -12,6 +12,7 @@ mod policy;
 mod presets;
 mod provision;
 mod schema;
+mod state;
 mod validate;
 
 pub use error::{HwError, Place};

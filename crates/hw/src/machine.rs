@@ -96,7 +96,7 @@ impl Machine {
 impl Machine {
     /// Waves can have several paths: the mechanism makes them, and there are contexts for them.
     pub fn splits(&self) -> bool {
-        self.split.contexts > 0 && self.divergence.mechanism.info().separate_entities
+        self.split.contexts > 0 && self.divergence.mechanism.info().splits
     }
 
     /// A path of a wave can go round a loop more often than any of its lanes: paths in different rounds become one.
@@ -260,6 +260,22 @@ pub struct Divergence {
     /// Convergence barriers: a path that has gone round so often lets others run.
     #[serde(default = "default_quantum")]
     pub quantum: u32,
+    /// LWM: waves of a group that make up a large warp; and slots of a fetch group of its scheduler.
+    #[serde(default = "default_rows")]
+    pub rows: u32,
+    #[serde(default = "default_rows")]
+    pub fetch_group: u32,
+    /// VWS: lanes of a slice.
+    #[serde(default = "default_slice")]
+    pub slice: u32,
+}
+
+fn default_rows() -> u32 {
+    8
+}
+
+fn default_slice() -> u32 {
+    4
 }
 
 fn default_quantum() -> u32 {

@@ -163,7 +163,9 @@ pub struct MechanismInfo {
     pub summary: &'static str,
     pub source: &'static str,
     pub isas: &'static [InstructionSet],
-    /// Paths are scheduled as entities of their own.
+    /// A wave can have several paths, each in a context (`split.contexts`).
+    pub splits: bool,
+    /// Paths are scheduled as entities of their own, not within the slot of their wave.
     pub separate_entities: bool,
     /// Paths of one wave can run in the same cycle.
     pub parallel: bool,
@@ -214,6 +216,7 @@ const fn one_path(
         summary,
         source,
         isas,
+        splits: false,
         separate_entities: false,
         parallel: false,
         across_waves: false,
@@ -229,13 +232,16 @@ const fn one_path(
 }
 
 /// A mechanism for plain branches: lanes have pcs of their own, the hardware decides, and nobody has shown that a proof about paths
-/// holds. The three answers are whether paths are entities of their own, run in parallel, and run across waves.
+/// holds. The answers are whether waves have several paths, whether those are entities of their own, run in parallel, run across waves, and
+/// whether the scheduler picks in two steps (THESIS Table 3.1).
 const fn plain_branches(
     (name, summary, source): (&'static str, &'static str, &'static str),
-    [separate_entities, parallel, across_waves]: [bool; 3],
+    [splits, separate_entities, parallel, across_waves, two_level_scheduling]: [bool; 5],
     reconvergence: Reconvergence,
 ) -> MechanismInfo {
     MechanismInfo {
+        splits,
+        two_level_scheduling,
         separate_entities,
         parallel,
         across_waves,
@@ -318,6 +324,7 @@ listed! {
             summary: "branches on a mixed mask split the wave into reserve slots, marked by MODE bit 21 or opportunistic",
             source: "THESIS chapter 4",
             isas: SPLITTING,
+            splits: true,
             separate_entities: true,
             parallel: true,
             // Whoever has disjoint lanes issues together, whatever its wave (4.4.2).
@@ -336,6 +343,7 @@ listed! {
             summary: "split and merge instructions, dedicated split units (SpSIMD), static choice of branches",
             source: "PWS section 4",
             isas: SPLITTING,
+            splits: true,
             separate_entities: true,
             parallel: true,
             across_waves: false,
@@ -354,6 +362,7 @@ listed! {
             summary: "dynamic subdivision at every divergent branch, sharing the units; nested regions meet at their own ends (as DPE)",
             source: "docs/mechanisms.md, PWS section 3",
             isas: SPLITTING,
+            splits: true,
             separate_entities: true,
             parallel: false,
             across_waves: false,
@@ -371,6 +380,7 @@ listed! {
             summary: "dynamic warp subdivision as published: warp-split table, frozen stack, memory divergence splits too",
             source: "docs/mechanisms.md (Meng et al., ISCA 2010)",
             isas: SPLITTING,
+            splits: true,
             separate_entities: true,
             parallel: false,
             across_waves: false,
@@ -386,42 +396,62 @@ listed! {
         },
         Dpe = plain_branches(
             ("dpe", "dual-path execution: both sides of the innermost branch of a wave can be scheduled", "Rhu and Erez, HPCA 2013"),
-            [true, false, false],
+            [true, true, false, false, false],
             Reconvergence::PostDominator,
         ),
         Sbi = plain_branches(
             ("sbi", "simultaneous branch interweaving: two paths of a wave issue in one cycle on disjoint lanes", "Brunie et al., ISCA 2012"),
-            [true, true, false],
+            [true, true, true, false, false],
             Reconvergence::PostDominator,
         ),
         Swi = plain_branches(
             ("swi", "simultaneous warp interweaving: a SIMT stack, and idle lanes take an instruction of another wave", "Brunie et al., ISCA 2012"),
-            [false, false, true],
+            [false, false, false, true, false],
+            Reconvergence::PostDominator,
+        ),
+        SbiSwi = plain_branches(
+            ("sbi-swi", "both: the second instruction of a cycle comes from another path of the wave or from another wave", "Brunie et al., ISCA 2012"),
+            [true, true, true, true, false],
             Reconvergence::PostDominator,
         ),
         Si = plain_branches(
             ("si", "subwarp interleaving: a side that stalls hands the slot of its wave to another side", "Damani et al., HPCA 2022"),
-            [true, false, false],
+            [true, false, false, false, true],
             Reconvergence::PostDominator,
         ),
         Dwf = plain_branches(
             ("dwf", "dynamic warp formation: paths of all waves at the same pc issue as one warp on their home lanes", "Fung et al., MICRO 2007"),
-            [true, true, true],
+            [true, true, true, true, false],
             Reconvergence::Optional,
+        ),
+        Lwm = plain_branches(
+            ("lwm", "large warps: rows of waves with one pc and one stack, sub-warps from all rows; two-level scheduling", "Narasiman et al., MICRO 2011"),
+            [true, false, true, true, true],
+            Reconvergence::PostDominator,
+        ),
+        Tbc = plain_branches(
+            ("tbc", "thread block compaction: the waves of a group share a stack, each side of a branch becomes dense warps", "Fung and Aamodt, HPCA 2011"),
+            [true, true, true, true, false],
+            Reconvergence::PostDominator,
+        ),
+        Vws = plain_branches(
+            ("vws", "variable warp size: slices of a wave part where they disagree and issue together on their own lanes", "Rogers et al., ISCA 2015"),
+            [true, true, true, true, false],
+            Reconvergence::Some,
         ),
         MultiPath = plain_branches(
             ("multi-path", "multi-path execution: all sides of branches can be scheduled, and meet at post-dominators", "ElTantawy et al., HPCA 2014"),
-            [true, false, false],
+            [true, true, false, false, false],
             Reconvergence::PostDominator,
         ),
         MinPc = plain_branches(
             ("min-pc", "stack-less: of the lanes of a wave those with the deepest call and the smallest pc run", "Collange, 2011"),
-            [true, false, false],
+            [true, true, false, false, false],
             Reconvergence::Optional,
         ),
         ConvBarrier = plain_branches(
             ("conv-barrier", "convergence barriers at post-dominators, one path of a wave at a time, with a quantum", "after NVIDIA Volta"),
-            [true, false, false],
+            [true, true, false, false, false],
             Reconvergence::PostDominator,
         ),
     }
@@ -513,7 +543,7 @@ mod tests {
     fn sure_splits_are_at_marks() {
         for m in Mechanism::ALL.map(Mechanism::info) {
             let sure = m.sure_splits != SureSplits::HardwareDecides;
-            assert!(!sure || m.separate_entities && m.marks.is_some(), "{}", m.name);
+            assert!(!sure || m.splits && m.marks.is_some(), "{}", m.name);
         }
     }
 }

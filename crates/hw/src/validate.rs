@@ -134,6 +134,9 @@ impl Machine {
     fn check_divergence(&self) -> Check {
         let d = &self.divergence;
         range("divergence.quantum", d.quantum, 1, 1 << 30)?;
+        range("divergence.rows", d.rows, 1, 64)?;
+        range("divergence.fetch_group", d.fetch_group, 1, 64)?;
+        range("divergence.slice", d.slice, 1, 64)?;
         cycles("divergence.push_cycles", d.push_cycles)?;
         cycles("divergence.pop_cycles", d.pop_cycles)?;
         if d.reconverge == Reconverge::MaskStack && !d.mechanism.info().split_mask_stack {

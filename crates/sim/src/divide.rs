@@ -43,7 +43,13 @@ impl<I: Isa> Exec<'_, I> {
         let free = self.free(wave);
         let map = &self.program.flow;
         let mut cx = Context { at: view, live: &mut wave.live, map, notes, free, clock, disagree: 0 };
-        Ok(wave.divergence.meet(other, &mut cx))
+        let mut change = wave.divergence.meet(other, &mut cx);
+        if let Some(Change::Merge(merge)) = &mut change
+            && merge.mask == 0
+        {
+            merge.mask = view.mask | wave.paths[other].path.mask;
+        }
+        Ok(change)
     }
 
     /// The base execution mask of the path has changed: tells the mechanism, and which waiting paths it cannot become one with. A value

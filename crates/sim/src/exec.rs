@@ -7,7 +7,9 @@ use crate::origins::Origins;
 use crate::wave::{Base, Interrupted, Path, PathChange, PathState, Wave};
 use wb_hw::Machine;
 use wb_isa::lanes::bits;
-use wb_isa::{At, Bus, EnterWhy, Flow, Isa, Mask, NO_PC, Needed, Pc, Quick, Trap, WaveStart, first_lanes};
+use wb_isa::{
+    At, Bus, EnterWhy, Flow, FlowKind, Isa, Mask, NO_PC, Needed, Pc, Quick, Trap, WaveStart, first_lanes,
+};
 use wb_program::Program;
 use wb_trace::{Kind, MaskCause};
 
@@ -50,6 +52,8 @@ pub struct Exec<'a, I: Isa> {
     pub machine: &'a Machine,
     /// Lanes may disagree about plain branches.
     pub may_diverge: bool,
+    /// The mechanism is asked at every branch ([`Divergence::waits_at_branches`]).
+    pub blocks: bool,
     pub lanes: u32,
     /// Split contexts of a wave (S); 0 for mechanisms that do not split.
     pub contexts: u32,
@@ -177,7 +181,11 @@ impl<I: Isa> Exec<'_, I> {
             base.moved = self.program.isa.base_mask(&base.registers) != mask_before;
         }
         match flow {
-            Flow::Next if op.next != path.watch && !(split && (wave.divergence.meets() || base.moved)) => {
+            Flow::Next
+                if op.next != path.watch
+                    && !(split && (wave.divergence.meets() || base.moved))
+                    && !(self.blocks && self.is_branch(pc)) =>
+            {
                 path.pc = op.next;
                 if self.check {
                     self.check(wave)?;
@@ -188,9 +196,13 @@ impl<I: Isa> Exec<'_, I> {
         }
     }
 
+    fn is_branch(&self, pc: Pc) -> bool {
+        matches!(self.program.flow.kind[pc as usize], FlowKind::Branch(_) | FlowKind::Indirect { .. })
+    }
+
     /// The lanes' registers go to the path that runs now.
     #[inline(always)]
-    fn give_lanes<X>(&self, wave: &mut Wave<I, X>, k: usize) {
+    pub(crate) fn give_lanes<X>(&self, wave: &mut Wave<I, X>, k: usize) {
         if wave.holder != k {
             if let Ok([from, to]) = wave.paths.get_disjoint_mut([wave.holder, k]) {
                 self.program.isa.hand_over(&mut from.regs, &mut to.regs);

@@ -2,7 +2,7 @@
 //! instructions each, so that waves that wait for each other through memory make progress.
 
 use crate::barrier::{Arrival, Barriers};
-use crate::divergence::Notes;
+use crate::divergence::{Blocks, Notes};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Exec, Moment};
 use crate::launch::{Launch, Launcher, Outcome, Part, RunOptions, WaveRegisters};
@@ -53,6 +53,7 @@ struct Functional<'a, 's, I: Isa> {
     sink: Sink<'s>,
     keep_registers: bool,
     residency: Residency,
+    blocks: Blocks,
 }
 
 pub(crate) fn run<I: Isa>(
@@ -86,6 +87,7 @@ pub(crate) fn run<I: Isa>(
         sink,
         keep_registers: options.keep_registers,
         residency: Residency::new(machine, launch),
+        blocks: Blocks::default(),
     };
     if let Err(error) = run.all(&mut launcher, machine, &mut options) {
         return Err(error.with_memory(run.outcome.memory));
@@ -162,7 +164,10 @@ impl<I: Isa> Functional<'_, '_, I> {
         let start = self.residency.furnish(start, place, slot as usize);
         let kept = self.left.get_mut(slot as usize).and_then(Option::take);
         let start = WaveStart { kept: kept.is_some(), ..start };
-        let wave = self.exec.wave(start, live, pc, kept.or_else(|| self.spare.pop()), ());
+        let mut wave = self.exec.wave(start, live, pc, kept.or_else(|| self.spare.pop()), ());
+        if let Some(shared) = self.blocks.join(self.exec.machine, start.wave_in_group, live, 0) {
+            wave.divergence = shared;
+        }
         self.waves = self.waves.max(start.wave + 1);
         self.turns.push_back(slot);
         self.emit(slot, &wave, 0, pc, live, Kind::WaveStart { lanes: live });
@@ -212,6 +217,9 @@ impl<I: Isa> Functional<'_, '_, I> {
                     self.step(slot, &mut r, machine, notes, lines)?
                 }
             };
+            if self.exec.blocks && r.wave.divergence.decided() {
+                self.regroup(&mut r, effect == Effect::End)?;
+            }
             match effect {
                 Effect::End => {
                     self.end(slot, r);
@@ -255,6 +263,23 @@ impl<I: Isa> Functional<'_, '_, I> {
         Ok(())
     }
 
+    /// The block of the wave has decided: its waves take over their new paths, and those that waited have their turns again.
+    fn regroup(&mut self, r: &mut Resident<I>, ended: bool) -> Result<(), Box<SimError>> {
+        for slot in 0..self.slots.len() {
+            let Some(other) = &mut self.slots[slot] else { continue };
+            if other.place == r.place && other.wave.live != 0 && other.wave.divergence.decided() {
+                self.exec.regroup(&mut other.wave, |_, _| {})?;
+                if other.wave.runnable() != 0 {
+                    self.turns.push_back(slot as u32);
+                }
+            }
+        }
+        if !ended {
+            self.exec.regroup(&mut r.wave, |_, _| {})?;
+        }
+        Ok(())
+    }
+
     /// As many instructions as nobody watches, at most `most`; none if the next one has to be looked at.
     fn stretch(
         &mut self,
@@ -264,7 +289,7 @@ impl<I: Isa> Functional<'_, '_, I> {
         lines: &mut Lines,
         most: u64,
     ) -> Result<Option<Stretch>, Box<SimError>> {
-        if self.sink.on() || self.exec.check || r.wave.paths.len() != 1 {
+        if self.sink.on() || self.exec.check || self.exec.blocks || r.wave.paths.len() != 1 {
             return Ok(None);
         }
         let most = most.min(machine.limits.cycles.saturating_sub(self.outcome.wave_instructions));

@@ -15,6 +15,7 @@ mod launch;
 mod memory;
 mod origins;
 mod parallel;
+mod regroup;
 mod residency;
 mod run;
 mod sample;

@@ -149,10 +149,11 @@ fn start<I: Runs>(program: &Program<I>, request: Request) -> Result<Outcome, Box
             .hint(Some("give the machine more memory (--set limits.memory=…)"));
         return Err(Box::new(error).with_memory(memory));
     }
-    let may_diverge = divergence::of(machine).may_diverge();
+    let mechanism = divergence::of(machine);
+    let (may_diverge, blocks) = (mechanism.may_diverge(), mechanism.waits_at_branches());
     let (lanes, contexts) = (machine.core.lanes, contexts(machine));
     let base = machine.divergence.reconverge == Reconverge::MaskStack && contexts > 0;
-    let exec = Exec { program, machine, may_diverge, lanes, contexts, check: options.check, base };
+    let exec = Exec { program, machine, may_diverge, blocks, lanes, contexts, check: options.check, base };
     if let Some(observer) = &mut observer {
         let mut info = outline(program, machine, options.timed);
         if observer.wants_code() {

@@ -28,7 +28,7 @@ fn main() -> miette::Result<()> {
     let program = Program::from_source(InstructionSet::Gcn3, "sides.s", &two_sides());
     let mut serial = None;
     for mechanism in Mechanism::of(InstructionSet::Gcn3) {
-        let contexts = u32::from(mechanism.info().separate_entities);
+        let contexts = u32::from(mechanism.info().splits);
         let mut launch =
             program.launch("sides").machine(machine("pws")?).mechanism(mechanism, contexts).threads(64, 64);
         if let Some(style) = mechanism.info().marks {

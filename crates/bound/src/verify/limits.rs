@@ -57,7 +57,7 @@ impl Again {
 /// nothing about them.
 fn never(program: &Program<Gcn3>, binding: &Binding, launches: &[Inferred]) -> BTreeSet<(Pc, Pc)> {
     let splits = binding.machine.contexts > 0
-        && Mechanism::parse(&binding.machine.mechanism).is_none_or(|m| m.info().separate_entities);
+        && Mechanism::parse(&binding.machine.mechanism).is_none_or(|m| m.info().splits);
     let of = |found: &Inferred| -> BTreeSet<(Pc, Pc)> {
         let all = found.never.iter().map(|n| (n.from, n.to));
         all.filter(|n| !splits || !asks_lanes(program, n.0)).collect()

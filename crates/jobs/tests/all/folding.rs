@@ -1,7 +1,7 @@
 //! Clang computes operations on constants while it compiles; the machine computes the same operations on values from memory. Both must
 //! agree, for every generation. Compiler and simulator share nothing but the instruction set.
 
-use crate::riscv::has_compiler;
+use crate::compilers::has_compiler;
 use wb_hw::InstructionSet;
 use wb_jobs::args::{ArgSpec, Argument};
 use wb_jobs::data::{Array, Element};

@@ -1,5 +1,7 @@
 //! One test binary of the crate.
 
+mod compilers;
 mod folding;
 mod gpu;
 mod riscv;
+mod tdr;

@@ -1,20 +1,13 @@
 //! OpenCL C on a lane-pc machine (docs/riscv.md): kernels compiled by clang, run under every mechanism, and what is refused.
 //! Without clang and lld these tests do nothing; with CI=true their absence is a failure.
 
+use crate::compilers::has_compiler;
 use std::path::PathBuf;
 use wb_hw::{InstructionSet, Mechanism};
 use wb_jobs::args::ArgSpec;
 use wb_jobs::object::{self, CompileOptions, RISCV};
 use wb_jobs::{Job, JobError, JobSpec};
 use wb_sim::RunOptions;
-
-pub fn has_compiler() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let has = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    let found = has("clang-19") && (has("ld.lld-19") || has("ld.lld"));
-    assert!(found || std::env::var("CI").as_deref() != Ok("true"), "clang-19 and lld are missing");
-    found
-}
 
 fn source(folder: &tempfile::TempDir, text: &str) -> PathBuf {
     let path = folder.path().join("kernel.cl");
@@ -148,6 +141,11 @@ fn what_a_lane_pc_machine_cannot_run_is_refused_with_its_line() {
             "kernel.cl:2: kernel k",
         ),
         ("kernel void k(global double *a) { a[0] *= 2.0; }", "does not compile"),
+        ("kernel void k(global int *a) {\n  double d = a[0];\n  a[1] = d * d;\n}", "kernel.cl:2:"),
+        (
+            "int f(int n) { return n; }\nkernel void k(global int *a) {\n  int (*g)(int) = f;\n  a[0] = g(a[1]);\n}",
+            "kernel.cl:3:",
+        ),
         (
             "kernel void k(read_only image2d_t a, global int *b) { b[0] = 1; }",
             "kernel.cl:1: kernel k: arguments of type image2d_t",

@@ -296,6 +296,13 @@ const EXPERIMENTS: &[Experiment] = &[
         published: suite::SUITE,
         work: Work::Suite { needs: suite::suite_needs, show: suite::suite },
     },
+    Experiment {
+        name: "mechanisms",
+        title: "every divergence mechanism on the same kernels",
+        source: "\"GPU Wavefront Splitting for Safety-Critical Systems\" (THESIS), chapter 3 and Table 3.1, and the papers it compares",
+        published: suite::MECHANISMS,
+        work: Work::Suite { needs: suite::mechanisms_needs, show: suite::mechanisms },
+    },
 ];
 
 /// Every experiment, in the order of the documents.

@@ -86,7 +86,7 @@ fn reproduced(name: &str) {
 }
 
 /// Experiments on the benchmark suite; here with the smallest inputs.
-const SUITE: [&str; 5] = ["thesis-6.1", "thesis-6.3", "pws-10e", "pws-11", "suite"];
+const SUITE: [&str; 6] = ["thesis-6.1", "thesis-6.3", "pws-10e", "pws-11", "suite", "mechanisms"];
 
 macro_rules! experiments {
     ($($test:ident $name:literal)*) => {
@@ -136,6 +136,7 @@ experiments! {
     swas_8 "swas-8"
     swas_t2 "swas-t2"
     suite "suite"
+    mechanisms "mechanisms"
 }
 
 #[test]

@@ -27,6 +27,6 @@ impl Rules for Dwf {
     }
 
     fn together(&self) -> Together {
-        Together::Fused { most: 64, waves: Waves::SamePc }
+        Together::Fused { most: 64, waves: Waves::SamePc, slice: 1 }
     }
 }

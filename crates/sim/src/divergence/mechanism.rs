@@ -35,7 +35,8 @@ pub enum Together {
     /// As many as have disjoint lanes, each on units of its own (THESIS 4.4.2).
     Disjoint,
     /// At most so many with disjoint lanes, on one row of lanes: together they take a unit once (SBI, SWI).
-    Fused { most: u32, waves: Waves },
+    /// `slice`: so many neighbouring lanes are taken as one (VWS).
+    Fused { most: u32, waves: Waves, slice: u32 },
 }
 
 /// Whose instructions join the one that the scheduler picked.
@@ -45,6 +46,23 @@ pub enum Waves {
     Other,
     /// Any wave whose path stands at the same pc.
     SamePc,
+    /// Paths of the same [warp](Divergence::warp), all of them or none. `in_step`: no warp of a block is an instruction ahead (LWM).
+    Warp {
+        in_step: bool,
+    },
+    /// Whoever fits.
+    Any,
+}
+
+/// What becomes of the paths of a wave where a block of waves has decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TakeOver {
+    /// All of them go on at `pc`.
+    GoOn { pc: Pc },
+    /// Instead of them there are new ones at `pc`, with these lanes each.
+    New { pc: Pc, lanes: Vec<Mask>, origin: Pc },
+    /// No lane of the wave runs now.
+    Wait,
 }
 
 /// What a mechanism may look at and change besides its own state.
@@ -69,6 +87,7 @@ pub struct Merge {
     pub into: usize,
     pub from: usize,
     pub pc: Pc,
+    /// Lanes of both that are live; 0 where paths [meet](Divergence::meet): those that run.
     pub mask: Mask,
     pub continues: bool,
     pub origin: Pc,
@@ -224,6 +243,25 @@ pub trait Divergence: Send + Debug {
     /// Paths that wait and need not any more, one bit each, because nobody they wait for can come. `stands`: paths that wait for a sibling
     /// or at a barrier.
     fn give_up(&mut self, _stands: u64, _live: Mask) -> u64 {
+        0
+    }
+
+    /// It is asked at every branch and every jump through a register, whether lanes disagree there or not.
+    fn waits_at_branches(&self) -> bool {
+        false
+    }
+
+    /// The block of the wave has decided, and the wave has not [taken over](Divergence::take_over) what its paths are now.
+    fn decided(&self) -> bool {
+        false
+    }
+
+    fn take_over(&mut self) -> TakeOver {
+        TakeOver::Wait
+    }
+
+    /// Number of the warp that path `id` belongs to: the number of its block, and in the last eight bits that of the warp in the block.
+    fn warp(&self, _id: usize) -> u64 {
         0
     }
 

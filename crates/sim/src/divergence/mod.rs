@@ -1,6 +1,8 @@
 //! Divergence mechanisms: which paths a wave has now. One file per mechanism; a mechanism sees control
 //! flow, never an instruction, and knows nothing of the pipeline. This file is the list of them.
 
+mod block;
+mod compaction;
 mod conv_barrier;
 mod dpe;
 mod dwf;
@@ -26,9 +28,11 @@ mod stack;
 mod swi;
 mod thesis;
 mod vortex;
+mod vws;
 
+pub use compaction::Blocks;
 pub use mechanism::{
-    Change, Context, Divergence, Merge, Notes, PathView, Refusal, Standing, Together, Waves,
+    Change, Context, Divergence, Merge, Notes, PathView, Refusal, Standing, TakeOver, Together, Waves,
 };
 
 use forking::Forking;
@@ -62,10 +66,14 @@ pub fn of(machine: &Machine) -> Box<dyn Divergence> {
         Mechanism::DwsMeng => Box::new(meng::Meng::new(machine)),
         Mechanism::Dpe => Box::new(Forking::new(machine, dpe::Dpe)),
         Mechanism::MultiPath => Box::new(Forking::new(machine, multi_path::MultiPath)),
-        Mechanism::Sbi => Box::new(Forking::new(machine, sbi::Sbi)),
+        mechanism @ (Mechanism::Sbi | Mechanism::SbiSwi) => {
+            Box::new(Forking::new(machine, sbi::Sbi { mechanism }))
+        }
         Mechanism::Swi => Box::new(Forking::new(machine, swi::Swi)),
         Mechanism::Si => Box::new(Forking::new(machine, si::Si)),
         Mechanism::Dwf => Box::new(Forking::new(machine, dwf::Dwf)),
+        Mechanism::Lwm | Mechanism::Tbc => Box::new(compaction::Compaction::alone(machine)),
+        Mechanism::Vws => Box::new(vws::Vws::new(machine)),
         Mechanism::MinPc => Box::new(Forking::new(machine, min_pc::MinPc)),
         Mechanism::ConvBarrier => Box::new(Forking::new(machine, conv_barrier::ConvBarrier::new(machine))),
     }

@@ -1,6 +1,7 @@
 //! Simultaneous branch interweaving (mechanisms 10; Brunie, Collange and Diamos, ISCA 2012): the two paths of a wave with the smallest
 //! pcs are hot, the others wait in a table sorted by pc. Each cycle both hot paths can issue, on the disjoint lanes of one row. Paths at the
-//! same pc become one, and wait at the reconvergence pc for those that are still inside.
+//! same pc become one, and wait at the reconvergence pc for those that are still inside. With `sbi-swi` the second instruction may as well
+//! come from another wave, if its lanes are idle (simultaneous warp interweaving).
 
 use super::forking::Rules;
 use super::forks::Forks;
@@ -8,11 +9,13 @@ use super::mechanism::{Standing, Together, Waves};
 use wb_hw::Mechanism;
 
 #[derive(Debug)]
-pub(super) struct Sbi;
+pub(super) struct Sbi {
+    pub mechanism: Mechanism,
+}
 
 impl Rules for Sbi {
     fn mechanism(&self) -> Mechanism {
-        Mechanism::Sbi
+        self.mechanism
     }
 
     fn meets(&self) -> bool {
@@ -30,6 +33,7 @@ impl Rules for Sbi {
     }
 
     fn together(&self) -> Together {
-        Together::Fused { most: 2, waves: Waves::Same }
+        let waves = if self.mechanism == Mechanism::SbiSwi { Waves::Any } else { Waves::Same };
+        Together::Fused { most: 2, waves, slice: 1 }
     }
 }

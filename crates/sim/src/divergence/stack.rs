@@ -101,6 +101,31 @@ impl Stack {
         }
     }
 
+    /// Takes out what belongs to `lanes`.
+    pub fn part(&mut self, lanes: Mask) -> Stack {
+        let some = |of: Mask| {
+            let own = self.entries.iter().map(|e| Entry { mask: e.mask & of, ..*e });
+            Stack { entries: own.filter(|e| e.mask != 0).collect(), rpc: self.rpc }
+        };
+        let (out, rest) = (some(lanes), some(!lanes));
+        *self = rest;
+        out
+    }
+
+    /// Both are as deep and wait at the same places: they could be one.
+    pub fn is_like(&self, other: &Stack) -> bool {
+        let key = |e: &Entry| (e.pc, e.rpc, e.side);
+        self.entries.iter().map(key).eq(other.entries.iter().map(key))
+            && (self.entries.is_empty() || self.rpc == other.rpc)
+    }
+
+    /// They are one.
+    pub fn unite(&mut self, other: &Stack) {
+        for (mine, theirs) in self.entries.iter_mut().zip(&other.entries) {
+            mine.mask |= theirs.mask;
+        }
+    }
+
     /// Masks set aside to run later.
     pub fn set_aside(&self, each: &mut dyn FnMut(Mask)) {
         self.entries.iter().filter(|e| e.side).for_each(|e| each(e.mask));

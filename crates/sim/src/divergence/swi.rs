@@ -23,6 +23,6 @@ impl Rules for Swi {
     }
 
     fn together(&self) -> Together {
-        Together::Fused { most: 2, waves: Waves::Other }
+        Together::Fused { most: 2, waves: Waves::Other, slice: 1 }
     }
 }

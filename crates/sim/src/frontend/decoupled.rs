@@ -97,7 +97,7 @@ pub struct Decoupled {
 }
 
 impl Decoupled {
-    pub fn new(machine: &Machine, issuers: usize) -> Self {
+    pub fn new(machine: &Machine, issuers: usize, fetch: u32) -> Self {
         let f = &machine.frontend;
         let seats = (machine.core.waves / machine.core.partitions) as usize;
         let side = |_| Side {
@@ -119,7 +119,7 @@ impl Decoupled {
             clock: 0,
             buffers: vec![Buffer::default(); seats * issuers],
             sides: (0..issuers).map(side).collect(),
-            ports: f.ports,
+            ports: f.ports.saturating_mul(fetch),
             capacity: f.buffer,
             latency,
             hit: machine.instruction_hit(),
@@ -206,6 +206,13 @@ impl Decoupled {
         b.ready = 0;
         b.coming.clear();
         (b.pc, b.blocked, b.stalled) = (pc, 0, false);
+    }
+
+    /// The path goes on at `pc` after it has waited behind a branch.
+    pub fn turn(&mut self, slot: Seat, pc: Pc, now: u64) {
+        self.buffers[slot.at].excuse.branch = now + self.hit + self.latency;
+        self.redirect(slot, pc);
+        self.update(slot);
     }
 
     /// Jumps that are known by cycle `now`.

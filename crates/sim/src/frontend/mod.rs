@@ -21,11 +21,11 @@ pub enum FrontEnd {
 }
 
 impl FrontEnd {
-    /// `issuers` issue ports, each with a fetch port and the slots of a partition.
-    pub fn new(machine: &Machine, issuers: usize) -> Self {
+    /// `issuers` issue ports, each with the machine's fetch ports times `fetch`, and the slots of a partition.
+    pub fn new(machine: &Machine, issuers: usize, fetch: u32) -> Self {
         match machine.frontend.kind {
             FrontEndKind::Perfect => FrontEnd::Perfect,
-            FrontEndKind::Decoupled => FrontEnd::Decoupled(Box::new(Decoupled::new(machine, issuers))),
+            FrontEndKind::Decoupled => FrontEnd::Decoupled(Box::new(Decoupled::new(machine, issuers, fetch))),
             FrontEndKind::Coordinated => FrontEnd::Coordinated(Box::new(Coordinated::new(machine, issuers))),
         }
     }
@@ -93,6 +93,19 @@ impl FrontEnd {
             && f.next_pc(slot) != pc
         {
             f.redirect(slot, pc, now);
+        }
+    }
+
+    /// A path that waited behind a branch goes on at `pc`; what was fetched behind the branch is good if that is where it goes on.
+    pub fn turn(&mut self, slot: Seat, pc: Pc, now: u64) {
+        match self {
+            FrontEnd::Perfect => {}
+            FrontEnd::Decoupled(d) => d.turn(slot, pc, now),
+            FrontEnd::Coordinated(f) => {
+                if f.next_pc(slot) != pc {
+                    f.redirect(slot, pc, now);
+                }
+            }
         }
     }
 

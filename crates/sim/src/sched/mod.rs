@@ -9,6 +9,7 @@ mod policy;
 mod priority;
 mod round_robin;
 mod strict;
+mod two_level;
 
 pub use adaptive::Adaptive;
 pub use greedy::{GreedyThenOldest, GreedyThenRoundRobin};
@@ -18,6 +19,7 @@ pub use policy::{Policy, View};
 pub use priority::{FixedPriority, Icount};
 pub use round_robin::{LooseRoundRobin, RoundRobin};
 pub use strict::{StrictGreedy, StrictOldest};
+pub use two_level::TwoLevel;
 
 use wb_hw::Policy as PolicyName;
 

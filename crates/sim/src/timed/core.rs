@@ -109,11 +109,18 @@ pub struct Core<I: Isa> {
 }
 
 impl<I: Isa> Core<I> {
-    pub fn new(machine: &Machine, contexts: u32, (shared, sticky): (bool, bool), issue: &MakePolicy) -> Self {
+    /// `fetch`: so many instructions that issue together are fetched together.
+    pub fn new(
+        machine: &Machine,
+        contexts: u32,
+        (shared, sticky): (bool, bool),
+        fetch: u32,
+        issue: &MakePolicy,
+    ) -> Self {
         let partitions = machine.core.partitions as usize;
         let seats = (machine.core.waves / machine.core.partitions) as usize;
         let issuers = partitions * (contexts as usize + 1);
-        let frontend = FrontEnd::new(machine, issuers);
+        let frontend = FrontEnd::new(machine, issuers, fetch);
         Core {
             waves: (0..machine.core.waves).map(|_| None).collect(),
             issuers: (0..issuers).map(|_| Issuer::new(issue(), seats, machine.units.len() + 1)).collect(),
@@ -215,6 +222,32 @@ impl<I: Isa> Core<I> {
             issuer.occupied &= !(1 << local);
         }
         issuer.policy.ended(local as u32, self.seats as u32);
+    }
+
+    /// Path `k` is gone, but not its wave, which will sit down again.
+    pub fn leave_seat(&mut self, slot: usize, k: usize) {
+        let (q, local) = self.seat(slot, k);
+        self.touch(q);
+        self.told = true;
+        let queue = self.queue(q, local);
+        self.frontend.stop(queue);
+        let issuer = &mut self.issuers[q];
+        issuer.leave(local);
+        issuer.occupied &= !(1 << local);
+    }
+
+    /// The warp that the path belongs to, where waves share a stack.
+    pub fn set_warp(&mut self, slot: usize, k: usize, warp: u64) {
+        let (q, local) = self.seat(slot, k);
+        self.issuers[q].warp[local] = warp;
+    }
+
+    /// The path, which waited behind a branch, goes on at `pc`.
+    pub fn redirect(&mut self, slot: usize, k: usize, pc: Pc, now: u64) {
+        let (q, local) = self.seat(slot, k);
+        self.told = true;
+        let queue = self.queue(q, local);
+        self.frontend.turn(queue, pc, now);
     }
 
     /// Empties a slot whose wave is done.

@@ -102,12 +102,16 @@ impl<I: Isa> Timed<'_, '_, I> {
             self.tell_issue(place, &mut r, head, effect, &service);
         }
         self.end = self.end.max(self.now + 1);
+        let group = (self.exec.blocks && r.wave.divergence.decided()).then_some(r.place);
         if effect == Effect::End {
             self.end_wave(place, r);
-            return Ok(());
+            return group.map_or(Ok(()), |group| self.regroup(c, group));
         }
         self.go_to_next(place, &mut r, (head.pc, op.next), head.depth);
         self.cores[c].waves[slot] = Some(r);
+        if let Some(group) = group {
+            self.regroup(c, group)?;
+        }
         self.react(place, effect, (head.pc, head.mask))?;
         if self.memory == MemorySplits::Revive {
             self.revive(c, q % self.cores[c].partitions)?;
@@ -335,7 +339,7 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     /// When the seat may issue next, not before `from`: a NOP then, an instruction when it has its operands.
     #[inline]
-    fn settle(
+    pub(super) fn settle(
         &mut self,
         c: usize,
         (q, local): (usize, usize),

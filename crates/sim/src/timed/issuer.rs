@@ -4,6 +4,15 @@
 use crate::sched::Policy;
 use wb_isa::lanes::bits;
 
+/// A warp of a partition in this cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Warp {
+    pub number: u64,
+    /// Paths of it that are not there yet, and how many instructions it has issued since the last decision.
+    pub missing: u32,
+    pub progress: u32,
+}
+
 /// Seats with a scheduler of their own, one bit each.
 pub(super) struct Issuer {
     pub policy: Box<dyn Policy>,
@@ -15,6 +24,8 @@ pub(super) struct Issuer {
     pub age: Vec<u64>,
     /// Instructions issued since the path sat down.
     pub progress: Vec<u32>,
+    /// The warp that the path belongs to, where waves share a stack.
+    pub warp: Vec<u64>,
     /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
     pub occupied: u64,
     pub active: u64,
@@ -43,6 +54,7 @@ impl Issuer {
             needs: vec![0; units],
             age: vec![0; seats],
             progress: vec![0; seats],
+            warp: vec![0; seats],
             occupied: 0,
             active: 0,
             sleeping: 0,

@@ -8,6 +8,7 @@ mod divide;
 mod issue;
 mod issuer;
 mod notes;
+mod regroup;
 mod turns;
 mod units;
 mod watch;
@@ -18,7 +19,7 @@ use self::board::Board;
 use self::core::{Core, Resident, Timing};
 use self::units::{ClassInfo, Units};
 use self::watch::Watch;
-use crate::divergence::{self, Notes, Together, Waves};
+use crate::divergence::{self, Blocks, Notes, Together, Waves};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
 use crate::functional::{budget, deadlock, registers, stopped, waiting};
@@ -43,7 +44,7 @@ enum CoIssue {
     /// As many paths as have disjoint lanes (THESIS 4.4.2).
     Disjoint,
     /// So many with disjoint lanes, which take a unit once (SBI, SWI, DWF).
-    Fused { most: u32, waves: Waves },
+    Fused { most: u32, waves: Waves, slice: u32 },
 }
 
 struct Timed<'a, 's, I: Isa> {
@@ -95,6 +96,9 @@ struct Timed<'a, 's, I: Isa> {
     memory: MemorySplits,
     table: u32,
     each: Vec<(u64, bool)>,
+    /// Waves that share a stack, and scratch for their warps (TBC, LWM).
+    blocks: Blocks,
+    warps: Vec<issuer::Warp>,
 }
 
 pub(crate) fn run<I: Isa>(
@@ -109,7 +113,11 @@ pub(crate) fn run<I: Isa>(
     let isa_classes = exec.program.isa.classes();
     let parallel = machine.divergence.mechanism.info().parallel && machine.split.units != SplitUnits::Shared;
     let published = machine.splits() && machine.divergence.mechanism == Mechanism::DwsMeng;
-    let own = || sched::policy(machine.issue.policy);
+    let two_level = machine.divergence.mechanism == Mechanism::Lwm;
+    let own = || match two_level {
+        true => Box::new(sched::TwoLevel::new(machine.divergence.fetch_group)),
+        false => sched::policy(machine.issue.policy),
+    };
     // Of a policy of the caller's nothing is known: it may keep a wave.
     let (issue, greedy): (&sched::MakePolicy, bool) = match options.issue {
         Some(make) => (make, true),
@@ -118,11 +126,13 @@ pub(crate) fn run<I: Isa>(
     let mechanism = divergence::of(machine);
     let (together, sticky) = (mechanism.together(), mechanism.sticky());
     let co_issue = match together {
-        Together::Fused { most, waves } => CoIssue::Fused { most, waves },
+        Together::Fused { most, waves, slice } => CoIssue::Fused { most, waves, slice },
         Together::Disjoint if parallel => CoIssue::Disjoint,
         Together::One if parallel => CoIssue::Own,
         Together::Disjoint | Together::One => CoIssue::Shared,
     };
+    // Whoever issues together has been fetched together.
+    let fetch = if let CoIssue::Fused { most, .. } = co_issue { most } else { 1 };
     let fused = matches!(co_issue, CoIssue::Fused { .. });
     let parallel = parallel && !fused;
     let shared = fused || co_issue != CoIssue::Own && exec.contexts > 0;
@@ -136,7 +146,7 @@ pub(crate) fn run<I: Isa>(
         taken_units: Units::default(),
         ready: Vec::new(),
         cores: (0..machine.cores)
-            .map(|_| Core::new(machine, exec.contexts, (shared, sticky), issue))
+            .map(|_| Core::new(machine, exec.contexts, (shared, sticky), fetch, issue))
             .collect(),
         hierarchy: Hierarchy::new(machine, memory.first_line()),
         due: vec![u64::MAX; machine.cores as usize],
@@ -171,6 +181,8 @@ pub(crate) fn run<I: Isa>(
         memory: if published { machine.divergence.memory } else { MemorySplits::Never },
         table: if published { machine.divergence.table } else { 0 },
         each: Vec::new(),
+        blocks: Blocks::default(),
+        warps: Vec::new(),
     };
     run.outcome.times = part.map(|_| Box::default());
     run.lines.by_lane = run.memory != MemorySplits::Never;
@@ -314,7 +326,13 @@ impl<I: Isa> Timed<'_, '_, I> {
         let start = WaveStart { kept: kept.is_some(), ..start };
         let (regs, board) = kept.or_else(|| self.spare.pop()).unzip();
         let board = Timing::fresh_board(board, self.exec.program.isa.register_count());
-        let wave = self.exec.wave(start, live, pc, regs, Timing::new(board, self.now));
+        let mut wave = self.exec.wave(start, live, pc, regs, Timing::new(board, self.now));
+        let partition = slot % self.machine.core.partitions as usize;
+        let shared = self.blocks.join(self.machine, start.wave_in_group, live, partition);
+        let warp = shared.as_ref().map_or(0, |shared| shared.warp(0));
+        if let Some(shared) = shared {
+            wave.divergence = shared;
+        }
         let unit = self.unit_at(pc, 0);
         let r = Box::new(Resident { wave, place, age: self.launched, drained: 0 });
         if self.sink.on() {
@@ -323,6 +341,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         }
         self.begin(core);
         self.cores[core].occupy(slot, r, self.now, unit);
+        self.cores[core].set_warp(slot, 0, warp);
         self.launched += 1;
         self.resident += 1;
         if let Some(times) = &mut self.outcome.times {
@@ -430,6 +449,9 @@ impl<I: Isa> Timed<'_, '_, I> {
             due = if set != 0 || self.every_cycle { self.now + 1 } else { due.min(next) };
             ready.push(set);
         }
+        if let CoIssue::Fused { waves: Waves::Warp { in_step }, .. } = self.co_issue {
+            self.whole_warps(c, p, in_step, &mut ready);
+        }
         let could = ready.clone();
         let mut issued = vec![0u64; if self.sink.on() { n } else { 0 }];
         let mut busy: Mask = 0;
@@ -510,6 +532,8 @@ impl<I: Isa> Timed<'_, '_, I> {
     /// Leaves in `ready` what has none of the lanes that are busy.
     fn drop_lanes(&self, c: usize, p: usize, busy: Mask, ready: &mut [u64]) {
         let core = &self.cores[c];
+        let slice = if let CoIssue::Fused { slice, .. } = self.co_issue { slice } else { 1 };
+        let busy = whole_slices(busy, slice);
         let lanes = |k: usize, local: u32| -> Mask {
             let slot = core.slot_number(p, local as usize);
             core.waves[slot].as_ref().map_or(0, |r| r.wave.paths[k].path.mask)
@@ -532,6 +556,16 @@ impl<I: Isa> Timed<'_, '_, I> {
         match waves {
             Waves::Same => ready.iter_mut().for_each(|set| *set &= own),
             Waves::Other => ready.iter_mut().for_each(|set| *set &= !own),
+            Waves::Any => {}
+            Waves::Warp { .. } => {
+                let warp = core.issuers[k * core.partitions + p].warp[local as usize];
+                for (k, set) in ready.iter_mut().enumerate().filter(|(_, s)| **s != 0) {
+                    let warps = &core.issuers[k * core.partitions + p].warp;
+                    for local in bits(*set).filter(|&l| warps[l as usize] != warp) {
+                        *set &= !(1 << local);
+                    }
+                }
+            }
             Waves::SamePc => {
                 let here = pc(k, local);
                 for (k, set) in ready.iter_mut().enumerate() {
@@ -573,4 +607,17 @@ impl<I: Isa> Timed<'_, '_, I> {
         let barriers = self.cores.iter().find(|c| c.occupied > 0).map(|c| &c.barriers);
         Box::new(deadlock(barriers.unwrap_or(&Default::default()), &waves))
     }
+}
+
+/// All lanes of the slices that have one of `lanes`.
+fn whole_slices(lanes: Mask, slice: u32) -> Mask {
+    if slice <= 1 {
+        return lanes;
+    }
+    let mut all = lanes;
+    for first in (0..Mask::BITS).step_by(slice as usize) {
+        let slice = wb_isa::first_lanes(slice) << first;
+        all |= if lanes & slice != 0 { slice } else { 0 };
+    }
+    all
 }

@@ -98,6 +98,9 @@ impl Setup {
             [self.vary(9, 4) as usize];
         m.divergence.threshold = [50, 2, 200][self.vary(10, 3) as usize];
         m.divergence.quantum = [64, 1, 7][self.vary(11, 3) as usize];
+        m.divergence.rows = [8, 2, 3][self.vary(19, 3) as usize];
+        m.divergence.fetch_group = [8, 2][self.vary(20, 2) as usize];
+        m.divergence.slice = [4, 2, 1, 3][self.vary(21, 4) as usize];
         if self.vary(12, 2) == 0 {
             m.divergence.reconverge =
                 [Reconverge::Never, Reconverge::RegionEnd, Reconverge::Anywhere][self.vary(13, 3) as usize];

@@ -68,7 +68,7 @@ pub fn variants(args: &CompareArgs) -> miette::Result<Vec<Variant>> {
     }
     let mut all = Vec::new();
     for &mechanism in &mechanisms {
-        let contexts: Vec<Option<u32>> = match mechanism.info().separate_entities {
+        let contexts: Vec<Option<u32>> = match mechanism.info().splits {
             true => splitting.iter().map(|&s| Some(s)).collect(),
             false => vec![None],
         };

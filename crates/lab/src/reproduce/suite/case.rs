@@ -1,6 +1,7 @@
 //! One workload at one size on one machine, run and, if asked for, bounded. Experiments on the suite (THESIS 6, PWS 7) say
 //! which cases they need; each is measured once, however many of them look at it.
 
+use super::idle::Idle;
 use super::reason::Overlap;
 use miette::{Report, WrapErr, miette};
 use serde::{Deserialize, Serialize};
@@ -92,6 +93,9 @@ pub struct Measured {
     pub bound: Option<Bound>,
     /// Under pws: how much both sides of splits had to do at once.
     pub overlap: Option<Overlap>,
+    /// On lane-pc machines, for some mechanisms: what divergence leaves idle.
+    #[serde(default)]
+    pub idle: Option<Idle>,
     /// Time it took here.
     pub seconds: f64,
 }
@@ -170,6 +174,11 @@ impl Case {
 
     /// Machine and mechanism, without marks.
     fn spec(&self) -> JobSpec {
+        if self.machine.starts_with("lanepc") {
+            // As the preset is.
+            let sets = vec![format!("divergence.mechanism={}", self.mechanism)];
+            return JobSpec { machine: self.machine.into(), sets, ..JobSpec::default() };
+        }
         let units = if self.reuse { "reprovisioned" } else { "extra" };
         let sets = [
             format!("split.units={units}"),
@@ -228,6 +237,11 @@ impl Case {
         best.map(|b| b.1).ok_or_else(|| miette!("there is no placement"))
     }
 
+    /// Runs on lane-pc machines that tell what divergence leaves idle.
+    fn is_watched(&self) -> bool {
+        self.machine.starts_with("lanepc") && WATCHED.contains(&self.mechanism)
+    }
+
     pub fn measure(&self) -> Result<Measured, Report> {
         self.try_measure().wrap_err_with(|| self.to_string())
     }
@@ -236,7 +250,13 @@ impl Case {
         let start = Instant::now();
         let (which, spec) = self.marked()?;
         let mut overlap = (self.mechanism == "pws").then(Overlap::default);
-        let totals = play(&which, &spec, overlap.as_mut().map(|o| o as &mut dyn Observer))?;
+        let mut idle = self.is_watched().then(Idle::default);
+        let observer = match (&mut overlap, &mut idle) {
+            (Some(overlap), _) if !self.machine.starts_with("lanepc") => Some(overlap as &mut dyn Observer),
+            (_, Some(idle)) => Some(idle as &mut dyn Observer),
+            _ => None,
+        };
+        let totals = play(&which, &spec, observer)?;
         let lanes = u64::from(which.machine(&spec)?.core.lanes) * totals.wave_instructions;
         let bound = if self.bound { Some(bound(&which, &spec)?) } else { None };
         let mut places = spec.split.at;
@@ -251,10 +271,14 @@ impl Case {
             places,
             bound,
             overlap,
+            idle,
             seconds: start.elapsed().as_secs_f64(),
         })
     }
 }
+
+/// The baseline, and mechanisms whose waits explain their gains.
+const WATCHED: [&str; 4] = ["simt-stack", "multi-path", "lwm", "tbc"];
 
 #[derive(Default)]
 struct Totals {

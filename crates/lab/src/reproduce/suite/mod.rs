@@ -5,12 +5,15 @@ mod average;
 mod bounds;
 mod case;
 mod compare;
+mod idle;
+mod mechanisms;
 mod reason;
 
 pub use average::{FIGURE_6_1, FIGURE_11, figure_6_1, figure_6_1_needs, figure_11, figure_11_needs};
 pub use bounds::{FIGURE_6_3, FIGURE_10E, figure_6_3, figure_6_3_needs, figure_10e, figure_10e_needs};
 pub use case::{Bound, Case, ExactPart, Measured, Placement};
 pub use compare::{SUITE, suite, suite_needs};
+pub use mechanisms::{MECHANISMS, mechanisms, mechanisms_needs};
 
 use super::notebook::{geometric_mean, mean, yes};
 use miette::{IntoDiagnostic, Report, WrapErr, miette};

@@ -1,0 +1,100 @@
+//! Waves that share a stack (TBC, LWM): their warps issue as a whole, and take their new paths over where their block has decided.
+
+use super::Timed;
+use super::issuer::Warp;
+use crate::error::SimError;
+use crate::regroup::Regrouped;
+use crate::residency::GroupPlace;
+use wb_isa::Isa;
+use wb_isa::lanes::bits;
+use wb_trace::Kind;
+
+impl<I: Isa> Timed<'_, '_, I> {
+    /// Leaves in `ready` the paths of warps all of whose paths are ready; `in_step`: and of which no other warp of the block is behind.
+    pub(super) fn whole_warps(&mut self, c: usize, p: usize, in_step: bool, ready: &mut [u64]) {
+        if ready.iter().all(|set| *set == 0) {
+            return;
+        }
+        let mut warps = std::mem::take(&mut self.warps);
+        warps.clear();
+        let core = &self.cores[c];
+        let issuer = |k: usize| &core.issuers[k * core.partitions + p];
+        for (k, set) in ready.iter().enumerate() {
+            let part = issuer(k);
+            for local in bits(part.active).map(|l| l as usize) {
+                let missing = u32::from(set >> local & 1 == 0);
+                let (number, progress) = (part.warp[local], part.progress[local]);
+                match warps.iter_mut().find(|w| w.number == number) {
+                    Some(warp) => warp.missing += missing,
+                    None => warps.push(Warp { number, missing, progress }),
+                }
+            }
+        }
+        for (k, set) in ready.iter_mut().enumerate() {
+            for local in bits(*set) {
+                let number = issuer(k).warp[local as usize];
+                let whole = warps.iter().find(|w| w.number == number).is_some_and(|own| {
+                    let behind = |w: &Warp| w.number >> 8 == number >> 8 && w.progress < own.progress;
+                    own.missing == 0 && !(in_step && warps.iter().any(behind))
+                });
+                if !whole {
+                    *set &= !(1 << local);
+                }
+            }
+        }
+        self.warps = warps;
+    }
+
+    /// The block of a wave at `place` has decided: its waves take over their new paths. Sorting lanes into warps takes
+    /// `divergence.push_cycles`.
+    pub(super) fn regroup(&mut self, c: usize, place: GroupPlace) -> Result<(), Box<SimError>> {
+        let cost = u64::from(self.machine.divergence.push_cycles);
+        for slot in 0..self.cores[c].waves.len() {
+            let mine = self.cores[c].waves[slot]
+                .take_if(|r| r.place == place && r.wave.live != 0 && r.wave.divergence.decided());
+            let Some(mut r) = mine else { continue };
+            let now = self.now;
+            let parked = r.wave.parked;
+            let behind = r.wave.paths[parked.trailing_zeros() as usize & 63].path.pc;
+            let done = self.exec.regroup(&mut r.wave, |a, b| a.board.absorb(&b.board, now))?;
+            match done {
+                Regrouped::GoOn(pc) => {
+                    let penalty = if pc == behind { 0 } else { self.branch_penalty };
+                    for k in bits(r.wave.ids & parked).map(|k| k as usize) {
+                        let seat = self.cores[c].seat(slot, k);
+                        if pc != behind {
+                            self.cores[c].redirect(slot, k, pc, now);
+                        }
+                        self.settle(c, seat, &mut r, k, now + 1 + penalty, penalty > 0);
+                        self.cores[c].unpark(slot, k, now + 1);
+                    }
+                }
+                Regrouped::New { old } => {
+                    for k in bits(old).map(|k| k as usize) {
+                        if k > 0 {
+                            self.note_path(c, slot, &mut r, k, Kind::PathEnd { into: 0 });
+                        }
+                        self.cores[c].leave_seat(slot, k);
+                    }
+                    for k in bits(r.wave.ids).map(|k| k as usize) {
+                        let path = r.wave.paths[k].path;
+                        let (from, paid) = (now + 1 + cost, cost > 0);
+                        let wake = if self.coordinated { from } else { self.wake(&mut r, k, from, paid) };
+                        let unit = self.unit_at(path.pc, k);
+                        self.cores[c].sit(slot, k, path.pc, r.age, now, wake, unit);
+                        self.cores[c].set_warp(slot, k, r.wave.divergence.warp(k));
+                        if r.wave.parked >> k & 1 == 1 {
+                            self.cores[c].park(slot, k);
+                        }
+                        if k > 0 {
+                            (r.wave.paths[k].own.stall, r.wave.paths[k].own.stalled_since) = (None, now + 1);
+                            self.note_path(c, slot, &mut r, k, Kind::PathStart { lanes: path.mask });
+                        }
+                    }
+                }
+            }
+            self.cores[c].waves[slot] = Some(r);
+        }
+        Ok(())
+    }
+}
