@@ -21,12 +21,14 @@ pub use errors::{Code, Failure};
 /// What `wavebound hip` tells the library: JSON of [`wb_host::Options`].
 pub const ENVIRONMENT: &str = "WAVEBOUND_HIP";
 
-/// The library a program links (`libamdhip64.so.5`): symbols with their versions that jump into ours. Empty where there is none.
-pub const SHIM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libamdhip64.so.5"));
+/// The libraries a program links, by their names: symbols with their versions that jump into ours. Empty where there is none.
+pub const SHIMS: [(&str, &[u8]); 2] = [
+    ("libamdhip64.so.5", include_bytes!(concat!(env!("OUT_DIR"), "/libamdhip64.so.5"))),
+    ("libamdhip64.so.6", include_bytes!(concat!(env!("OUT_DIR"), "/libamdhip64.so.6"))),
+];
 
 /// What the library behind it is called.
 pub const LIBRARY: &str = "libwavebound_hip.so";
-/// What programs link.
-pub const SONAME: &str = "libamdhip64.so.5";
-/// The names the stock library exports: name, version, `yes` if we have it.
+/// The names the stock library exports: name, version, `yes` if we have it; and what that of HIP 6 has more or otherwise.
 pub const NAMES: &str = include_str!("names.txt");
+pub const NAMES6: &str = include_str!("names6.txt");

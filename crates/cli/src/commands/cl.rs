@@ -13,7 +13,7 @@ const OPENCL: Api = Api {
     library: wb_cl::LIBRARY,
     package: "wavebound-cl",
     manifest: "crates/cl-library/Cargo.toml",
-    front: ("wavebound.icd", vendor_file),
+    front: &[("wavebound.icd", vendor_file)],
     path: ("OCL_ICD_VENDORS", false),
     unused: "the program did not use our OpenCL library: is it an OpenCL program that uses the loader (on Debian: ocl-icd-libopencl1)?",
 };

@@ -13,9 +13,12 @@ const HIP: Api = Api {
     library: wb_hip::LIBRARY,
     package: "wavebound-hip",
     manifest: "crates/hip-library/Cargo.toml",
-    front: (wb_hip::SONAME, |_| wb_hip::SHIM.to_vec()),
+    front: &[
+        (wb_hip::SHIMS[0].0, |_| wb_hip::SHIMS[0].1.to_vec()),
+        (wb_hip::SHIMS[1].0, |_| wb_hip::SHIMS[1].1.to_vec()),
+    ],
     path: ("LD_LIBRARY_PATH", true),
-    unused: "the program did not use our libamdhip64.so.5: is it a HIP program, linked dynamically, without an rpath of its own?",
+    unused: "the program did not use our libamdhip64.so.5 or libamdhip64.so.6: is it a HIP program, linked dynamically, without an rpath of its own?",
 };
 
 #[derive(Args)]
@@ -31,7 +34,7 @@ pub struct HipArgs {
 }
 
 pub fn main(args: &HipArgs) -> CommandResult {
-    if wb_hip::SHIM.is_empty() {
+    if wb_hip::SHIMS.iter().any(|shim| shim.1.is_empty()) {
         return Err(miette!(
             help = "HIP programs are Linux programs for x86-64",
             "`wavebound hip` does not work on this kind of machine"

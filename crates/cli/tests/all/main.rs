@@ -11,6 +11,7 @@ mod decided;
 mod flow;
 mod gcn3;
 mod hip;
+mod hip6;
 mod inputs;
 mod mutation;
 mod mutations;

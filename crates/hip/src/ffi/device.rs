@@ -2,7 +2,7 @@
 
 use super::{LAST, address, call, code, pointer, put};
 use crate::errors::{Code, Outcome};
-use crate::props::{self, Properties};
+use crate::props::{self, Properties, Properties6};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// The handle of the only context.
@@ -90,6 +90,16 @@ pub unsafe extern "C" fn wavebound_hipGetDeviceProperties(to: *mut Properties, d
         only(device)?;
         // SAFETY: room for the result.
         unsafe { put(to, props::properties(&rt.host.device.machine, rt.host.device.heap().total())) }
+    })
+}
+
+/// What programs for HIP 6 call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wavebound_hipGetDevicePropertiesR0600(to: *mut Properties6, device: c_int) -> c_int {
+    call(|rt| {
+        only(device)?;
+        // SAFETY: room for the result.
+        unsafe { put(to, props::properties6(&rt.host.device.machine, rt.host.device.heap().total())) }
     })
 }
 

@@ -195,6 +195,32 @@ pub unsafe extern "C" fn wavebound_hipModuleLaunchKernel(
     })
 }
 
+/// A stream that is not recorded, and there is something to call.
+fn plain_stream(stream: *mut c_void, there: bool) -> Outcome {
+    with(|rt| match &rt.stream(address(stream))?.capture {
+        Some(_) => Err(Code::CAPTURE_UNSUPPORTED.into()),
+        None if there => Ok(()),
+        None => Err(Code::INVALID_VALUE.into()),
+    })
+}
+
+/// `hipLaunchHostFunc` of HIP 6: all work before it is done, so it runs at once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wavebound_hipLaunchHostFunc(
+    stream: *mut c_void,
+    function: Option<unsafe extern "C" fn(*mut c_void)>,
+    data: *mut c_void,
+) -> c_int {
+    let known = plain_stream(stream, function.is_some());
+    if known.is_ok()
+        && let Some(function) = function
+    {
+        // SAFETY: the program passed this function for this call; the runtime is free again.
+        unsafe { function(data) };
+    }
+    call(|_| known)
+}
+
 /// `hipStreamAddCallback`: all work before it is done, so it runs at once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wavebound_hipStreamAddCallback(
@@ -203,10 +229,7 @@ pub unsafe extern "C" fn wavebound_hipStreamAddCallback(
     data: *mut c_void,
     _flags: c_uint,
 ) -> c_int {
-    let known = with(|rt| match rt.stream(address(stream))?.capture {
-        Some(_) => Err(Code::CAPTURE_UNSUPPORTED.into()),
-        None => Ok(()),
-    });
+    let known = plain_stream(stream, true);
     if known.is_ok()
         && let Some(callback) = callback
     {

@@ -2,7 +2,7 @@
 
 use super::copy::{Extent, Pitched};
 use super::{address, call, pointer, put};
-use crate::errors::{Code, Outcome};
+use crate::errors::{Code, Failure, Outcome};
 use crate::memory::PITCH;
 use crate::runtime::Runtime;
 use crate::state::Kind;
@@ -253,22 +253,46 @@ pub struct Attributes {
     flags: c_uint,
 }
 
+fn attributes(rt: &Runtime, ptr: *const c_void, types: [c_int; 3]) -> Result<Attributes, Failure> {
+    let device = rt.device_view(address(ptr)).ok_or(Code::INVALID_VALUE)?;
+    let (_, _, kind, flags) = rt.allocation(device).ok_or(Code::INVALID_VALUE)?;
+    let [on_device, managed, on_host] = types;
+    Ok(Attributes {
+        memory_type: match kind {
+            Kind::Device => on_device,
+            Kind::Managed => managed,
+            _ => on_host,
+        },
+        device: 0,
+        device_pointer: pointer(device),
+        host_pointer: if kind == Kind::Device { std::ptr::null_mut() } else { ptr.cast_mut() },
+        managed: c_int::from(kind == Kind::Managed),
+        flags,
+    })
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wavebound_hipPointerGetAttributes(to: *mut Attributes, ptr: *const c_void) -> c_int {
-    call(|rt| {
-        let device = rt.device_view(address(ptr)).ok_or(Code::INVALID_VALUE)?;
-        let (_, _, kind, flags) = rt.allocation(device).ok_or(Code::INVALID_VALUE)?;
-        let attributes = Attributes {
-            memory_type: c_int::from(kind == Kind::Device),
-            device: 0,
-            device_pointer: pointer(device),
-            host_pointer: if kind == Kind::Device { std::ptr::null_mut() } else { ptr.cast_mut() },
-            managed: c_int::from(kind == Kind::Managed),
-            flags,
-        };
-        // SAFETY: the program passes room for it.
-        unsafe { put(to, attributes) }
-    })
+    // SAFETY: the program passes room for it.
+    call(|rt| unsafe { put(to, attributes(rt, ptr, [1, 0, 0])?) })
+}
+
+/// The same for HIP 6, which has other numbers for kinds of memory, and one for what is none of ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wavebound_hipPointerGetAttributesR0600(
+    to: *mut Attributes,
+    ptr: *const c_void,
+) -> c_int {
+    let none = Attributes {
+        memory_type: 0,
+        device: -2,
+        device_pointer: std::ptr::null_mut(),
+        host_pointer: std::ptr::null_mut(),
+        managed: 0,
+        flags: 0,
+    };
+    // SAFETY: the program passes room for it.
+    call(|rt| unsafe { put(to, attributes(rt, ptr, [2, 3, 1]).unwrap_or(none)) })
 }
 
 /// There is one pool, and it is the heap.

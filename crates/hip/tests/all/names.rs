@@ -3,7 +3,7 @@
 
 use object::read::elf::{ElfFile64, FileHeader, Sym, VersionTable};
 use object::{Endianness, elf};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 type Names = BTreeMap<String, String>;
@@ -29,24 +29,36 @@ fn exports(bytes: &[u8]) -> Names {
     out
 }
 
-/// Our table: name, version, whether we have it.
-fn table() -> Vec<(String, String, bool)> {
-    let lines = wb_hip::NAMES.lines().filter(|l| !l.starts_with('#'));
-    let row = |line: &str| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        assert!(words.len() == 3 && matches!(words[2], "yes" | "no"), "names.txt: `{line}`");
-        (words[0].to_owned(), words[1].to_owned(), words[2] == "yes")
-    };
-    lines.map(row).collect()
+/// A line of our tables.
+struct Row {
+    name: String,
+    version: String,
+    /// Our function, if we have it.
+    function: Option<String>,
 }
 
-fn wanted() -> Names {
-    table().into_iter().map(|(name, version, _)| (name, version)).collect()
+fn rows(text: &str) -> Vec<Row> {
+    let row = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert!(matches!(words[..], [_, _, "yes" | "no"] | [_, _, "yes", _]), "`{line}`");
+        let function = words.get(3).unwrap_or(&words[0]);
+        Row {
+            name: words[0].to_owned(),
+            version: words[1].to_owned(),
+            function: (words[2] == "yes").then(|| (*function).to_owned()),
+        }
+    };
+    text.lines().filter(|l| !l.starts_with('#')).map(row).collect()
+}
+
+fn wanted(texts: &[&str]) -> Names {
+    texts.iter().flat_map(|text| rows(text)).map(|row| (row.name, row.version)).collect()
 }
 
 #[test]
-fn the_library_in_front_has_the_names_and_versions_of_the_table() {
-    assert_eq!(exports(wb_hip::SHIM), wanted());
+fn the_libraries_in_front_have_the_names_and_versions_of_the_tables() {
+    assert_eq!(exports(wb_hip::SHIMS[0].1), wanted(&[wb_hip::NAMES]));
+    assert_eq!(exports(wb_hip::SHIMS[1].1), wanted(&[wb_hip::NAMES, wb_hip::NAMES6]));
 }
 
 #[test]
@@ -62,7 +74,7 @@ fn the_table_has_the_names_and_versions_of_the_stock_library() {
     };
     let stock = exports(&bytes);
     assert!(stock.len() > 300, "only {} names", stock.len());
-    assert_eq!(stock, wanted());
+    assert_eq!(stock, wanted(&[wb_hip::NAMES]));
 }
 
 /// Every name marked `yes` is a function of `ffi`, and every function of it is marked.
@@ -78,7 +90,8 @@ fn names_are_marked_as_they_are() {
     }
     defined.retain(|name| name != "missing");
     defined.sort();
-    let marked: Vec<String> = table().into_iter().filter(|row| row.2).map(|row| row.0).collect();
-    assert_eq!(defined, marked);
+    let all = [wb_hip::NAMES, wb_hip::NAMES6].into_iter().flat_map(rows);
+    let marked: BTreeSet<String> = all.filter_map(|row| row.function).collect();
+    assert_eq!(defined, marked.iter().cloned().collect::<Vec<_>>());
     assert!(marked.len() > 150, "{} names are ours", marked.len());
 }

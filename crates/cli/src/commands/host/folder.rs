@@ -27,10 +27,12 @@ pub(super) struct Folder {
 impl Folder {
     pub fn new(api: &Api, library: &Path) -> miette::Result<Folder> {
         let path = create(api)?;
-        let names = vec![api.front.0, api.library, RECORDS];
+        let names = api.front.iter().map(|f| f.0).chain([api.library, RECORDS]).collect();
         let mut folder = Folder { path, names, keeper: None };
         folder.keeper = keeper(api, &folder.path, &folder.names);
-        folder.put(api.front.0, &(api.front.1)(&folder.path.join(api.library)))?;
+        for (name, contents) in api.front {
+            folder.put(name, &contents(&folder.path.join(api.library)))?;
+        }
         folder.put(RECORDS, b"")?;
         // The library may have any name where it lies; programs look for this one.
         std::os::unix::fs::symlink(library, folder.path.join(api.library)).into_diagnostic()?;

@@ -34,8 +34,8 @@ pub struct Api {
     pub library: &'static str,
     pub package: &'static str,
     pub manifest: &'static str,
-    /// A file in front of the library: its name, and its contents if the library is there.
-    pub front: (&'static str, fn(&Path) -> Vec<u8>),
+    /// Files in front of the library: their names, and their contents if the library is there.
+    pub front: &'static [(&'static str, fn(&Path) -> Vec<u8>)],
     /// The variable by which programs find the folder, and whether what it had before comes behind.
     pub path: (&'static str, bool),
     /// What to say if no process of the run used the library.
