@@ -153,8 +153,8 @@ impl Runtime {
             // Queues of the host: out of order, profiling. Of the device: none.
             0x102A => ulong(3),
             0x104E => ulong(0),
-            0x104F | 0x1050 | 0x1051 | 0x1052 => uint(0),
-            0x1055 | 0x1056 | 0x1057 => uint(0),
+            0x104F..=0x1052 => uint(0),
+            0x1055..=0x1057 => uint(0),
             // Parts of a device: none.
             0x1042 => ulong(0),
             0x1043 => uint(0),

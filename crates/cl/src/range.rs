@@ -24,8 +24,8 @@ pub fn shape(asked: &Asked, kernel: &Kernel, largest: u64, wave: u32) -> Outcome
     let required = kernel.attributes.required_group;
     let uneven = kernel.attributes.language.first().is_some_and(|version| *version >= 2);
     let mut grid = [0; 3];
-    for d in 0..3 {
-        grid[d] = u32::try_from(asked.global[d]).map_err(|_| Code::INVALID_GLOBAL_WORK_SIZE)?;
+    for (d, items) in grid.iter_mut().enumerate() {
+        *items = u32::try_from(asked.global[d]).map_err(|_| Code::INVALID_GLOBAL_WORK_SIZE)?;
         if asked.offset[d].checked_add(asked.global[d]).is_none() {
             return refuse(Code::INVALID_GLOBAL_OFFSET);
         }
