@@ -65,7 +65,7 @@ fn chosen(grid: [u32; 3], largest: u64, wave: u32) -> [u32; 3] {
     let mut left = u32::try_from(largest).unwrap_or(u32::MAX).max(1);
     let mut group = [1; 3];
     for d in 0..3 {
-        let divides = |n: &u32| *n > 0 && grid[d].is_multiple_of(*n);
+        let divides = |n: &u32| *n > 0 && *n <= grid[d] && grid[d].is_multiple_of(*n);
         let whole = (1..=left / wave.max(1)).rev().map(|n| n * wave).find(|n| d == 0 && divides(n));
         group[d] = whole.or_else(|| (1..=left.min(grid[d].max(1))).rev().find(divides)).unwrap_or(1);
         left /= group[d];
