@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Debian package: the command, the HIP library, the header for marks, manual pages, completions. Needs cargo-deb (`cargo install cargo-deb`).
+# Builds the Debian package: the command, the libraries for HIP and OpenCL programs, the header for marks, manual pages, completions. Needs cargo-deb (`cargo install cargo-deb`).
 # Usage: packaging/build-deb.sh [FOLDER]      writes FOLDER/wavebound_VERSION_ARCH.deb (default: out)
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -81,6 +81,22 @@ int main(void) {
     CHECK(clGetProgramBuildInfo(alone, device, CL_PROGRAM_BUILD_LOG, sizeof text, text, NULL));
     TRUE(strstr(text, "helper"));
 
+    // What the device lists is what its compiler has: features of OpenCL C 3.0, and extensions.
+    static cl_name_version features[64];
+    static char source[65536];
+    CHECK(clGetDeviceInfo(device, CL_DEVICE_OPENCL_C_FEATURES, sizeof features, features, &size));
+    TRUE(size > sizeof features[0]);
+    strcpy(source, "#if defined(__opencl_c_images) || defined(__opencl_c_pipes) || defined(__IMAGE_SUPPORT__)\n#error more\n#endif\n");
+    for (size_t i = 0; i < size / sizeof features[0]; ++i)
+        sprintf(source + strlen(source), "#ifndef %s\n#error %s\n#endif\n", features[i].name, features[i].name);
+    CHECK(clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof text, text, NULL));
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+        // This one is about the host.
+        if (strcmp(word, "cl_khr_extended_versioning"))
+            sprintf(source + strlen(source), "#ifndef %s\n#error %s\n#endif\n", word, word);
+    strcat(source, "global int kept = 4;\nkernel void f(global int *x) { int *p = x; *p = kept + (sub_group_broadcast(*p, 0) ? 0 : 1); }\n");
+    TRUE(result_of(build(source, "-cl-std=CL3.0"), "f") >= 4);
+
     // What is known about kernels and their arguments.
     cl_program known = build(
         "__attribute__((reqd_work_group_size(8, 4, 1))) kernel void fixed(global int *x) { x[get_local_id(0)] = 1; }\n"

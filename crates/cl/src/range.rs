@@ -24,8 +24,8 @@ pub fn shape(asked: &Asked, kernel: &Kernel, largest: u64, wave: u32) -> Outcome
     let required = kernel.attributes.required_group;
     let uneven = kernel.attributes.language.first().is_some_and(|version| *version >= 2);
     let mut grid = [0; 3];
-    for d in 0..3 {
-        grid[d] = u32::try_from(asked.global[d]).map_err(|_| Code::INVALID_GLOBAL_WORK_SIZE)?;
+    for (d, items) in grid.iter_mut().enumerate() {
+        *items = u32::try_from(asked.global[d]).map_err(|_| Code::INVALID_GLOBAL_WORK_SIZE)?;
         if asked.offset[d].checked_add(asked.global[d]).is_none() {
             return refuse(Code::INVALID_GLOBAL_OFFSET);
         }
@@ -65,7 +65,7 @@ fn chosen(grid: [u32; 3], largest: u64, wave: u32) -> [u32; 3] {
     let mut left = u32::try_from(largest).unwrap_or(u32::MAX).max(1);
     let mut group = [1; 3];
     for d in 0..3 {
-        let divides = |n: &u32| *n > 0 && grid[d].is_multiple_of(*n);
+        let divides = |n: &u32| *n > 0 && *n <= grid[d] && grid[d].is_multiple_of(*n);
         let whole = (1..=left / wave.max(1)).rev().map(|n| n * wave).find(|n| d == 0 && divides(n));
         group[d] = whole.or_else(|| (1..=left.min(grid[d].max(1))).rev().find(divides)).unwrap_or(1);
         left /= group[d];

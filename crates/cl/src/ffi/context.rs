@@ -1,7 +1,8 @@
 //! Contexts and queues.
 
-use super::{Code, address, answer, call, code, create, read_list, read_properties, wait, with};
-use crate::codes::{Outcome, refuse};
+use super::base::{address, answer, call, code, create, put, read_list, read_properties, with};
+use super::work::{drive, wait};
+use crate::codes::{Code, Outcome, refuse};
 use crate::info::{list, uint, ulong, unknown};
 use crate::objects::{Context, OUT_OF_ORDER, Object, PROFILING, Queue};
 use crate::runtime::Runtime;
@@ -218,7 +219,7 @@ pub(super) unsafe extern "C" fn clSetCommandQueueProperty(
             return refuse(Code::INVALID_VALUE);
         }
         // SAFETY: null or room.
-        unsafe { super::put(old, queue.properties) };
+        unsafe { put(old, queue.properties) };
         match enable {
             0 => queue.properties &= !properties,
             _ => queue.properties |= properties,
@@ -242,7 +243,7 @@ pub(super) unsafe extern "C" fn clSetDefaultDeviceCommandQueue(
 /// Work is done as soon as nothing is in its way.
 pub(super) unsafe extern "C" fn clFlush(queue: *mut c_void) -> i32 {
     let known = with(|rt| rt.objects.get::<Queue>(address(queue)).map(drop));
-    super::work::drive();
+    drive();
     code(known)
 }
 

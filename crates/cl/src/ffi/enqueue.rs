@@ -1,8 +1,9 @@
 //! Commands that move bytes: reads, writes, copies, fills, maps.
 
-use super::{Ask, Code, address, code, create, read_list, submit};
+use super::base::{address, code, create, read_list};
+use super::work::{Ask, submit};
 use crate::buffers::{HOST_NO_ACCESS, HOST_READ_ONLY, HOST_WRITE_ONLY, MAP_WRITE_ALL};
-use crate::codes::{Outcome, refuse};
+use crate::codes::{Code, Outcome, refuse};
 use crate::objects::Buffer;
 use crate::runtime::Runtime;
 use crate::state::Work;

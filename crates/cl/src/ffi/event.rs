@@ -1,7 +1,8 @@
 //! Events, markers and barriers.
 
-use super::{Ask, Code, address, answer, call, code, create, read_list, submit, wait, with};
-use crate::codes::{Outcome, refuse};
+use super::base::{address, answer, call, code, create, read_list, with};
+use super::work::{Ask, drive, submit, wait};
+use crate::codes::{Code, Outcome, refuse};
 use crate::commands::{BARRIER, MARKER};
 use crate::info::{uint, ulong, unknown};
 use crate::objects::{COMPLETE, Event, PROFILING, Queue};
@@ -94,7 +95,7 @@ pub(super) unsafe extern "C" fn clCreateUserEvent(context: *mut c_void, error: *
 
 pub(super) unsafe extern "C" fn clSetUserEventStatus(event: *mut c_void, status: i32) -> i32 {
     let set = with(|rt| rt.set_user_status(address(event), status));
-    super::work::drive();
+    drive();
     code(set)
 }
 

@@ -1,7 +1,7 @@
 //! Kernels and their arguments.
 
-use super::{Code, address, answer, call, create, pointer, put, read_list, read_text, with};
-use crate::codes::refuse;
+use super::base::{address, answer, call, create, pointer, put, read_list, read_text, with};
+use crate::codes::{Code, refuse};
 use crate::objects::{Kernel, Program};
 use std::ffi::{c_char, c_void};
 

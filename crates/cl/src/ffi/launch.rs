@@ -1,8 +1,9 @@
 //! Launches, and functions of the program among the commands.
 
+use super::base::{address, code, read_list};
 use super::enqueue::in_context;
-use super::{Ask, Code, address, code, read_list, submit};
-use crate::codes::refuse;
+use super::work::{Ask, submit};
+use crate::codes::{Code, refuse};
 use crate::objects::{Buffer, Kernel};
 use crate::range::Asked;
 use crate::state::Work;

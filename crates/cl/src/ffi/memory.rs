@@ -1,6 +1,6 @@
 //! Buffers.
 
-use super::{address, answer, call, create, read_properties, with};
+use super::base::{address, answer, call, create, read_properties, with};
 use crate::buffers::{COPY_HOST, USE_HOST};
 use crate::codes::{Code, Outcome, refuse};
 use crate::objects::Buffer;

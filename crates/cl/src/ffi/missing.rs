@@ -1,7 +1,7 @@
 //! What is not there: images, samplers, pipes, and objects of graphics interfaces. Every entry of the table is a function; these
 //! answer with an error code, and those that would make an object write it where the program wants it.
 
-use super::{address, call, code, create, put, with};
+use super::base::{address, call, code, create, put, with};
 use crate::codes::{Code, refuse};
 use crate::objects::{Context, Queue};
 use std::ffi::c_void;

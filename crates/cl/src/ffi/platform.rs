@@ -1,6 +1,6 @@
-//! Platform and device, and the names that the loader looks up.
+//! Platform and device.
 
-use super::{address, answer, call, pointer, put, read_text, table, with};
+use super::base::{ENTRY, address, answer, call, pointer, put, read_text, with};
 use crate::codes::{Code, Outcome, refuse};
 use std::ffi::{c_char, c_void};
 
@@ -138,14 +138,13 @@ pub(super) unsafe extern "C" fn clGetHostTimer(device: *mut c_void, host: *mut u
     })
 }
 
-/// Functions that have no place in the table.
+/// A function by its name.
 pub(super) unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *mut c_void {
     // SAFETY: the program passes a string.
     let name = unsafe { read_text(name) };
-    match name.as_deref() {
-        Some("clIcdGetPlatformIDsKHR") => clIcdGetPlatformIDsKHR as *mut c_void,
-        Some(name) => table::function(name),
-        None => std::ptr::null_mut(),
+    match (ENTRY.get(), name) {
+        (Some(entry), Some(name)) => (entry.function)(&name),
+        _ => std::ptr::null_mut(),
     }
 }
 
@@ -158,36 +157,5 @@ pub(super) unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(
         // SAFETY: passed on.
         Ok(true) => unsafe { clGetExtensionFunctionAddress(name) },
         _ => std::ptr::null_mut(),
-    }
-}
-
-/// What the loader asks first (cl_khr_icd).
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(room: u32, list: *mut *mut c_void, found: *mut u32) -> i32 {
-    // SAFETY: passed on.
-    unsafe { clGetPlatformIDs(room, list, found) }
-}
-
-/// The names by which the loader finds the rest. A library that links ours by another name must not take the place of these, so the
-/// table has functions of its own.
-mod exported {
-    use super::{c_char, c_void};
-
-    #[unsafe(no_mangle)]
-    pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *mut c_void {
-        // SAFETY: passed on.
-        unsafe { super::clGetExtensionFunctionAddress(name) }
-    }
-
-    #[unsafe(no_mangle)]
-    pub unsafe extern "C" fn clGetPlatformInfo(
-        platform: *mut c_void,
-        name: u32,
-        size: usize,
-        to: *mut c_void,
-        wanted: *mut usize,
-    ) -> i32 {
-        // SAFETY: passed on.
-        unsafe { super::clGetPlatformInfo(platform, name, size, to, wanted) }
     }
 }

@@ -1,7 +1,7 @@
 //! Programs: sources, binaries, builds, and what is known about them.
 
-use super::{Code, address, answer, call, code, create, put, read_list, read_text, with};
-use crate::codes::{Outcome, refuse};
+use super::base::{address, answer, call, code, create, pointer, put, read_list, read_text, with};
+use crate::codes::{Code, Outcome, refuse};
 use crate::objects::{Context, Program};
 use crate::runtime::Runtime;
 use crate::state::Call;
@@ -254,7 +254,7 @@ pub(super) unsafe extern "C" fn clLinkProgram(
             // A program that could not be linked has the log.
             Ok((handle, linked)) => {
                 put(error, code(linked));
-                super::pointer(handle)
+                pointer(handle)
             }
             Err(failure) => create(error, Err(failure)),
         }

@@ -1,9 +1,10 @@
 //! Rectangular regions of buffers.
 
+use super::base::{address, code};
 use super::enqueue::in_context;
-use super::{Ask, Code, address, code, submit};
+use super::work::{Ask, submit};
 use crate::buffers::{HOST_NO_ACCESS, HOST_READ_ONLY, HOST_WRITE_ONLY};
-use crate::codes::{Outcome, refuse};
+use crate::codes::{Code, Outcome, refuse};
 use crate::objects::Buffer;
 use crate::runtime::Runtime;
 use crate::state::{Rect, Side, Work};

@@ -1,8 +1,9 @@
 //! Shared virtual memory: device memory is the host's at the same addresses, so that a buffer of it is all there is to it.
 
+use super::base::{address, call, code, pointer, read_list, with};
 use super::enqueue::checked_pattern;
-use super::{Ask, Code, address, call, code, pointer, read_list, submit, with};
-use crate::codes::{Outcome, refuse};
+use super::work::{Ask, submit};
+use crate::codes::{Code, Outcome, refuse};
 use crate::objects::Context;
 use crate::runtime::Runtime;
 use crate::state::Work;

@@ -1,10 +1,12 @@
-//! Doing the work of queues, one piece after the other, as long as there is some that nothing is in the way of.
+//! Commands: taking them in, doing their work one after the other as long as nothing is in the way, and waiting for them.
 
-use super::{NEWS, pointer, with};
-use crate::codes::Outcome;
+use super::base::{NEWS, address, lock, pointer, put, wait_list, with};
+use crate::codes::{Code, Outcome, refuse};
+use crate::commands::Place;
 use crate::runtime::Runtime;
 use crate::state::{Command, Rect, Work};
 use std::ffi::c_void;
+use std::sync::PoisonError;
 use wb_host::ffi::move_bytes;
 
 enum Step {
@@ -112,4 +114,74 @@ fn fill(dst: u64, pattern: &[u8], bytes: u64) {
     // SAFETY: the range was checked to be the device's when the work came, and is held.
     let room = unsafe { std::slice::from_raw_parts_mut(dst as *mut u8, bytes as usize) };
     room.chunks_exact_mut(pattern.len()).for_each(|c| c.copy_from_slice(pattern));
+}
+
+/// What every command says: queue, kind, what to wait for, where its event goes, and whether to wait for its end.
+pub(super) struct Ask {
+    pub queue: u64,
+    kind: u32,
+    waits: Vec<u64>,
+    event: *mut *mut c_void,
+    blocking: bool,
+}
+
+impl Ask {
+    /// # Safety
+    /// `list` is null or points to `count` handles.
+    pub(super) unsafe fn new(
+        queue: *mut c_void,
+        kind: u32,
+        count: u32,
+        list: *const *mut c_void,
+        event: *mut *mut c_void,
+    ) -> Outcome<Ask> {
+        // SAFETY: passed on.
+        let waits = unsafe { wait_list(count, list) }?;
+        Ok(Ask { queue: address(queue), kind, waits, event, blocking: false })
+    }
+
+    pub(super) fn blocking(mut self, blocking: u32) -> Ask {
+        self.blocking = blocking != 0;
+        self
+    }
+}
+
+/// Takes in a command that `make` describes: handles it needs, and what to do. `make` also returns something for the caller.
+///
+/// # Safety
+/// `ask.event` is null or room for a handle.
+pub(super) unsafe fn submit<T>(
+    ask: Ask,
+    make: impl FnOnce(&mut Runtime, u64) -> Outcome<(Vec<u64>, Work, T)>,
+) -> Outcome<T> {
+    let place = Place { queue: ask.queue, kind: ask.kind, waits: &ask.waits };
+    let (event, made) = with(|rt| {
+        let context = rt.check_place(&place)?;
+        let (holds, work, made) = make(rt, context)?;
+        Ok((rt.enqueue(&place, &holds, work)?, made))
+    })?;
+    // SAFETY: the caller promises room.
+    unsafe { put(ask.event, pointer(event)) };
+    drive();
+    let status = if ask.blocking { wait(&[event]) } else { 0 };
+    if ask.event.is_null() {
+        with(|rt| {
+            rt.let_go(event);
+            Ok(())
+        })?;
+    }
+    if status < 0 { refuse(Code(status)) } else { Ok(made) }
+}
+
+/// Waits until events have their last status; returns the first error.
+pub(super) fn wait(events: &[u64]) -> i32 {
+    drive();
+    let mut guard = lock();
+    loop {
+        let Some(runtime) = guard.as_ref() else { return 0 };
+        if events.iter().all(|e| runtime.status(*e) <= 0) {
+            return events.iter().map(|e| runtime.status(*e)).find(|s| *s < 0).unwrap_or(0);
+        }
+        guard = NEWS.wait(guard).unwrap_or_else(PoisonError::into_inner);
+    }
 }

@@ -425,7 +425,7 @@ fn wrong_options_are_told_before_the_program_starts() {
         return;
     }
     for (options, word) in [
-        (&["--machine", "harp"][..], "HIP programs are gcn3"),
+        (&["--machine", "harp"][..], "OpenCL programs are gcn3"),
         (&["--set", "core.nonsense=1"], "nonsense"),
         (&["--library", "/no/such/library.so"], "/no/such/library.so"),
         (&["--report", "/no/such/folder/report"], "/no/such/folder"),

@@ -186,7 +186,15 @@ fn captured_launches_run_again() {
     }
     let (_, err) = text(&wavebound(&["wcet", "c/launch.toml", "--facts-from-trace"]));
     assert!(err.is_empty(), "{err}");
-    assert!(wavebound(&["cfg", "c/program.co", "--kernel", "twice"]).status.success());
+    for args in [
+        &["cfg", "c/program.co", "--kernel", "twice"][..],
+        &["compare", "c/launch.toml", "--mechanisms", "none,pws"],
+        &["worst", "c/launch.toml", "--tries", "2"],
+        &["split", "c/program.co", "--kernel", "twice", "--list"],
+    ] {
+        let output = wavebound(args);
+        assert!(output.status.success(), "{args:?}: {}", text(&output).1);
+    }
     // The check sees a byte that is another one.
     let data = dir.0.join("c/arg0.npy");
     let mut bytes = std::fs::read(&data).expect("data");

@@ -107,7 +107,7 @@ fn preloaded_arguments() {
         })
         .collect();
     let raw = |list: &[i32]| list.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
-    for (count, dwords) in [(2, 3), (16, 9)] {
+    for (count, dwords) in [(2, 3), (16, 12)] {
         let file = format!("abi/preload.{count}.co");
         let bytes = fixture(&file);
         let kernel = &CodeObject::parse(&bytes).expect("object").kernels[0];

@@ -1,7 +1,7 @@
 //! The folder in which a program and all processes it starts find our library, while the command runs: for its owner
 //! alone, and gone afterwards, however the command ends. Only files that were put there are removed, by their names.
 
-use super::Api;
+use super::api::Api;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs::{File, Permissions};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};

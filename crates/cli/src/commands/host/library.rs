@@ -1,7 +1,7 @@
 //! Where the library is that programs load. It lies beside the command. In a checkout it is a package of its own, which is
 //! built when it is first needed, and again when the command is newer: linking it takes as long as linking the command.
 
-use super::Api;
+use super::api::Api;
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

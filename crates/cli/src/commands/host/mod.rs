@@ -1,14 +1,18 @@
 //! Programs whose kernels run on the simulated GPU (`hip`, `cl`): they are started with our library in place of the stock one, and
 //! afterwards the command tells what their launches cost.
 
+mod api;
 mod args;
 mod folder;
 mod library;
 mod page;
 pub mod report;
+mod run;
 mod told;
 
+pub use api::Api;
 pub use args::HostArgs;
+pub use run::Run;
 
 use self::folder::Folder;
 use super::CommandResult;
@@ -24,32 +28,6 @@ use std::time::Duration;
 
 /// Exit code of a run of a program that went well, some of whose kernels have no bound (`--wcet`).
 const NO_BOUND: u8 = 3;
-
-/// An interface between programs and devices, as its command needs it.
-pub struct Api {
-    pub command: &'static str,
-    /// The variable that tells the library its options.
-    pub environment: &'static str,
-    /// The library, its package and where that is in a checkout.
-    pub library: &'static str,
-    pub package: &'static str,
-    pub manifest: &'static str,
-    /// Files in front of the library: their names, and their contents if the library is there.
-    pub front: &'static [(&'static str, fn(&Path) -> Vec<u8>)],
-    /// The variable by which programs find the folder, and whether what it had before comes behind.
-    pub path: (&'static str, bool),
-    /// What to say if no process of the run used the library.
-    pub unused: &'static str,
-}
-
-/// A run of a program.
-pub struct Run<'a> {
-    pub api: &'a Api,
-    pub args: &'a HostArgs,
-    pub library: Option<&'a Path>,
-    /// The program and its arguments.
-    pub program: &'a [OsString],
-}
 
 pub fn main(run: &Run) -> CommandResult {
     let Run { api, args, .. } = run;

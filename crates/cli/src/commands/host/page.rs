@@ -1,6 +1,6 @@
 //! The page of `wavebound hip --html` and `cl --html`: a row for each launch, and a part for each kernel with all of its launches added up.
 
-use super::Run;
+use super::run::Run;
 use super::told::Told;
 use crate::commands::outcome::size;
 use std::collections::BTreeMap;

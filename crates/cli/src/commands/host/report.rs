@@ -1,7 +1,7 @@
 //! What `wavebound hip` and `wavebound cl` print when the program has ended: a row for each launch or kernel, totals, bounds; as text or JSON.
 
-use super::Run;
 use super::args::HostArgs;
+use super::run::Run;
 use super::told::{Missing, Start, Told};
 use crate::commands::outcome::size;
 use crate::commands::{Printed, json, print};
