@@ -178,6 +178,30 @@ fn other_instruction_sets_have_pages() {
     );
 }
 
+/// A workload on a lane-pc machine under every mechanism: equal results, bits of state, and the table as Parquet.
+#[test]
+fn mechanisms_of_lane_pc_machines_are_compared() {
+    let (csv, parquet) = (path("compare-lanepc", "nw.csv"), path("compare-lanepc", "nw.parquet"));
+    let files = ["--csv", &csv, "--parquet", &parquet, "--json"];
+    let v = json(
+        &[&["compare", "--workload", "nw", "--size", "tiny", "--machine", "lanepc"][..], &files].concat(),
+    );
+    assert_eq!(v["equal"], true, "{v}");
+    let variants = v["variants"].as_array().unwrap();
+    let of =
+        |name: &str| variants.iter().find(|v| v["mechanism"] == name).unwrap_or_else(|| panic!("no {name}"));
+    assert_eq!(of("simt-stack")["state_bits"], 0);
+    // Two pcs, 32 lanes and one of 32 waves in each of 16 entries.
+    assert_eq!(of("dws-meng")["state_bits"], 16 * (2 * 32 + 32 + 5));
+    for name in ["lwm", "tbc", "vws", "sbi-swi"] {
+        assert!(of(name)["state_bits"].as_u64().unwrap() > 0 && of(name)["refused"].is_null(), "{name}");
+    }
+    let text = std::fs::read_to_string(&csv).unwrap();
+    assert!(text.lines().next().unwrap().contains(",splits,state_bits,"), "{text}");
+    assert_eq!(text.lines().count(), variants.len() + 1);
+    assert!(std::fs::read(&parquet).unwrap().starts_with(b"PAR1"));
+}
+
 #[test]
 fn variants_are_compared() {
     let (page, csv, control) = (path("compare", "nest.html"), path("compare", "nest.csv"), control());

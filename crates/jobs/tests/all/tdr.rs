@@ -26,7 +26,7 @@ kernel void sides(global uint *out) {
 ";
 
 const WAYS: [&str; 3] =
-    ["", "i = tdr_head_or_tail(key & 1, i, slots, counts);", "i = tdr_by_key(key, 4, i, slots, counts);"];
+    ["", "i = tdr_head_or_tail(key & 1, i, slots, counts);", "i = tdr_by_key(key & 1, 2, i, slots, counts);"];
 
 /// Results and cycles.
 fn run(isa: InstructionSet, way: &str, timed: bool) -> (Vec<String>, u64) {

@@ -16,6 +16,7 @@ mod parquet;
 mod pdom;
 mod reuse;
 mod runner;
+mod shape;
 mod suite;
 mod swas;
 mod table2;
@@ -25,6 +26,7 @@ mod width;
 pub use finding::{Finding, FindingJson, Row, judge};
 pub use notebook::Notebook;
 pub use page::{About, page};
+pub use parquet::table as parquet_table;
 pub use runner::{News, Plan, Reproduced, reproduce, span};
 pub use suite::{Case, Cases, Measured, Placement, Scale};
 pub use verdict::{Published, Shape, Value, Verdict, Want};
@@ -302,6 +304,13 @@ const EXPERIMENTS: &[Experiment] = &[
         source: "\"GPU Wavefront Splitting for Safety-Critical Systems\" (THESIS), chapter 3 and Table 3.1, and the papers it compares",
         published: suite::MECHANISMS,
         work: Work::Suite { needs: suite::mechanisms_needs, show: suite::mechanisms },
+    },
+    Experiment {
+        name: "bfs-shape",
+        title: "bfs in the shape of Rodinia on lanes with pcs of their own",
+        source: "\"Predictable Wavefront Splitting\" (PWS), figure 11",
+        published: shape::SHAPE,
+        work: Work::Alone(shape::shape),
     },
 ];
 

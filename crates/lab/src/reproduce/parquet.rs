@@ -89,7 +89,7 @@ impl Column {
 }
 
 /// The bytes of a Parquet file with this table.
-pub(super) fn table(head: &[String], rows: &[Vec<String>]) -> Result<Vec<u8>, Report> {
+pub fn table(head: &[String], rows: &[Vec<String>]) -> Result<Vec<u8>, Report> {
     if let Some((i, row)) = rows.iter().enumerate().find(|(_, r)| r.len() != head.len()) {
         return Err(miette!(
             help = "every row has a cell for every column, an empty one where there is nothing",

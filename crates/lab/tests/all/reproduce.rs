@@ -137,6 +137,7 @@ experiments! {
     swas_t2 "swas-t2"
     suite "suite"
     mechanisms "mechanisms"
+    bfs_shape "bfs-shape"
 }
 
 #[test]

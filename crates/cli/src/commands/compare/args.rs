@@ -37,6 +37,9 @@ pub struct CompareArgs {
     /// Write the table as CSV
     #[arg(long, value_name = "FILE")]
     pub(super) csv: Option<PathBuf>,
+    /// Write the table as Parquet
+    #[arg(long, value_name = "FILE")]
+    pub(super) parquet: Option<PathBuf>,
     /// Print JSON (docs/json.md)
     #[arg(long)]
     pub(super) json: bool,

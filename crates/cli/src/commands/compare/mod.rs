@@ -23,7 +23,7 @@ use wavebound::report::pages::compare as pages;
 
 pub fn main(args: CompareArgs) -> CommandResult {
     let variants = variants::variants(&args)?;
-    let files = [&args.html, &args.csv];
+    let files = [&args.html, &args.csv, &args.parquet];
     wavebound::files::check_outputs(files.into_iter().flatten().map(PathBuf::as_path))?;
     let watch = Watch::new()?;
     let outcomes = run_all(&args, &variants, &watch);
@@ -38,6 +38,10 @@ pub fn main(args: CompareArgs) -> CommandResult {
     }
     if let Some(path) = &args.csv {
         wavebound::files::write(path, compared.csv())?;
+    }
+    if let Some(path) = &args.parquet {
+        let (head, rows) = compared.cells();
+        wavebound::files::write(path, wb_lab::reproduce::parquet_table(&head, &rows)?)?;
     }
     if let Some(path) = &args.html {
         wavebound::files::write(path, pages::html(&html(&args, &compared)))?;

@@ -22,6 +22,8 @@ pub struct Ran {
     pub source: Option<SourceFile>,
     pub stats: Stats,
     pub contents: Vec<Contents>,
+    /// Bits of state that the mechanism adds to a core.
+    pub state_bits: u64,
     /// What a launch file or a workload expects and did not find.
     pub expected: Option<String>,
 }

@@ -53,7 +53,8 @@ fn run_job(target: &Target, untimed: bool, watch: &Watch, waves: &mut u64) -> Re
     }
     let kernel = job.program.borrow().kernel().to_owned();
     let (file, source) = (job.file.clone(), job.source().cloned());
-    Ok(Ran { kernel, file, source, stats, contents, expected: None })
+    let state_bits = job.machine.extra_state_bits();
+    Ok(Ran { kernel, file, source, stats, contents, state_bits, expected: None })
 }
 
 /// What is compared: buffers; of programs without, their data. Code of a GCN3 program differs where it is marked.
@@ -116,5 +117,6 @@ fn run_launches(
         )
     });
     let file = stage.program_file().to_owned();
-    Ok(Ran { kernel, file, source: None, stats: sum.unwrap_or_default(), contents, expected })
+    let (stats, state_bits) = (sum.unwrap_or_default(), stage.machine().extra_state_bits());
+    Ok(Ran { kernel, file, source: None, stats, contents, state_bits, expected })
 }

@@ -1,4 +1,4 @@
-//! A comparison as text, JSON and CSV.
+//! A comparison as text, JSON and a table of cells (CSV, Parquet).
 
 use super::result::{Compared, Outcome, Row};
 use crate::commands::Printed;
@@ -33,6 +33,8 @@ struct VariantJson<'a> {
     failed: Option<&'a str>,
     /// Against the first variant that ran.
     speed_up: Option<f64>,
+    /// Bits of state that the mechanism adds to a core.
+    state_bits: Option<u64>,
     differs: Option<&'a str>,
     stats: Option<&'a Stats>,
 }
@@ -71,7 +73,7 @@ impl Compared {
         let reasons = self.reasons();
         let timed = self.rows.iter().filter_map(|r| r.outcome.ran()).all(|r| r.stats.timed);
         let mut head: Vec<String> =
-            ["variant", if timed { "cycles" } else { "steps" }, "speed-up", "lanes", "splits"]
+            ["variant", if timed { "cycles" } else { "steps" }, "speed-up", "lanes", "splits", "state bits"]
                 .map(str::to_owned)
                 .to_vec();
         head.extend(reasons.iter().map(|r| r.name().to_owned()));
@@ -94,6 +96,7 @@ impl Compared {
                 self.speed_up(row).map_or(String::new(), |n| format!("{n:.3}")),
                 format!("{:.1}%", 100.0 * s.lane_utilisation),
                 s.contexts.started.to_string(),
+                ran.state_bits.to_string(),
             ];
             cells.extend(reasons.iter().map(|&r| s.stall_cycles.get(r).to_string()));
             rows.push((cells, row.differs.clone().unwrap_or_default()));
@@ -123,19 +126,25 @@ impl Compared {
         out
     }
 
-    /// One line for each variant.
     pub fn csv(&self) -> String {
+        let (head, rows) = self.cells();
+        rows.iter().fold(line(&head), |text, row| text + &line(row))
+    }
+
+    /// The names of columns, and a row for each variant.
+    pub fn cells(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let fields: Vec<&str> =
             self.rows.first().map_or(Vec::new(), |r| r.variant.fields.iter().map(|f| f.0.as_str()).collect());
         let mut head: Vec<String> =
             ["variant", "mechanism", "contexts", "policy"].map(str::to_owned).to_vec();
         head.extend(fields.iter().map(|f| (*f).to_owned()));
         head.extend(
-            ["cycles", "speed_up", "lane_use", "ipc", "wave_instructions", "splits"].map(str::to_owned),
+            ["cycles", "speed_up", "lane_use", "ipc", "wave_instructions", "splits", "state_bits"]
+                .map(str::to_owned),
         );
         head.extend(StallReason::ALL.map(|r| format!("stall_{}", r.name())));
         head.extend(["differs", "refused"].map(str::to_owned));
-        let mut out = line(&head);
+        let mut rows = Vec::new();
         for row in &self.rows {
             let v = &row.variant;
             let number = |n: Option<u32>| n.map_or(String::new(), |n| n.to_string());
@@ -155,15 +164,16 @@ impl Compared {
                     cells.push(format!("{:.6}", s.ipc));
                     cells.push(s.wave_instructions.to_string());
                     cells.push(s.contexts.started.to_string());
+                    cells.push(ran.state_bits.to_string());
                     cells.extend(StallReason::ALL.map(|r| s.stall_cycles.get(r).to_string()));
                 }
-                None => cells.extend(std::iter::repeat_n(String::new(), 6 + StallReason::ALL.len())),
+                None => cells.extend(std::iter::repeat_n(String::new(), 7 + StallReason::ALL.len())),
             }
             cells.push(row.differs.clone().unwrap_or_default());
             cells.push(row.outcome.why().unwrap_or_default().to_owned());
-            out.push_str(&line(&cells));
+            rows.push(cells);
         }
-        out
+        (head, rows)
     }
 }
 
@@ -184,6 +194,7 @@ impl<'a> VariantJson<'a> {
             refused,
             failed,
             speed_up,
+            state_bits: row.outcome.ran().map(|r| r.state_bits),
             differs: row.differs.as_deref(),
             stats: row.outcome.ran().map(|r| &r.stats),
         }
