@@ -10,7 +10,7 @@ use wb_jobs::{Job, JobError, JobSpec};
 use wb_sim::RunOptions;
 
 /// Operations on floats: the C text with `A`, `B`, `C` for operands, and how many it takes.
-const FLOATS: [(&str, usize); 30] = [
+const FLOATS: [(&str, usize); 29] = [
     ("A + B", 2),
     ("A - B", 2),
     ("A * B", 2),
@@ -38,7 +38,6 @@ const FLOATS: [(&str, usize); 30] = [
     ("__builtin_amdgcn_cubema(A, B, C)", 3),
     ("__builtin_amdgcn_cubesc(A, B, C)", 3),
     ("__builtin_amdgcn_cubetc(A, B, C)", 3),
-    ("__builtin_amdgcn_fmul_legacy(A, B)", 2),
     ("A == B ? 1.0f : 2.0f", 2),
     ("A < B ? A : C", 3),
 ];
