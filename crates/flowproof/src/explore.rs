@@ -487,10 +487,15 @@ impl<'a> Explorer<'a> {
             return Ok(None);
         }
         let altered = inst.clamp() || inst.omod != 0 || inst.abs | inst.neg != 0;
-        if inst.dst_dwords() != 1 || altered || matches!(inst.format, Format::Sdwa | Format::Dpp) {
+        // The low half of a 64-bit sum is the sum of the low halves.
+        let sum =
+            inst.op == Op::VLshlAddU64 && inst.src[1] == Operand::InlineInt(0) && inst.src[0] != inst.src[2];
+        let one = inst.dst_dwords() == 1 || sum;
+        if !one || altered || matches!(inst.format, Format::Sdwa | Format::Dpp) {
             return Ok(None);
         }
         let [a, b, c] = inst.src;
+        let (b, second) = if sum { (c, 2) } else { (b, 1) };
         let of = |o: Operand| reg(o).and_then(|r| view.value(r));
         let range = |i: usize| self.sources.range(pc, i);
         let constant = |i: usize| range(i).value();
@@ -505,16 +510,16 @@ impl<'a> Explorer<'a> {
         Ok(Some(match inst.op {
             Op::SMovB32 | Op::VMovB32 => of(a),
             Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 if a == b => shifted(of(a), true, 1),
-            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 => {
+            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 | Op::VLshlAddU64 => {
                 let still = |o: Operand| reg(o).is_none_or(|r| !self.written.contains(&r));
                 // What moves is a register; of two, the one that the loop writes.
                 let first = match (reg(a), reg(b)) {
                     (Some(_), Some(_)) if still(a) != still(b) => still(b),
-                    (Some(_), Some(_)) => constant(1).is_some(),
+                    (Some(_), Some(_)) => constant(second).is_some(),
                     (first, _) => first.is_some(),
                 };
                 match first {
-                    true => moving(a, 1, 1),
+                    true => moving(a, second, 1),
                     false => moving(b, 0, 1),
                 }
             }

@@ -215,6 +215,14 @@ pub fn arithmetic(inst: &Inst, state: &State) -> Option<Range> {
     })
 }
 
+/// The two summands of a 64-bit sum whose low half is the sum of their low halves.
+pub fn summands(inst: &Inst) -> Option<(Operand, Operand)> {
+    let [a, by, c] = inst.src;
+    let whole = |o: Operand| matches!(o, Operand::Vgpr(_) | Operand::Sgpr(_) | Operand::InlineInt(_));
+    let plain = inst.op == Op::VLshlAddU64 && !inst.clamp() && by == Operand::InlineInt(0);
+    (plain && whole(a) && whole(c)).then_some((a, c))
+}
+
 /// The low half of a 64-bit sum.
 fn low_half(inst: &Inst, state: &State) -> Option<Range> {
     let whole = |o: Operand| matches!(o, Operand::Vgpr(_) | Operand::Sgpr(_) | Operand::InlineInt(_));

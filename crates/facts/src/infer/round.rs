@@ -452,11 +452,13 @@ impl<'a> Round<'a> {
 
     /// The new value of a 32-bit destination, if it can be told.
     fn result(&mut self, inst: &Inst, point: &mut Point, state: &State, exec: Fun) -> Option<Cases> {
-        if inst.dst_dwords() != 1 || eval::arithmetic(inst, state).is_none() {
+        let wide = eval::summands(inst);
+        if wide.is_none() && (inst.dst_dwords() != 1 || eval::arithmetic(inst, state).is_none()) {
             return None;
         }
         let dst = eval::side(inst.dst)?;
         let [a, b, _] = inst.src;
+        let (a, b) = wide.unwrap_or((a, b));
         let value = |o: Operand| eval::side(o).map_or_else(|| vec![(TRUE, Sym::Unknown)], |s| point.get(s));
         let number = |o: Operand| eval::range(state, o);
         let fixed = |o: Operand| eval::side(o).is_some_and(|s| !self.written.contains(&s));
@@ -478,7 +480,8 @@ impl<'a> Round<'a> {
             Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 if a == b => {
                 map(value(a), &|s| s.shift(true, 1))
             }
-            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 => {
+            Op::VLshlAddU64 if a == b => return None,
+            Op::SAddU32 | Op::SAddI32 | Op::VAddU32 | Op::VAddNcU32 | Op::VLshlAddU64 => {
                 // What moves is a register; of two, the one that the loop writes.
                 let register = |o: Operand| matches!(o, Operand::Vgpr(_) | Operand::Sgpr(_));
                 let first = match register(a) && register(b) {
