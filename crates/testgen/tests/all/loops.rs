@@ -65,7 +65,7 @@ fn known_cases(condition: SideCondition) -> &'static [u64] {
         SideCondition::LanesWereOn => &[249],
         SideCondition::LanesThatAreOff => &[218, 248],
         SideCondition::OperandsUnchanged => &[166, 191],
-        SideCondition::SomeLane => &[1229],
+        SideCondition::SomeLane => &[340, 423, 1229],
     }
 }
 
