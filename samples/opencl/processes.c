@@ -1,4 +1,5 @@
-// Programs that end badly or in several processes and threads. The argument says how: leave, exit, fork, threads.
+// Programs that end badly or in several processes and threads. The argument says how: leave, exit, fork, threads, or
+// loop for short launches without an end.
 #include "check.h"
 #include <pthread.h>
 #include <sys/wait.h>
@@ -53,6 +54,8 @@ int main(int count, char **arguments) {
         for (size_t i = 0; i < 4; ++i) TRUE(pthread_create(&threads[i], NULL, worker, (void *)(i * 100)) == 0);
         for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
     }
+    if (!strcmp(how, "loop"))
+        for (;;) TRUE(square(3) == 9);
     printf("processes: %s, right\n", how);
     return 0;
 }

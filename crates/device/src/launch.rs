@@ -153,7 +153,7 @@ impl Device {
         match prepared {
             Ok(mut prepared) => {
                 prepared.reserved = reserved;
-                prepared.touchable = self.memory.touchable();
+                prepared.touchable = self.touchable();
                 Ok(prepared)
             }
             Err(error) => {

@@ -14,6 +14,7 @@ pub use heap::Heap;
 pub use kernarg::explicit;
 pub use launch::{OnDevice, Prepared, provision};
 
+use heap::ALIGN;
 use std::collections::BTreeMap;
 use wb_hw::{InstructionSet, Machine};
 use wb_isa::SourceFile;
@@ -22,7 +23,7 @@ use wb_isa::riscv::{Riscv, TEXT};
 use wb_objects::codeobject::{CodeObject, Kernel};
 use wb_objects::{RiscvImage, riscv_object};
 use wb_program::Program;
-use wb_sim::DeviceMemory;
+use wb_sim::{DeviceMemory, Touchable};
 
 /// Everything below this address faults, so that null pointers show up.
 pub const FIRST: u64 = 0x1_0000;
@@ -130,6 +131,19 @@ impl Device {
         &mut self.memory
     }
 
+    /// What kernels may touch: the blocks in use. The heap knows them without a look at all of memory, which every launch would pay.
+    pub fn touchable(&self) -> Touchable {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for (at, bytes) in self.heap.blocks_in_use() {
+            let end = at + bytes.next_multiple_of(ALIGN);
+            match ranges.last_mut() {
+                Some(last) if last.1 == at => last.1 = end,
+                _ => ranges.push((at, end)),
+            }
+        }
+        Touchable { origin: self.memory.first_line(), ranges }
+    }
+
     /// Reserves `bytes` bytes; memory that was never used before is zero.
     pub fn alloc(&mut self, bytes: u64) -> Result<u64, DeviceError> {
         let size = self.heap.total();
@@ -225,5 +239,29 @@ impl Device {
         self.programs.retain(|(base, _), _| *base != module.base);
         self.riscv_programs.retain(|(base, _), _| *base != module.base);
         self.free(module.block);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The heap and the guard of memory agree about what is in use, also where blocks lie close together.
+    #[test]
+    fn what_is_in_use_is_what_may_be_touched() {
+        let mut machine = wb_hw::preset("gcn3").expect("a preset");
+        machine.limits.memory = 1 << 20;
+        for mut device in [Device::new(machine.clone()), Device::mapped(machine)] {
+            let mut blocks = Vec::new();
+            for n in 0..200u64 {
+                blocks.extend(device.alloc(n * 37 % 9000).ok());
+                if n % 3 == 0 && !blocks.is_empty() {
+                    device.free(blocks.remove((n as usize * 7) % blocks.len()));
+                }
+                let (ours, guards) = (device.touchable(), device.memory().touchable());
+                assert_eq!((ours.origin, &ours.ranges), (guards.origin, &guards.ranges), "after {n} blocks");
+            }
+            assert!(device.touchable().ranges.len() > 3 && blocks.len() > 50);
+        }
     }
 }

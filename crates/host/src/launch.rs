@@ -29,25 +29,30 @@ pub struct Work<'a> {
     pub note: String,
 }
 
-/// What a launch did; `interrupted`: up to this signal.
+/// What a launch did.
 struct Ran {
     cycles: u64,
     wave_instructions: u64,
     lane_instructions: u64,
     waves: u32,
     counts: Option<Counts>,
-    interrupted: Option<i32>,
+    /// The program ends by this signal, which came during the launch.
+    signal: Option<i32>,
+    /// The signal came before the launch had ended.
+    interrupted: bool,
 }
 
 impl Ran {
-    fn of(outcome: &RunOutcome, counts: Option<Counts>) -> Ran {
+    /// A signal may have come too late to stop the run, and is not forgotten.
+    fn of(outcome: &RunOutcome, counts: Option<Counts>, signal: Option<i32>) -> Ran {
         Ran {
             cycles: outcome.cycles,
             wave_instructions: outcome.wave_instructions,
             lane_instructions: outcome.lane_instructions,
             waves: outcome.waves,
             counts,
-            interrupted: None,
+            signal,
+            interrupted: false,
         }
     }
 
@@ -59,7 +64,8 @@ impl Ran {
             lane_instructions: counts.map_or(0, |c| c.lanes),
             waves: last.ended as u32,
             counts,
-            interrupted: Some(signal),
+            signal: Some(signal),
+            interrupted: true,
         }
     }
 }
@@ -84,7 +90,7 @@ impl Session {
             None => self.device.finish(prepared),
         }
         if let Some(before) = before {
-            let cycles = result.as_ref().ok().filter(|ran| ran.interrupted.is_none()).map(|ran| ran.cycles);
+            let cycles = result.as_ref().ok().filter(|ran| !ran.interrupted).map(|ran| ran.cycles);
             if let Err(e) = self.capture(&before, work, cycles) {
                 eprintln!("wavebound: launch {number} cannot be captured: {}", describe(&e));
             }
@@ -104,10 +110,10 @@ impl Session {
             waves: ran.waves,
             counts: ran.counts,
             seconds,
-            interrupted: ran.interrupted.is_some(),
+            interrupted: ran.interrupted,
         };
         self.record(&Record::Launch(record));
-        if let Some(signal) = ran.interrupted {
+        if let Some(signal) = ran.signal {
             self.tell_parts();
             signals::end_by(signal);
         }
@@ -168,7 +174,7 @@ impl Session {
         drop(line);
         let counts = counter.map(|c| c.counts);
         let ran = match (outcome, watch.came()) {
-            (Ok(outcome), _) => Ran::of(&outcome, counts),
+            (Ok(outcome), signal) => Ran::of(&outcome, counts, signal),
             (Err(_), Some(signal)) => Ran::so_far(last, counts, signal),
             (Err(e), None) => return Err(e.into()),
         };

@@ -283,6 +283,30 @@ fn programs_end_as_they_do_elsewhere() {
     assert_eq!((code, report["totals"]["launches"].as_u64()), (Some(0), Some(81)));
 }
 
+/// A signal that comes while a short launch runs is not lost with it.
+#[test]
+fn a_signal_ends_a_program_of_short_launches() {
+    let Some(folder) = samples() else { return };
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let mut command = command(&["--untimed"], &folder.join("processes"), &["loop"]);
+        let mut program = command.stdout(std::process::Stdio::null()).spawn().expect("wavebound");
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        let id = program.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().expect("kill").success());
+        let sent = std::time::Instant::now();
+        let status = loop {
+            match program.try_wait().expect("wavebound") {
+                Some(status) => break status,
+                None if sent.elapsed().as_secs() < 60 => {
+                    std::thread::sleep(std::time::Duration::from_millis(50))
+                }
+                None => panic!("{signal} was lost: {:?}", program.kill()),
+            }
+        };
+        assert_eq!(status.code(), Some(code), "{signal}");
+    }
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let Some(folder) = samples() else { return };
