@@ -4,6 +4,7 @@
 use std::error::Error;
 use std::time::Instant;
 use wb_hw::{InstructionSet, Mechanism};
+use wb_sim::RunOptions;
 use wb_workloads::{Marks, Simulation, Size};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -15,6 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{:15} {:>12} {}", "", "cycles", names.iter().map(|n| format!("{n:>12}")).collect::<String>());
     let mut logs = vec![0.0; all.len()];
     let mut seconds = vec![0.0; all.len()];
+    let mut instructions = vec![0; all.len()];
     for w in wb_workloads::all() {
         let mut line = format!("{:15}", w.name);
         let mut base = 0;
@@ -23,7 +25,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             let machine = wb_hw::preset(&preset)?.with_overrides(&[set])?;
             let mut simulation = Simulation::new(w, size, machine, &Marks::None)?;
             let begin = Instant::now();
-            let (cycles, _) = simulation.run_all(true)?;
+            let mut cycles = 0;
+            while let Some(dispatch) = simulation.next_launch()? {
+                let outcome = simulation.run(&dispatch, RunOptions::default(), None)?;
+                cycles += outcome.cycles;
+                instructions[i] += outcome.wave_instructions;
+            }
             seconds[i] += begin.elapsed().as_secs_f64();
             if i == 0 {
                 base = cycles;
@@ -43,5 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "",
         seconds.iter().map(|s| format!("{s:12.1}")).collect::<String>()
     );
+    let rates = instructions.iter().zip(&seconds).map(|(&n, s)| format!("{:12.2}", n as f64 / s / 1e6));
+    println!("{:15} {:12} {}", "M instr/s", "", rates.collect::<String>());
     Ok(())
 }

@@ -70,6 +70,8 @@ pub struct Decoupled {
     clock: u64,
     buffers: Vec<Buffer>,
     sides: Vec<Side>,
+    /// Sides that have been used so far: the others need not be looked at.
+    used: usize,
     ports: u32,
     capacity: u32,
     latency: u64,
@@ -119,6 +121,7 @@ impl Decoupled {
             clock: 0,
             buffers: vec![Buffer::default(); seats * issuers],
             sides: (0..issuers).map(side).collect(),
+            used: 0,
             ports: f.ports.saturating_mul(fetch),
             capacity: f.buffer,
             latency,
@@ -243,6 +246,7 @@ impl Decoupled {
         // The first instruction of a wave takes as long as one behind a jump.
         let excuse = Excuse { branch: now + self.hit + self.latency, ..Excuse::default() };
         self.buffers[slot.at] = Buffer { pc, excuse, ..Buffer::default() };
+        self.used = self.used.max(slot.side + 1);
         let side = &mut self.sides[slot.side];
         side.catch_up(self.clock);
         side.occupied |= 1 << slot.local;
@@ -288,7 +292,7 @@ impl Decoupled {
         }
         let n = self.sides.len();
         let far = to.saturating_sub(from) >= RING as u64;
-        for p in 0..n {
+        for p in 0..self.used {
             let side = &mut self.sides[p];
             let mut due = 0;
             if far {
@@ -338,7 +342,7 @@ impl Decoupled {
     /// The first arrival of anything under way.
     fn first_arrival(&self) -> u64 {
         let n = self.sides.len();
-        let sides = self.sides.iter().enumerate();
+        let sides = self.sides[..self.used].iter().enumerate();
         let seats = sides.flat_map(|(p, side)| bits(side.coming).map(move |local| local as usize * n + p));
         seats.filter_map(|at| self.buffers[at].coming.front().copied()).min().unwrap_or(u64::MAX)
     }
@@ -369,7 +373,7 @@ impl Decoupled {
             self.unblock(now);
         }
         let n = self.sides.len();
-        for p in 0..n {
+        for p in 0..self.used {
             if self.sides[p].wants == 0 {
                 continue;
             }
@@ -434,7 +438,7 @@ impl Decoupled {
 
     /// The next cycle at which it does something by itself.
     pub fn next_event(&mut self, now: u64) -> u64 {
-        if self.delivered || self.sides.iter().any(|s| s.wants != 0) {
+        if self.delivered || self.sides[..self.used].iter().any(|s| s.wants != 0) {
             return now + 1;
         }
         if self.next_arrival <= now + 1 {

@@ -95,6 +95,8 @@ pub struct Core<I: Isa> {
     late: bool,
     /// The context of a wave that issued last, where contexts share an issue port.
     last: Vec<u8>,
+    /// Contexts that have been used so far, at least one: the others need not be looked at.
+    pub(super) used: usize,
     /// Contexts share an issue port: the scheduler of a partition is that of context 0.
     pub(super) shared: bool,
     /// A wave stays with the context that issued last while it is ready.
@@ -135,6 +137,7 @@ impl<I: Isa> Core<I> {
             present: 0,
             spawning: None,
             last: vec![0; machine.core.waves as usize],
+            used: 1,
             shared,
             sticky,
             now: 0,
@@ -145,8 +148,14 @@ impl<I: Isa> Core<I> {
         }
     }
 
+    /// Issuers of the contexts that have been used.
     pub fn issuers(&self) -> usize {
-        self.issuers.len()
+        self.used * self.partitions
+    }
+
+    /// Contexts that have been used.
+    pub fn contexts(&self) -> usize {
+        self.used
     }
 
     #[inline(always)]
@@ -195,6 +204,7 @@ impl<I: Isa> Core<I> {
     #[allow(clippy::too_many_arguments)]
     pub fn sit(&mut self, slot: usize, k: usize, pc: Pc, age: u64, now: u64, wake: u64, unit: u8) {
         let (q, local) = self.seat(slot, k);
+        self.used = self.used.max(k + 1);
         self.touch(q);
         self.told = true;
         let queue = self.queue(q, local);
@@ -381,8 +391,9 @@ impl<I: Isa> Core<I> {
         let local = part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?;
         let slot = local as usize * self.partitions + p;
         // Within the wave, the next context after the one that issued last, or that one again.
-        let first = usize::from(self.last[slot]) + usize::from(!self.sticky);
         let n = ready.len();
+        let first = usize::from(self.last[slot]) + usize::from(!self.sticky);
+        let first = if first < n { first } else { 0 };
         let k = (0..n).map(|i| (first + i) % n).find(|&k| ready[k] >> local & 1 == 1)?;
         self.last[slot] = k as u8;
         Some((k, local))

@@ -390,15 +390,17 @@ impl<I: Isa> Timed<'_, '_, I> {
     /// A cycle of a core; returns the next one in which it has to be looked at.
     fn cycle_core(&mut self, c: usize) -> Result<u64, Box<SimError>> {
         self.cores[c].begin(self.now);
-        for q in 0..if self.shared { self.cores[c].partitions } else { self.cores[c].issuers() } {
-            if !self.cores[c].takes_turn(q) {
-                continue;
+        let mut q = 0;
+        // An instruction that issues may be the first that needs a context.
+        while q < if self.shared { self.cores[c].partitions } else { self.cores[c].issuers() } {
+            if self.cores[c].takes_turn(q) {
+                if self.shared {
+                    self.cycle_partition(c, q)?;
+                } else {
+                    self.cycle_issuer(c, q)?;
+                }
             }
-            if self.shared {
-                self.cycle_partition(c, q)?;
-            } else {
-                self.cycle_issuer(c, q)?;
-            }
+            q += 1;
         }
         let core = &mut self.cores[c];
         core.tick_front_end(c, self.exec.program, &mut self.hierarchy, self.every_cycle);
@@ -438,7 +440,7 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     /// One issue port for all contexts of a partition, or as many as have disjoint lanes.
     fn cycle_partition(&mut self, c: usize, p: usize) -> Result<(), Box<SimError>> {
-        let (n, partitions) = (self.exec.contexts as usize + 1, self.cores[c].partitions);
+        let (n, partitions) = (self.cores[c].contexts(), self.cores[c].partitions);
         let mut ready = std::mem::take(&mut self.ready);
         ready.clear();
         let mut due = u64::MAX;
@@ -457,7 +459,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         let mut busy: Mask = 0;
         for port in 0.. {
             let limit = match self.co_issue {
-                CoIssue::Disjoint => n as u32,
+                CoIssue::Disjoint => self.exec.contexts + 1,
                 CoIssue::Fused { most, .. } => most,
                 CoIssue::Own | CoIssue::Shared => self.machine.issue.width,
             };
@@ -520,8 +522,9 @@ impl<I: Isa> Timed<'_, '_, I> {
             }
         }
         if self.sink.on() {
-            for k in 0..n {
-                self.note_stalls(c, k * partitions + p, issued[k], could[k]);
+            for k in 0..self.cores[c].contexts() {
+                let of = |sets: &[u64]| sets.get(k).copied().unwrap_or(0);
+                self.note_stalls(c, k * partitions + p, of(&issued), of(&could));
             }
         }
         self.ready = ready;

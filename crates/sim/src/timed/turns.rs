@@ -32,7 +32,7 @@ impl<I: Isa> Core<I> {
     pub fn takes_turn(&mut self, q: usize) -> bool {
         self.turns = q + 1;
         let due = if self.shared {
-            (q..self.issuers.len()).step_by(self.partitions).any(|i| self.issuers[i].due <= self.now)
+            (q..self.issuers()).step_by(self.partitions).any(|i| self.issuers[i].due <= self.now)
         } else {
             self.issuers[q].due <= self.now
         };
@@ -72,7 +72,7 @@ impl<I: Isa> Core<I> {
         if !self.shared {
             return (self.issuers[q].stalled, self.issuers[q].active);
         }
-        let contexts = self.issuers.iter().skip(q).step_by(self.partitions);
+        let contexts = self.issuers[..self.issuers()].iter().skip(q).step_by(self.partitions);
         contexts.fold((0, 0), |(stalled, active), i| (stalled | i.stalled, active | i.active))
     }
 
@@ -94,7 +94,8 @@ impl<I: Isa> Core<I> {
         if self.occupied == 0 {
             return u64::MAX;
         }
-        let issuers = self.issuers.iter().filter(|part| part.occupied != 0).map(|part| part.due);
+        let used = &self.issuers[..self.issuers()];
+        let issuers = used.iter().filter(|part| part.occupied != 0).map(|part| part.due);
         issuers.fold(self.fetch_due, u64::min).max(self.now + 1)
     }
 
@@ -122,7 +123,8 @@ impl<I: Isa> Core<I> {
         self.frontend.tick(now, |q| issuers[q].age.as_slice(), &mut fetch);
         self.fetched = now + 1;
         self.fetch_due = self.frontend.next_event(now);
-        for (q, part) in self.issuers.iter_mut().enumerate() {
+        let used = self.issuers();
+        for (q, part) in self.issuers[..used].iter_mut().enumerate() {
             let offered = self.frontend.offers(q);
             if part.offered != offered {
                 (part.offered, part.due) = (offered, 0);
