@@ -176,6 +176,17 @@ fn same(case: &Case, a: u32, b: u32) -> bool {
     a == b || float && nan(a) && nan(b) || halves && half(a) == half(b) && half(a >> 16) == half(b >> 16)
 }
 
+/// Cases in which clang and the machine are known not to agree: on gfx803 single precision flushes denormals, which clang's constants
+/// do not; and LLVM takes the larger of two numbers for the median of them and a NaN, the ISA document the smaller.
+fn apart(machine: &str, case: &Case, folded: u32) -> bool {
+    let float = case.text.starts_with("as_uint((float)(");
+    let denormal = |bits: u32| bits & 0x7f80_0000 == 0 && bits & 0x7f_ffff != 0;
+    let nan = |bits: u32| bits & 0x7fff_ffff > 0x7f80_0000;
+    machine == "gcn3" && float && (denormal(folded) || case.values.into_iter().any(denormal))
+        || machine == "gcn3" && case.text.contains("as_float") && case.values.into_iter().any(denormal)
+        || case.text.contains("fmed3") && case.values.into_iter().any(nan)
+}
+
 /// The words that a kernel leaves in its first buffer, and how many instructions that took.
 fn results(code: &[u8], kernel: &str, machine: &str, args: &[&[u32]]) -> (Vec<u32>, u64) {
     let buffer = |words: &&[u32]| {
@@ -216,7 +227,7 @@ fn the_compiler_computes_the_same() {
     wb_files::write(&path, &source(&cases)).expect("written");
     let from: Vec<u32> = cases.iter().flat_map(|case| case.values).collect();
     let zeros = vec![0; cases.len()];
-    let mut wrong = Vec::new();
+    let (mut wrong, mut compared) = (Vec::new(), 0);
     for machine in ["gcn3", "vega", "mi200", "mi300"] {
         let options = CompileOptions::for_machine(&wb_hw::preset(machine).expect("preset"));
         let code = object::read(&path, &options).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
@@ -225,12 +236,17 @@ fn the_compiler_computes_the_same() {
         // If the compiler left it to the machine, nothing would be compared.
         assert!(few * 4 < many, "{machine}: {few} of {many} instructions are left");
         for ((case, a), b) in cases.iter().zip(folded).zip(run) {
+            if apart(machine, case, a) {
+                continue;
+            }
+            compared += 1;
             if !same(case, a, b) {
                 let what = format!("{machine}: {} of {:08x?}", case.text, case.values);
                 wrong.push(format!("{what}: clang {a:08x}, the machine {b:08x}"));
             }
         }
     }
-    println!("{} results compared, {} differ", 4 * cases.len(), wrong.len());
+    println!("{compared} of {} results compared, {} differ", 4 * cases.len(), wrong.len());
+    assert!(compared > 4500, "{compared}");
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong[..wrong.len().min(60)].join("\n"));
 }

@@ -169,12 +169,21 @@ fn pipeline(m: &mut Machine, noise: &mut Noise) {
     m.memory.request_latency = noise.below(70) as u32;
     m.memory.response_latency = noise.below(70) as u32;
     m.dram.latency = noise.pick(&[1, 30, 100, 333]);
+}
+
+/// In cases from here on some classes keep their units longer than others.
+pub const LONGER: u64 = 1 << 40;
+
+fn longer(m: &mut Machine, case: u64) {
+    if case < LONGER {
+        return;
+    }
+    let mut noise = Noise::new(case ^ 0x7e1);
     for unit in m.units.iter_mut().filter(|u| u.port == Port::None) {
         for class in &unit.classes {
-            if !noise.one_in(4) {
-                continue;
+            if noise.one_in(4) {
+                unit.intervals.insert(class.clone(), unit.interval + noise.below(12) as u32);
             }
-            unit.intervals.insert(class.clone(), unit.interval + noise.below(12) as u32);
         }
     }
 }
@@ -183,6 +192,7 @@ fn pipeline(m: &mut Machine, noise: &mut Noise) {
 fn plain_machine(case: u64) -> Machine {
     let (mut m, mut noise) = base(case);
     pipeline(&mut m, &mut noise);
+    longer(&mut m, case);
     m.dram.bandwidth = 0;
     m.memory.data = "dram".into();
     m.memory.scalar = "dram".into();
@@ -199,6 +209,7 @@ pub fn times_machine(case: u64) -> Machine {
         return m;
     }
     pipeline(&mut m, &mut noise);
+    longer(&mut m, case);
     m.cores = noise.pick(&[1, 1, 2, 3, 4]);
     m.core.partitions = noise.pick(&[1, 2, 4]);
     m.core.waves = m.core.partitions * noise.pick(&[2, 4, 10]);
