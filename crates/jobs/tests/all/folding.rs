@@ -224,7 +224,7 @@ fn the_compiler_computes_the_same() {
     let cases = cases();
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("folding.cl");
-    wb_files::write(&path, &source(&cases)).expect("written");
+    wb_files::write(&path, source(&cases)).expect("written");
     let from: Vec<u32> = cases.iter().flat_map(|case| case.values).collect();
     let zeros = vec![0; cases.len()];
     let (mut wrong, mut compared) = (Vec::new(), 0);

@@ -103,7 +103,7 @@ impl Form {
                 Round::Down => x.negative,
                 Round::Zero => false,
             };
-            return sign | self.infinity() - u64::from(!far);
+            return sign | (self.infinity() - u64::from(!far));
         }
         let denormal = magnitude >> (self.digits - 1) == 0;
         sign | if flush && denormal { 0 } else { magnitude }

@@ -368,7 +368,7 @@ fn roundings() {
     ];
     for (op, values, want) in cases {
         for (round, want) in want.into_iter().enumerate() {
-            let mut r = regs(KEEP | (round as u32) * 5);
+            let mut r = regs(KEEP | ((round as u32) * 5));
             for lane in 0..64 {
                 for (i, value) in values.into_iter().enumerate() {
                     fill(&mut r, i, lane, value);
