@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+/// What a file holds, if the library is there.
+pub type Contents = fn(&Path) -> Vec<u8>;
+
 /// An interface between programs and devices, as its command needs it.
 pub struct Api {
     pub command: &'static str,
@@ -12,7 +15,7 @@ pub struct Api {
     pub package: &'static str,
     pub manifest: &'static str,
     /// Files in front of the library: their names, and their contents if the library is there.
-    pub front: &'static [(&'static str, fn(&Path) -> Vec<u8>)],
+    pub front: &'static [(&'static str, Contents)],
     /// The variable by which programs find the folder, and whether what it had before comes behind.
     pub path: (&'static str, bool),
     /// What to say if no process of the run used the library.
