@@ -1,6 +1,6 @@
 //! What a run leaves idle where waves are divergent, from its trace: lanes of issued instructions, cycles in which a core with a divergent
-//! wave issues nothing, cycles in which a wave has several paths, and how long paths wait for each other. A mechanism that fills lanes or
-//! overlaps sides of a branch cannot win more than this.
+//! wave issues nothing, cycles in which a wave has several paths, and how long paths wait for each other. Filling lanes alone, or
+//! overlapping sides alone, wins about this; a mechanism that also overlaps waits of waves may win more.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
