@@ -1,12 +1,14 @@
 //! Kernels as a user starts them, whatever their instruction set: a device with the object in place, arguments and buffers.
 
 use crate::args::{self, Argument, FORMS};
-use crate::data::Buffer;
+use crate::data::{Buffer, UNINITIALISED};
 use crate::error::{JobError, refused};
 use crate::gpu;
+use crate::known::Known;
 use crate::language::{Init, Prepared};
-use crate::object::ObjectFile;
+use crate::object::{ObjectFile, is_source_file};
 use crate::spec::JobSpec;
+use std::path::Path;
 use wb_device::{Arg, Device, Dispatch, Module, OnDevice};
 use wb_hw::Machine;
 use wb_objects::codeobject::KernelArg;
@@ -20,12 +22,15 @@ pub(super) fn prepare<I: OnDevice>(
 ) -> Result<Prepared<I>, JobError> {
     let machine = gpu::machine(name, &file.object, spec)?;
     let mut device = Device::new(machine);
-    let module = device.place(name, file.object, file.source)?;
+    let mut object = file.object;
+    object.aligned = spec.checked && is_source_file(Path::new(name));
+    let module = device.place(name, object, file.source)?;
     let kernel = module.kernel(&spec.kernel)?;
     let slots: Vec<KernelArg> = wb_device::explicit(kernel).cloned().collect();
     let mut buffers = Vec::new();
     let mut args = Vec::new();
     let mut positions = Vec::new();
+    let mut unwritten = Vec::new();
     for (i, text) in spec.args.iter().enumerate() {
         let slot = slots.get(i);
         let named = slot.map(|s| s.name.clone()).filter(|n| !n.is_empty());
@@ -38,6 +43,9 @@ pub(super) fn prepare<I: OnDevice>(
                 device.write(addr, &array.bytes)?;
                 let name = named.unwrap_or_else(|| format!("arg{i}"));
                 positions.push((format!("arg{i}"), buffers.len()));
+                if text.to_string().ends_with(&format!(":{UNINITIALISED}")) {
+                    unwritten.push(addr);
+                }
                 buffers.push(Buffer { name, addr, bytes, element: array.element });
                 Arg::Buffer(addr)
             }
@@ -54,7 +62,9 @@ pub(super) fn prepare<I: OnDevice>(
         dynamic_lds: spec.dynamic_lds,
         opencl: Default::default(),
     };
-    Ok(Prepared { positions, ..from_device(&mut device, &module, &dispatch, buffers)? })
+    let prepared: Prepared<I> = from_device(&mut device, &module, &dispatch, buffers)?;
+    let known = Known { unwritten, ..prepared.known };
+    Ok(Prepared { positions, known, ..prepared })
 }
 
 /// Only what the launch was given may be touched.
@@ -85,5 +95,6 @@ pub(crate) fn from_device<I: OnDevice>(
         args: module.kernel(&dispatch.kernel)?.args.clone(),
         init: init.collect::<Result<Vec<_>, JobError>>()?,
         positions: Vec::new(),
+        known: Known { kernel: prepared.checks, blocks: true, unwritten: Vec::new() },
     })
 }
