@@ -4,7 +4,7 @@
 use super::element::{Element, MAX_BYTES};
 
 /// All fills, for messages.
-pub const FILLS: &str = "zero, iota, reverse, ones, const=N, stride=N[,LIMIT], random=SEED, uniform=LOW..HIGH[,SEED], hostile=SEED[,LIMIT]";
+pub const FILLS: &str = "zero, uninitialised, iota, reverse, ones, const=N, stride=N[,LIMIT], random=SEED, uniform=LOW..HIGH[,SEED], hostile=SEED[,LIMIT]";
 /// Those that `--runs` gives another seed in each run.
 pub const SEEDED: &str = "random=SEED, uniform=LOW..HIGH,SEED, hostile=SEED";
 /// The seed of a fill that names none.
@@ -131,7 +131,8 @@ pub fn fill_buffer(element: Element, count: u64, fill: &str) -> Option<Vec<u8>> 
     let mut out = Vec::with_capacity(count as usize * size);
     for i in 0..count {
         let bits = match kind {
-            "zero" => 0,
+            // Memory that nobody wrote holds zeros; a checker knows that nobody wrote it.
+            "zero" | "uninitialised" => 0,
             "iota" => element.number(i),
             "reverse" => element.number(count - 1 - i),
             "ones" => element.number(1),
