@@ -15,6 +15,8 @@ ls /usr/lib/*/libOpenCL.so.1 > /dev/null 2>&1 || need+=(ocl-icd-libopencl1)
 # The OpenCL samples link the loader; clinfo asks for everything that a device can tell.
 ls /usr/lib/*/libOpenCL.so > /dev/null 2>&1 || need+=(ocl-icd-opencl-dev)
 command -v clinfo > /dev/null || need+=(clinfo)
+# Oclgrind finds errors of kernels, too: ours is measured beside it.
+command -v oclgrind-kernel > /dev/null || need+=(oclgrind)
 command -v clang-15 > /dev/null || need+=(clang-15)
 command -v cc > /dev/null || need+=(gcc libc6-dev)
 # hipcc builds the HIP samples; it brings the stock libamdhip64, whose names ours are compared with.

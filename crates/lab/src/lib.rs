@@ -6,6 +6,7 @@ pub mod campaign;
 pub mod exact;
 pub use wb_testgen::random::loops;
 pub mod kernels;
+pub mod planted;
 pub mod proved;
 pub mod reproduce;
 mod search;

@@ -1,5 +1,5 @@
 //! `wavebound campaign`: random kernels under every mechanism, no run of which may be longer than its bound; or random loops, none
-//! of which may go round more often than proven.
+//! of which may go round more often than proven; or kernels with planted errors (`planted`).
 
 use super::{CommandResult, Printed, print, print_json, print_line};
 use clap::Args;
@@ -47,8 +47,15 @@ pub struct CampaignArgs {
     exact: Option<u64>,
     /// Search for wrong proved bounds in this many random kernels on random machines, each with --inputs contents
     /// (docs/proved-bounds.md, "The search")
-    #[arg(long, value_name = "CASES", conflicts_with_all = ["case", "opencl", "loops", "exact"])]
+    #[arg(long, value_name = "CASES", conflicts_with_all = ["case", "opencl", "loops", "exact"], group = "saves")]
     proved: Option<u64>,
+    /// Try the checker (`run --sanitize`) on kernels with planted errors and on right ones, beside Oclgrind if it is there
+    /// (docs/planted.md)
+    #[arg(long, conflicts_with_all = ["case", "opencl", "loops", "exact"], group = "saves")]
+    planted: bool,
+    /// With --planted: only cases with this in their names, or of this kind
+    #[arg(long, value_name = "TEXT", requires = "planted")]
+    only: Option<String>,
     /// With --proved: kernels whose waves split, on machines that split them
     #[arg(long, requires = "proved")]
     splitting: bool,
@@ -62,8 +69,8 @@ pub struct CampaignArgs {
     #[arg(long, value_name = "NAME", value_parser = taint_rule, requires = "exact")]
     without_rule: Option<TaintRule>,
     /// With --proved: write every case that is found to this folder, as kernel, machine, buffers and commands, once for each of
-    /// its contents
-    #[arg(long, value_name = "FOLDER", requires = "proved", conflicts_with_all = ["splitting", "ending"])]
+    /// its contents. With --planted: keep the sources, launch files and Oclgrind's files there
+    #[arg(long, value_name = "FOLDER", requires = "saves", conflicts_with_all = ["splitting", "ending"])]
     save: Option<PathBuf>,
     /// Leave out a side condition of the prover, to see that the search then finds wrong proofs
     #[arg(long, value_name = "NAME", value_parser = side_condition)]
@@ -326,6 +333,9 @@ impl Printed for wavebound::KernelBound {
 }
 
 pub fn main(args: CampaignArgs) -> CommandResult {
+    if args.planted {
+        return super::planted::search(args.only.as_deref(), args.save.as_deref(), args.json);
+    }
     if let Some(count) = args.exact {
         return search_exact(&args, count);
     }

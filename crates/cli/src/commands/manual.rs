@@ -90,12 +90,13 @@ fn schema_of<T: Printed>() -> schemars::Schema {
 }
 
 /// All of them, by name. A test looks for outputs that are not listed.
-const OUTPUTS: [Output; 31] = [
+const OUTPUTS: [Output; 32] = [
     of::<Vec<wb_lab::bench::Measurement>>(),
     of::<campaign::CampaignJson<'_>>(),
     of::<wavebound::KernelBound>(),
     of::<campaign::ExactJson>(),
     of::<campaign::LoopsJson>(),
+    of::<wb_lab::planted::Report>(),
     of::<campaign::ProvedJson>(),
     of::<wavebound::report::flow::KernelGraph>(),
     of::<check_bound::CheckBoundJson<'_>>(),

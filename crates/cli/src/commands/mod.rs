@@ -23,6 +23,7 @@ mod outcome;
 mod page;
 pub mod picture;
 mod place;
+mod planted;
 pub mod predict;
 mod record;
 pub mod reproduce;

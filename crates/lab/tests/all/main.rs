@@ -1,6 +1,7 @@
 //! Experiments, campaigns, schedules, the synthetic benchmark. One binary, so that everything is linked once.
 
 mod campaign;
+mod planted;
 mod reproduce;
 mod resume;
 mod schedule;

@@ -1,6 +1,7 @@
 //! Random kernels for lane-pc machines: interpreter, untimed and timed run agree under every mechanism.
 //!
-//! `WAVEBOUND_RANDOM_CASES=1000000` runs more; `WAVEBOUND_RANDOM_CASE=n` or `n:numbers` runs one.
+//! `WAVEBOUND_RANDOM_CASES=1000000` runs more, `WAVEBOUND_RANDOM_FIRST=20160` others; `WAVEBOUND_RANDOM_CASE=n` or `n:numbers`
+//! runs one.
 
 use wb_testgen::parallel;
 
@@ -53,10 +54,12 @@ fn report(n: u64, setup: &Setup, numbers: &[u16]) -> String {
 /// At least 20,000, and all mechanisms alike.
 #[test]
 fn random_kernels_agree_under_every_mechanism() {
-    let cases = std::env::var("WAVEBOUND_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(20_160);
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse().ok());
+    let cases = number("WAVEBOUND_RANDOM_CASES").unwrap_or(20_160);
+    let first = number("WAVEBOUND_RANDOM_FIRST").unwrap_or(0);
     let sum = Mutex::new(Checked::default());
     in_parallel(cases, |n| {
-        let done = run(n, &Setup::number(n))?;
+        let done = run(first + n, &Setup::number(first + n))?;
         let mut sum = sum.lock().unwrap();
         sum.wave_instructions += done.wave_instructions;
         sum.cycles += done.cycles;
@@ -64,7 +67,7 @@ fn random_kernels_agree_under_every_mechanism() {
         Ok(())
     });
     let sum = sum.into_inner().unwrap();
-    println!("{cases} kernels: {sum:?}");
+    println!("{cases} kernels from {first}: {sum:?}");
     assert!(sum.depth >= 4, "{sum:?}");
 }
 
