@@ -82,6 +82,11 @@ impl Blocks {
         }
     }
 
+    /// Whether an address is in a block.
+    pub fn has(&self, addr: u64) -> bool {
+        self.used.range(..=addr).next_back().is_some_and(|(at, block)| addr < at + block.bytes)
+    }
+
     /// The program's own blocks.
     pub fn own(&self) -> impl Iterator<Item = (u64, &Block)> {
         self.used.iter().filter(|(_, block)| !block.internal).map(|(at, block)| (*at, block))

@@ -3,11 +3,11 @@
 use crate::kind::Kind;
 use crate::suppress::Suppressions;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// An instruction of a program, and where it was written.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     pub kernel: String,
     /// Empty if nobody knows.
@@ -30,7 +30,7 @@ impl std::fmt::Display for Place {
 }
 
 /// A work-item.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Who {
     pub group: u32,
     /// Number of the wave in the launch.
@@ -47,29 +47,29 @@ impl std::fmt::Display for Who {
 }
 
 /// The other side of a race, or where a value comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Other {
     /// "write", "read", "atomic", "the value comes from" …
     pub what: String,
     pub place: Place,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<Who>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     pub kind: Kind,
     /// What happened, in words.
     pub message: String,
     pub place: Place,
     pub who: Who,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<Other>,
     /// Where in memory: buffer + offset.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
     /// Where the host program allocated it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated: Option<String>,
     /// Number of the launch, counted from 1.
     pub launch: u32,

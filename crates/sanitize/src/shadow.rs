@@ -163,6 +163,17 @@ impl Shadow {
         }
     }
 
+    /// Bytes have a value where others have one.
+    pub fn copy(&mut self, to: u64, from: u64, bytes: u64) {
+        let mut at = 0;
+        while at < bytes {
+            let n = (bytes - at).min(8) as u32;
+            let undefined = self.undefined(from + at, n);
+            self.set_undefined(to + at, n, undefined);
+            at += u64::from(n);
+        }
+    }
+
     /// The first byte of a range that has no value although somebody wrote it, with its word.
     pub fn first_undefined(&self, addr: u64, bytes: u64) -> Option<(u64, Word)> {
         let end = addr.saturating_add(bytes);

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use wavebound::jobs::Checks;
 use wavebound::sanitize::{Options, Report, Reports, Suppressions};
+use wb_host::Sanitize;
 
 #[derive(Args, Clone, Default)]
 pub struct SanitizeArgs {
@@ -26,21 +27,26 @@ pub struct SanitizeArgs {
 impl SanitizeArgs {
     /// What to check, if anything.
     pub fn checks(&self) -> miette::Result<Option<Checks>> {
-        if !self.sanitize {
-            return Ok(None);
-        }
         let options = Options { in_step: self.in_step, ..Options::default() };
-        let suppressions = match &self.suppressions {
-            None => Suppressions::default(),
-            Some(path) => {
-                let text = wavebound::files::read_text(path, wavebound::files::Kind::Description)?;
-                Suppressions::parse(&text).map_err(|why| {
-                    let help = "a line is: KIND FILE:LINE, KIND kernel:NAME, or KIND *";
-                    miette!(help = help, "{}: {why}", path.display())
-                })?
-            }
-        };
-        Ok(Some(Checks { options, suppressions }))
+        let (_, suppressions) = self.read()?;
+        Ok(self.sanitize.then_some(Checks { options, suppressions }))
+    }
+
+    /// The same for the library that programs load.
+    pub fn for_library(&self) -> miette::Result<Option<Sanitize>> {
+        let (suppressions, _) = self.read()?;
+        Ok(self.sanitize.then_some(Sanitize { in_step: self.in_step, suppressions }))
+    }
+
+    /// The file of suppressions: its text, and what it says.
+    fn read(&self) -> miette::Result<(String, Suppressions)> {
+        let Some(path) = &self.suppressions else { return Ok(Default::default()) };
+        let text = wavebound::files::read_text(path, wavebound::files::Kind::Description)?;
+        let read = Suppressions::parse(&text).map_err(|why| {
+            let help = "a line is: KIND FILE:LINE, KIND kernel:NAME, or KIND *";
+            miette!(help = help, "{}: {why}", path.display())
+        })?;
+        Ok((text, read))
     }
 }
 

@@ -58,7 +58,7 @@ impl Default for CompileOptions {
 
 /// Private arrays stay in memory instead of registers, debug information says where, and only what the source does not align is
 /// accessed without alignment.
-const CHECKED: [&str; 9] = [
+pub(super) const CHECKED: [&str; 9] = [
     "-g",
     "-mllvm",
     "-disable-promote-alloca-to-vector",

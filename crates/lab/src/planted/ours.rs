@@ -5,8 +5,8 @@ use super::place::Place;
 use super::verdict::Finding;
 use super::{PlantedError, clock};
 use std::time::Duration;
-use wb_jobs::{Checks, JobSpec};
 use wb_jobs::launch::{Launches, Session};
+use wb_jobs::{Checks, JobSpec};
 use wb_sanitize::Report;
 use wb_sim::RunOptions;
 
