@@ -43,7 +43,7 @@ impl Runtime {
         let program = if bytes.starts_with(BITCODE) {
             Program { bitcode: Some(Arc::new(bytes)), ..Program::default() }
         } else if bytes.starts_with(ELF) {
-            let code = self.place(&bytes, self.programs + 1, false).map_err(|_| Code::INVALID_BINARY)?;
+            let code = self.place(&bytes, self.programs + 1).map_err(|_| Code::INVALID_BINARY)?;
             Program { code, linked: true, ..Program::default() }
         } else {
             return refuse(Code::INVALID_BINARY);
@@ -52,7 +52,7 @@ impl Runtime {
     }
 
     /// Puts a code object on the device; none if it has no kernels. A message says why it cannot be run.
-    fn place(&mut self, bytes: &[u8], number: usize, built: bool) -> Result<Option<Arc<Placed>>, String> {
+    fn place(&mut self, bytes: &[u8], number: usize) -> Result<Option<Arc<Placed>>, String> {
         let name = format!("program {number}");
         let ours = target(&self.host.device.machine).to_owned();
         match CodeObject::parse(bytes) {
@@ -65,10 +65,7 @@ impl Runtime {
         }
         let file =
             ObjectFile::marked(&name, bytes, &self.host.options.split()).map_err(|e| describe(&e.into()))?;
-        let mut object = file.object;
-        // Compiled by us, for this.
-        object.aligned = self.host.options.sanitize.is_some() && built;
-        let module = self.host.device.place(&name, object, file.source).map_err(|e| e.to_string())?;
+        let module = self.host.device.place(&name, file.object, file.source).map_err(|e| e.to_string())?;
         Ok(Some(Arc::new(Placed { bytes: bytes.to_vec(), module })))
     }
 
@@ -190,7 +187,7 @@ impl Runtime {
         let mut code = None;
         let mut done = built.bytes.is_some();
         if let (Some(bytes), Goal::Executable) = (&built.bytes, goal) {
-            match self.place(bytes, number, true) {
+            match self.place(bytes, number) {
                 Ok(placed) => code = placed,
                 Err(why) => {
                     log += &format!("{why}\n");

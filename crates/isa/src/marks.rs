@@ -40,8 +40,10 @@ pub struct Marks {
     /// Registers that have a mark somewhere.
     marked: Vec<u64>,
     pub found: Vec<Found>,
-    /// Rows whose lanes were last written while lanes that are off in the program were on (whole-wave mode).
+    /// Rows whose lanes were last written while lanes that are off in the program were on (whole-wave mode), and the lanes that were
+    /// written last.
     whole: Vec<bool>,
+    last: Vec<Mask>,
     /// The execution mask has been set to all lanes by a constant.
     pub whole_wave: bool,
     /// What a value read from a lane that is off has as its origin.
@@ -58,6 +60,7 @@ impl Marks {
             origins: vec![Origin::default(); registers],
             marked: vec![0; registers.div_ceil(64)],
             whole: vec![false; registers],
+            last: vec![Mask::MAX; registers],
             ..Marks::default()
         }
     }
@@ -154,12 +157,19 @@ impl Marks {
         }
     }
 
-    /// A row was written in whole-wave mode, or not.
-    pub fn written(&mut self, id: u16) {
+    /// Lanes of a row were written, in whole-wave mode or not.
+    pub fn written(&mut self, id: u16, lanes: Mask) {
         let whole = self.whole_wave;
-        if let Some(row) = self.whole.get_mut(usize::from(id)) {
-            *row = whole;
+        if let (Some(row), Some(last)) =
+            (self.whole.get_mut(usize::from(id)), self.last.get_mut(usize::from(id)))
+        {
+            (*row, *last) = (whole, lanes);
         }
+    }
+
+    /// The lanes of a row that were written last.
+    pub fn last_lanes(&self, id: u16) -> Mask {
+        self.last.get(usize::from(id)).copied().unwrap_or(Mask::MAX)
     }
 
     /// One lane of a row was written, whether it is on or not (`v_writelane`).
@@ -210,6 +220,8 @@ pub struct Watch {
     pub memory: bool,
     /// Its accesses are atomic, or made so that others see them at once.
     pub atomic: bool,
+    /// An atomic that stores its data whatever was there.
+    pub replaces: bool,
     /// What others wrote before is seen from here on.
     pub acquires: bool,
     /// [`crate::Isa::follow`] wants to see it whether or not a register is marked.

@@ -114,7 +114,9 @@ pub fn access(word: &mut Word, write: bool, stamp: Stamp, place: u32, order: &Or
         conflict = Some(Conflict { stamp: word.write, place: word.write_place, wrote: true });
     }
     if !write {
-        if word.read != stamp {
+        if word.read.is_none() {
+            (word.read, word.read_place) = (stamp, place);
+        } else if word.read != stamp {
             let old = (word.read, word.read_place);
             if order.distance(stamp, old.0) >= order.distance(stamp, word.other) && old.0 != Stamp::default()
             {

@@ -71,6 +71,22 @@ impl Default for Page {
     }
 }
 
+/// Words of a page.
+pub struct PageWords<'a> {
+    words: &'a mut [Word; WORDS],
+    /// Some byte near the range has no value.
+    pub undefined: bool,
+}
+
+impl PageWords<'_> {
+    /// The word at an address of the page; none if its bytes have words of their own.
+    #[inline(always)]
+    pub fn word(&mut self, addr: u64) -> Option<&mut Word> {
+        let word = &mut self.words[(addr % PAGE) as usize / 4];
+        (!word.split).then_some(word)
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Shadow {
     origin: u64,
@@ -222,6 +238,20 @@ impl Shadow {
         let each = self.bytes.entry(addr & !3).or_insert_with(|| Box::new([copy; 4]));
         let first = (addr & 3) as usize;
         each[first..(first + bytes as usize).min(4)].iter_mut().for_each(f);
+    }
+
+    /// The words of one page, from the first byte of a range to its last, if they are on one.
+    #[inline]
+    pub fn page_words(&mut self, first: u64, last: u64) -> Option<PageWords<'_>> {
+        let ((page, from), (end, to)) = (self.place(first), self.place(last));
+        if page != end {
+            return None;
+        }
+        let Page { undefined, words } = self.page(page);
+        let words = words.get_or_insert_with(|| Box::new([Word::default(); WORDS]));
+        let first_bits = from / 64..=to / 64;
+        let undefined = undefined[first_bits].iter().any(|bits| *bits != 0);
+        Some(PageWords { words, undefined })
     }
 
     /// Nobody has accessed these bytes.

@@ -4,10 +4,13 @@ use crate::shadow::Shadow;
 use wb_isa::Mask;
 use wb_isa::marks::{Marks, Origin, Planes};
 
+/// Registers that an instruction loads at most and that are followed; scalar loads have sixteen.
+const MOST: usize = 16;
+
 /// What an instruction loads and stores, lane by lane: the dwords of a lane go to its registers in order.
 pub struct Loaded<'a> {
     registers: &'a [u16],
-    planes: Vec<Planes>,
+    planes: [Planes; MOST],
     /// Dwords that each lane has loaded so far, and stored.
     loaded: [u8; 64],
     stored: [u8; 64],
@@ -20,7 +23,7 @@ pub struct Loaded<'a> {
 
 impl<'a> Loaded<'a> {
     pub fn new(registers: &'a [u16], stores: usize, keeps: bool) -> Loaded<'a> {
-        let planes = vec![Planes::default(); registers.len()];
+        let planes = [Planes::default(); MOST];
         Loaded { registers, planes, loaded: [0; 64], stored: [0; 64], lanes: 0, keeps, stores, first: None }
     }
 
@@ -47,6 +50,16 @@ impl<'a> Loaded<'a> {
             }
             at += n;
         }
+    }
+
+    /// Lanes have loaded a dword that has a value.
+    #[inline]
+    pub fn skip(&mut self, lanes: Mask) {
+        // Nobody counts where there is nothing behind it.
+        if self.registers.len() > 1 {
+            wb_isa::lanes::bits(lanes).for_each(|lane| self.loaded[lane as usize & 63] += 1);
+        }
+        self.lanes |= lanes;
     }
 
     /// Undefined bytes of what a lane stores next.

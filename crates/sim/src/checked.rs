@@ -8,7 +8,7 @@ use crate::memory::MemBus;
 use crate::wave::Wave;
 use std::ops::Range;
 use wb_isa::marks::Marks;
-use wb_isa::{At, Isa, WaveStart};
+use wb_isa::{At, FlowKind, Isa, WaveStart};
 use wb_program::Program;
 use wb_sanitize::{Checker, Code, Place, Start};
 
@@ -109,6 +109,12 @@ pub(crate) fn step<I: Isa, X: Clone>(
     match done {
         Ok(effect) => {
             checker.ends();
+            // A group of one wave does not wait.
+            let barrier = matches!(exec.program.flow.kind.get(pc as usize), Some(FlowKind::Barrier));
+            if barrier && effect == Effect::Continue {
+                arrives(checker, exec, wave, k, slot);
+                checker.released(slot as usize);
+            }
             Ok(effect)
         }
         Err(error) => {
@@ -143,9 +149,10 @@ fn begins<I: Isa, X>(
     let Some(marks) = checker.begins(slot as usize, path.pc) else { return };
     let (reads, writes) = (program.reads(op), program.writes(op));
     if !always && !reads.iter().any(|id| marks.is_marked(*id)) {
-        if writes.iter().any(|id| marks.is_marked(*id)) {
-            let active = program.isa.active(&state.regs, path.mask);
-            writes.iter().for_each(|id| marks.clear(*id, active));
+        let active = program.isa.active(&state.regs, path.mask);
+        for id in writes {
+            marks.clear(*id, active);
+            marks.written(*id, active);
         }
         return;
     }

@@ -80,6 +80,7 @@ impl Follow<'_> {
     /// What an instruction loads is known later.
     fn define(&mut self, writes: &[u16]) {
         for &id in writes {
+            self.marks.written(id, self.lanes);
             self.marks.clear(id, self.lanes);
         }
     }
@@ -320,7 +321,7 @@ impl Follow<'_> {
             Op::VRcpIflagF32 | Op::VRcpF32 => self.division(),
             _ => {}
         }
-        writes.iter().for_each(|&id| self.marks.written(id));
+        writes.iter().for_each(|&id| self.marks.written(id, self.lanes));
         if self.inst.format != Format::Dpp && !reads.iter().any(|id| self.marks.is_marked(*id)) {
             return self.define(writes);
         }
@@ -536,7 +537,9 @@ impl Follow<'_> {
         if self.inst.op == Op::VReadfirstlaneB32 && self.lanes != 0 {
             // Loops over the different values begin like this, too.
             let value = self.value(0, first);
-            let other = bits(self.lanes).find(|&l| self.always && self.value(0, l) != value);
+            // What only one lane has computed is for all of them: an atomic that one makes for the others.
+            let alone = self.marks.last_lanes(source).count_ones() == 1;
+            let other = bits(self.lanes).find(|&l| self.always && !alone && self.value(0, l) != value);
             if let Some(other) = other {
                 self.marks.found.push(Found::Divergent { lane: first, other });
             }
@@ -630,6 +633,8 @@ pub(super) fn watch(inst: &Inst, ahead: &[&Inst], bytes: u32) -> Watch {
     if memory {
         watch.atomic =
             entry.atomic || inst.format != Format::Smem && (inst.has(flag::GLC) || inst.has(flag::SC1));
+        watch.replaces =
+            entry.name.contains("swap") && !entry.name.contains("cmpswap") || entry.name.contains("wrxchg");
         watch.acquires = matches!(
             inst.op,
             Op::BufferWbinvl1 | Op::BufferWbinvl1Vol | Op::BufferInvl2 | Op::SDcacheInv | Op::SDcacheInvVol

@@ -6,9 +6,8 @@ use crate::error::{JobError, refused};
 use crate::gpu;
 use crate::known::Known;
 use crate::language::{Init, Prepared};
-use crate::object::{ObjectFile, is_source_file};
+use crate::object::ObjectFile;
 use crate::spec::JobSpec;
-use std::path::Path;
 use wb_device::{Arg, Device, Dispatch, Module, OnDevice};
 use wb_hw::Machine;
 use wb_objects::codeobject::KernelArg;
@@ -22,9 +21,7 @@ pub(super) fn prepare<I: OnDevice>(
 ) -> Result<Prepared<I>, JobError> {
     let machine = gpu::machine(name, &file.object, spec)?;
     let mut device = Device::new(machine);
-    let mut object = file.object;
-    object.aligned = spec.checked && is_source_file(Path::new(name));
-    let module = device.place(name, object, file.source)?;
+    let module = device.place(name, file.object, file.source)?;
     let kernel = module.kernel(&spec.kernel)?;
     let slots: Vec<KernelArg> = wb_device::explicit(kernel).cloned().collect();
     let mut buffers = Vec::new();

@@ -54,8 +54,7 @@ impl Session {
                 .into());
         }
         let bytes = object::read(&object_path, &options)?;
-        let mut object = ObjectFile::marked(&object_path.display().to_string(), &bytes, &spec.split)?;
-        object.object.aligned = spec.checked && object::is_source_file(&object_path);
+        let object = ObjectFile::marked(&object_path.display().to_string(), &bytes, &spec.split)?;
         let plan = Plan::new(&text, &file, &object.object)?;
         let machine = machine(&file, &folder, spec, Some(&object.object))?;
         gpu::check(&object.name, &object.object, &machine)?;

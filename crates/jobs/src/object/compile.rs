@@ -58,8 +58,10 @@ impl Default for CompileOptions {
 
 /// Private arrays stay in memory instead of registers, debug information says where, and only what the source does not align is
 /// accessed without alignment.
-pub(super) const CHECKED: [&str; 9] = [
+pub(super) const CHECKED: [&str; 10] = [
     "-g",
+    // The code object says that it was compiled so.
+    "-Wl,--defsym=__wavebound_checked=1",
     "-mllvm",
     "-disable-promote-alloca-to-vector",
     "-mllvm",

@@ -36,11 +36,6 @@ pub fn is_source(extension: &str) -> bool {
     matches!(extension, "cl" | "hip" | "cpp")
 }
 
-/// The same for a file.
-pub(crate) fn is_source_file(path: &Path) -> bool {
-    path.extension().and_then(|e| e.to_str()).is_some_and(is_source)
-}
-
 pub(crate) fn is_object(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"__CLANG_OFFLOAD_BUNDLE__") || is_compressed(bytes)
 }

@@ -12,8 +12,7 @@ use wb_sim::RunOptions;
 
 /// Runs a case under the checker and returns what it reports.
 pub fn check(case: &Case, place: &Place) -> Result<Vec<Finding>, PlantedError> {
-    let spec = JobSpec { checked: true, ..JobSpec::default() };
-    let mut session = Session::open(&place.launch_file(case), &spec)?;
+    let mut session = Session::open(&place.checked_file(case), &JobSpec::default())?;
     session.stage_mut().check(&Checks::default());
     run(&mut session)?;
     let Some(checker) = session.stage_mut().checked() else { return Ok(Vec::new()) };

@@ -71,6 +71,8 @@ pub struct CodeObject {
 }
 
 const EM_AMDGPU: u16 = 0xe0;
+/// Code that was compiled for checked runs has this symbol: it makes no access that is not aligned, unless the source does.
+const CHECKED: &str = "__wavebound_checked";
 /// A code object larger than this is taken for damage.
 const MAX_IMAGE: u64 = 1 << 28;
 
@@ -129,7 +131,7 @@ impl CodeObject {
             files,
             sites,
             arrays: arrays::read(&elf),
-            aligned: false,
+            aligned: elf.symbols().any(|symbol| symbol.name() == Ok(CHECKED)),
             version,
             isa: InstructionSet::Gcn3,
             extents,

@@ -9,8 +9,9 @@ use crate::report::Other;
 use crate::shadow::{Shadow, Stamp};
 use crate::values::Loaded;
 use std::collections::HashMap;
+use std::ops::Range;
 use wb_isa::lanes::{Row, bits};
-use wb_isa::marks::{Marks, Planes};
+use wb_isa::marks::{Marks, Planes, Watch};
 use wb_isa::{Mask, Use};
 
 impl Checker {
@@ -53,7 +54,15 @@ impl Checker {
         if align > 1 && !addr.is_multiple_of(align.min(bytes.next_power_of_two()).into()) && !scalar {
             self.misaligned(self.lane, addr, align);
         }
-        self.singles.push(Single { addr, bytes, lane: self.lane, store });
+        let how = if store { Use::Store } else { Use::Load };
+        let atomic = self.code.watch.get(self.pc as usize).is_some_and(|w| w.atomic);
+        match self.singles.last_mut() {
+            // Loaded and stored at once.
+            Some(last) if store && atomic && (last.addr, last.lane) == (addr, self.lane) => {
+                last.how = Use::Modify
+            }
+            _ => self.singles.push(Single { addr, bytes, lane: self.lane, how }),
+        }
         true
     }
 
@@ -97,7 +106,8 @@ impl Checker {
         }
         if allowed != 0 {
             self.arrays(base, offset, allowed, bytes, how);
-            self.rows.push(Lanes { base, offset: *offset, lanes: allowed, bytes, how });
+            let (extent, dwords) = ((low, high), all.is_multiple_of(4));
+            self.rows.push(Lanes { base, offset: *offset, lanes: allowed, bytes, how, extent, dwords });
         }
         allowed
     }
@@ -184,81 +194,64 @@ impl Checker {
             self.private_arrays(&wave, &code, &rows, &singles);
         }
         let place = self.place_id(self.pc);
-        let mut loaded = Loaded::new(&watch.loads, watch.data.len(), watch.keeps);
-        let data: Vec<Planes> = watch.data.iter().map(|id| wave.marks.planes(*id)).collect();
-        let marked = data.iter().any(|planes| planes.iter().any(|p| *p != 0));
-        let from = watch.data.iter().find(|id| wave.marks.is_marked(**id)).map(|id| wave.marks.origin(*id));
-        let mut conflict = None;
         let (races, launch) = (self.options.races, self.first_wave);
         let in_step = self.options.in_step || code.kernel.in_step;
-        {
-            let Checker { shadow, groups, told, .. } = &mut *self;
-            let Some(group) = groups.get_mut(&wave.group) else { return };
-            let clock = group.clocks[wave.index];
-            let private = wave.private.clone();
-            let mut one = |addr: u64, bytes: u32, lane: u32, how: Use, learnt: &Clocks, group: &Group| {
-                // What others see; atomics neither define nor undefine.
-                if how != Use::Store {
-                    loaded.load(shadow, addr, bytes, lane);
-                }
-                if how != Use::Load {
-                    let undefined = if marked { loaded.stored(&data, bytes, lane) } else { 0 };
-                    if how == Use::Store && !watch.atomic || undefined != 0 {
-                        store(shadow, addr, bytes, undefined, from.map_or(0, |o| o.0));
-                    } else if how == Use::Store {
-                        store(shadow, addr, bytes, 0, 0);
-                    }
-                }
-                if !races || private.contains(&addr) {
-                    return;
-                }
-                let stamp = Stamp::new(wave.number, clock, lane, watch.atomic);
-                let order = Order { wave: wave.number, group, learnt, launch };
-                pieces(addr, bytes, |at, n| {
-                    shadow.words(at, n, &mut |word| {
-                        if let Some(met) = access(word, how != Use::Load, stamp, place, &order)
-                            && conflict.is_none()
-                        {
-                            conflict = Some((met, stamp, at, how));
-                        }
-                    });
-                });
-            };
-            for row in &rows {
+        let Checker { shadow, groups, told, .. } = &mut *self;
+        let Some(group) = groups.get_mut(&wave.group) else { return };
+        let clock = group.clocks[wave.index];
+        let from = watch.data.iter().find(|id| wave.marks.is_marked(**id)).map(|id| wave.marks.origin(*id));
+        let mut all = Accesses {
+            shadow,
+            order: Order { wave: wave.number, group, learnt: &wave.learnt, launch },
+            clock,
+            place,
+            watch,
+            private: &wave.private,
+            races,
+            data: match from {
+                Some(_) => watch.data.iter().map(|id| wave.marks.planes(*id)).collect(),
+                None => Vec::new(),
+            },
+            from: from.map_or(0, |origin| origin.0),
+            loaded: Loaded::new(&watch.loads, watch.data.len(), watch.keeps),
+            conflict: None,
+        };
+        for row in &rows {
+            if !all.quick(row) {
                 for lane in bits(row.lanes) {
-                    let addr = row.base.wrapping_add(row.offset[lane as usize].into());
-                    one(addr, row.bytes, lane, row.how, &wave.learnt, group);
+                    all.one(
+                        row.base.wrapping_add(row.offset[lane as usize].into()),
+                        row.bytes,
+                        lane,
+                        row.how,
+                    );
                 }
-            }
-            for s in &singles {
-                let how = if s.store { Use::Store } else { Use::Load };
-                one(s.addr, s.bytes, s.lane, how, &wave.learnt, group);
-            }
-            if watch.atomic && code.learns {
-                let addresses = rows
-                    .iter()
-                    .flat_map(|row| {
-                        bits(row.lanes)
-                            .map(|l| (row.base.wrapping_add(row.offset[l as usize].into()), row.how))
-                    })
-                    .chain(singles.iter().map(|s| (s.addr, if s.store { Use::Modify } else { Use::Load })));
-                tell(told, group, &mut wave, addresses);
-            }
-            if in_step {
-                // What the wave did before is behind all its lanes.
-                let now = &mut group.clocks[wave.index];
-                group.known[wave.index] = *now;
-                *now += 1;
             }
         }
-        let source = match () {
-            () if rows.iter().any(|r| wave.local.contains(&r.base)) => source::LOCAL,
-            () if singles.iter().any(|s| wave.local.contains(&s.addr)) => source::LOCAL,
-            () if loaded.first.is_some_and(|addr| wave.local.contains(&addr)) => source::LOCAL,
-            () if loaded.first.is_some_and(|addr| wave.private.contains(&addr)) => source::PRIVATE,
-            () => source::GLOBAL,
-        };
-        loaded.mark(&mut wave.marks, watch.scalar, origin(source, place));
+        for s in &singles {
+            all.one(s.addr, s.bytes, s.lane, s.how);
+        }
+        let Accesses { loaded, conflict, .. } = all;
+        if watch.atomic && code.learns {
+            let of_rows = rows.iter().flat_map(|row| {
+                bits(row.lanes).map(|l| (row.base.wrapping_add(row.offset[l as usize].into()), row.how))
+            });
+            tell(told, group, &mut wave, of_rows.chain(singles.iter().map(|s| (s.addr, s.how))));
+        }
+        if in_step {
+            // What the wave did before is behind all its lanes.
+            let now = &mut group.clocks[wave.index];
+            group.known[wave.index] = *now;
+            *now += 1;
+        }
+        if let Some(addr) = loaded.first {
+            let source = match () {
+                () if wave.local.contains(&addr) => source::LOCAL,
+                () if wave.private.contains(&addr) => source::PRIVATE,
+                () => source::GLOBAL,
+            };
+            loaded.mark(&mut wave.marks, watch.scalar, origin(source, place));
+        }
         self.waves[self.slot] = Some(wave);
         (self.rows, self.singles) = (rows, singles);
         if let Some((met, stamp, addr, how)) = conflict {
@@ -305,11 +298,11 @@ impl Checker {
                 .for_each(|lane| add(lane, row.base.wrapping_add(row.offset[lane as usize].into())));
         }
         for s in singles {
-            (store, bytes) = (store | s.store, s.bytes);
+            (store, bytes) = (store | (s.how != Use::Load), s.bytes);
             add(s.lane, s.addr);
         }
         let in_none = list.iter().find(|(_, at)| array_at(&code.kernel.private, *at).is_none()).copied();
-        let back = self.waves.get_mut(self.slot).map(|place| place.replace(wave.clone()));
+        let back = self.waves.get_mut(self.slot).map(|place| place.replace(Box::new(wave.clone())));
         match in_none {
             Some((lane, at)) if list.iter().all(|(_, at)| array_at(&code.kernel.private, *at).is_none()) => {
                 let what = if store { "write" } else { "read" };
@@ -331,6 +324,83 @@ impl Checker {
         if let (Some(place), Some(old)) = (self.waves.get_mut(self.slot), back) {
             *place = old;
         }
+    }
+}
+
+/// The accesses of one instruction, on their way into the shadow.
+struct Accesses<'a, 'w> {
+    shadow: &'a mut Shadow,
+    order: Order<'a>,
+    clock: u32,
+    place: u32,
+    watch: &'w Watch,
+    private: &'a Range<u64>,
+    races: bool,
+    /// Marks of what is stored, if there are any, and where they come from.
+    data: Vec<Planes>,
+    from: u32,
+    loaded: Loaded<'w>,
+    conflict: Option<(Conflict, Stamp, u64, Use)>,
+}
+
+impl Accesses<'_, '_> {
+    /// An access of one lane.
+    fn one(&mut self, addr: u64, bytes: u32, lane: u32, how: Use) {
+        if how != Use::Store {
+            self.loaded.load(self.shadow, addr, bytes, lane);
+        }
+        if how != Use::Load {
+            let undefined =
+                if self.data.is_empty() { 0 } else { self.loaded.stored(&self.data, bytes, lane) };
+            // Other atomics neither define nor undefine.
+            if how == Use::Store || self.watch.replaces || undefined != 0 {
+                store(self.shadow, addr, bytes, undefined, self.from);
+            }
+        }
+        if !self.races || self.private.contains(&addr) {
+            return;
+        }
+        let stamp = Stamp::new(self.order.wave, self.clock, lane, self.watch.atomic);
+        let Accesses { shadow, order, place, conflict, .. } = self;
+        pieces(addr, bytes, |at, n| {
+            shadow.words(at, n, &mut |word| {
+                let met = access(word, how != Use::Load, stamp, *place, order);
+                if conflict.is_none() {
+                    *conflict = met.map(|met| (met, stamp, at, how));
+                }
+            });
+        });
+    }
+
+    /// Aligned dwords of all lanes on one page where everything has a value: most accesses. False: nothing was done.
+    fn quick(&mut self, row: &Lanes) -> bool {
+        let (first, last) =
+            (row.base.wrapping_add(row.extent.0.into()), row.base.wrapping_add(row.extent.1.into()));
+        if row.bytes != 4 || !row.dwords || !self.data.is_empty() || self.private.contains(&first) {
+            return false;
+        }
+        let Accesses { shadow, order, place, conflict, watch, clock, .. } = self;
+        let Some(mut page) = shadow.page_words(first, last + 3) else { return false };
+        let at = |lane: u32| row.base.wrapping_add(row.offset[lane as usize].into());
+        if page.undefined || bits(row.lanes).any(|lane| page.word(at(lane)).is_none()) {
+            return false;
+        }
+        if row.how != Use::Store {
+            self.loaded.skip(row.lanes);
+        }
+        if !self.races {
+            return true;
+        }
+        let write = row.how != Use::Load;
+        for lane in bits(row.lanes) {
+            let stamp = Stamp::new(order.wave, *clock, lane, watch.atomic);
+            let Some(word) = page.word(at(lane)) else { continue };
+            let met = access(word, write, stamp, *place, order);
+            if conflict.is_none() {
+                *conflict = met.map(|met| (met, stamp, at(lane), row.how));
+            }
+        }
+        true
     }
 }
 
@@ -394,6 +464,13 @@ fn store(shadow: &mut Shadow, addr: u64, bytes: u32, undefined: u16, from: u32) 
         at += n;
     }
     if undefined != 0 {
-        pieces(addr, bytes, |at, n| shadow.words(at, n, &mut |word| word.origin = from));
+        let mut done = 0;
+        pieces(addr, bytes, |at, n| {
+            // A dword of which some bytes have a value was copied with its padding: nobody looks at that.
+            let part = undefined >> done & (0xf >> (4 - n));
+            let padding = n == 4 && part != 0 && part != 0xf;
+            done += n;
+            shadow.words(at, n, &mut |word| word.origin = if padding { 0 } else { from });
+        });
     }
 }

@@ -79,6 +79,9 @@ struct Lanes {
     lanes: Mask,
     bytes: u32,
     how: Use,
+    /// The least offset and the greatest, and whether all are multiples of four.
+    extent: (u32, u32),
+    dwords: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +89,7 @@ struct Single {
     addr: u64,
     bytes: u32,
     lane: u32,
-    store: bool,
+    how: Use,
 }
 
 #[derive(Clone, Debug)]
@@ -109,7 +112,7 @@ pub struct Checker {
     /// Group and place in it of each wave of the launch.
     who: Vec<(u32, u32)>,
     lanes: u32,
-    waves: Vec<Option<Wave>>,
+    waves: Vec<Option<Box<Wave>>>,
     groups: BTreeMap<u32, Group>,
     /// What atomics at an address tell.
     told: HashMap<u64, Clocks>,
@@ -203,15 +206,13 @@ impl Checker {
         let (mut from, end) = (at, at.saturating_add(bytes));
         while let Some((addr, word)) = self.shadow.first_undefined(from, end.saturating_sub(from)) {
             let who = self.who(word.write);
-            let lane_off = word.origin >> 28 == source::LANE_OFF;
-            let kind = if lane_off { Kind::InactiveLane } else { Kind::Uninitialised };
-            let message = match lane_off {
-                true => "the host reads a result that comes from a lane that was off",
-                false => "the host reads a result that depends on a value that nobody wrote",
-            };
-            self.report(kind, word.write_place, (word.origin, Some(addr)), message.to_owned(), who, |c| {
-                c.comes_from(Origin(word.origin))
-            });
+            self.depends(
+                word.write_place,
+                Origin(word.origin),
+                Some(addr),
+                "a result that the host reads",
+                who,
+            );
             from = (addr & !3) + 4;
         }
     }
@@ -269,14 +270,27 @@ impl Checker {
             .unwrap_or_default()
     }
 
+    /// Something that matters depends on an undefined value: told where it is used, or where the lane was off.
+    fn depends(&mut self, place: u32, from: Origin, addr: Option<u64>, what: &str, who: Who) {
+        let made = from.0 & 0xfff_ffff;
+        if from.0 >> 28 == source::LANE_OFF {
+            let message = format!("{what} depends on the value of a lane that is off");
+            self.report(Kind::InactiveLane, made, (place, addr), message, who, |c| {
+                Some(Other { what: "used here".to_owned(), place: c.place(place), who: None })
+            });
+        } else {
+            let message = format!("{what} depends on a value that nobody wrote");
+            self.report(Kind::Uninitialised, place, (from.0, addr), message, who, |c| c.comes_from(from));
+        }
+    }
+
     /// What a value that comes from somewhere was.
     fn comes_from(&self, from: Origin) -> Option<Other> {
         let what = match from.0 >> 28 {
             source::REGISTER => return None,
             source::GLOBAL => "the value was read from memory that nobody had written",
             source::LOCAL => "the value was read from local memory that nobody had written",
-            source::PRIVATE => "the value was read from private memory that nobody had written",
-            _ => "the value was that of a lane that is off",
+            _ => "the value was read from private memory that nobody had written",
         };
         Some(Other { what: what.to_owned(), place: self.place(from.0 & 0xfff_ffff), who: None })
     }

@@ -32,7 +32,7 @@ impl Checker {
         if start.slot >= self.waves.len() {
             self.waves.resize_with(start.slot + 1, || None);
         }
-        self.waves[start.slot] = Some(Wave {
+        self.waves[start.slot] = Some(Box::new(Wave {
             number,
             group: start.group,
             index,
@@ -41,7 +41,7 @@ impl Checker {
             marks: start.marks,
             learnt: Clocks::new(),
             pending: Clocks::new(),
-        });
+        }));
     }
 
     /// Origin of what registers hold when a wave starts, and of what lanes that are off give.
@@ -162,13 +162,7 @@ impl Checker {
         }
         let place = self.place_id(self.pc);
         let who = self.now(Marks::first(lanes));
-        let (kind, message) = match from.0 >> 28 {
-            source::LANE_OFF => {
-                (Kind::InactiveLane, format!("{what} depends on the value of a lane that is off"))
-            }
-            _ => (Kind::Uninitialised, format!("{what} depends on a value that nobody wrote")),
-        };
-        self.report(kind, place, (from.0, None), message, who, |c| c.comes_from(from));
+        self.depends(place, from, None, what, who);
     }
 
     /// A fault of local or private memory, which the instruction set found.
