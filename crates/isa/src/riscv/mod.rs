@@ -10,7 +10,8 @@ mod tests;
 pub use csr::{WORK_ITEM, WorkItem};
 pub use machine::{EXIT, PRIVATE, PRIVATE_END, Regs, Riscv, Setup};
 
-use crate::vortex::{Inst, Op};
+use crate::marks::{Marks, Watch};
+use crate::vortex::{Inst, Op, follow};
 use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Pc, Trap, WaveStart};
 
 /// Where kernels are linked: at the first address of device memory.
@@ -81,6 +82,22 @@ impl Isa for Riscv {
 
     fn hand_over(&self, from: &mut Regs, to: &mut Regs) {
         from.hand_over(to);
+    }
+
+    fn watch(&self, inst: &Inst, _ahead: &[&Inst]) -> Watch {
+        follow::watch(inst, self.access_bytes(inst))
+    }
+
+    fn follow(
+        &self,
+        inst: &Inst,
+        at: &At,
+        regs: &Regs,
+        marks: &mut Marks,
+        _always: bool,
+        registers: (&[u16], &[u16]),
+    ) {
+        follow::follow(inst, &regs.harts, marks, at.mask, registers);
     }
 
     fn show(&self, inst: &Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String {

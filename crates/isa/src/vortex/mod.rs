@@ -6,6 +6,7 @@ mod asm;
 mod disasm;
 mod exec;
 mod float;
+pub(crate) mod follow;
 mod inst;
 mod machine;
 mod names;
@@ -24,6 +25,7 @@ pub use names::{register, register_name};
 pub use regs::Regs;
 pub use table::{Class, Entry, File, Format, Op, TABLE};
 
+use crate::marks::{Marks, Watch};
 use crate::{At, Bus, Facts, Flow, FlowKind, Isa, NO_PC, Pc, Trap, WaveStart};
 
 /// Where programs start when nothing says otherwise.
@@ -125,6 +127,22 @@ impl Isa for Vortex {
     #[inline]
     fn exec<B: Bus>(&self, inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {
         self.execute(inst, at, regs, bus)
+    }
+
+    fn watch(&self, inst: &Inst, _ahead: &[&Inst]) -> Watch {
+        follow::watch(inst, self.access_bytes(inst))
+    }
+
+    fn follow(
+        &self,
+        inst: &Inst,
+        at: &At,
+        regs: &Regs,
+        marks: &mut Marks,
+        _always: bool,
+        registers: (&[u16], &[u16]),
+    ) {
+        follow::follow(inst, regs, marks, at.mask, registers);
     }
 
     fn show(&self, inst: &Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String {
