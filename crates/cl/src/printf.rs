@@ -132,6 +132,7 @@ impl Runtime {
             |e: wavebound::device::DeviceError| Failure::Fatal(format!("no buffer to print into: {e}"));
         if device.printf == 0 {
             device.printf = device.alloc(PRINTF_BYTES).map_err(failed)?;
+            device.own_block(device.printf);
         }
         let mut bytes = UNTOUCHED.repeat(PRINTF_BYTES as usize / UNTOUCHED.len());
         bytes[..4].fill(0);

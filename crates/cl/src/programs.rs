@@ -72,6 +72,7 @@ impl Runtime {
     fn compile_options(&self, options: &BuildOptions) -> CompileOptions {
         let mut out = CompileOptions::for_machine(&self.host.device.machine);
         out.extra.clone_from(&options.words);
+        out.checked = self.host.options.sanitize.is_some();
         if options.plain {
             out.level = PLAIN;
         }

@@ -105,8 +105,9 @@ impl Runtime {
     /// Device memory; none if there is no room.
     pub fn allocate(&mut self, bytes: u64) -> Option<u64> {
         let addr = self.host.device.alloc(bytes).ok();
-        if addr.is_none() {
-            self.refused = Some(bytes);
+        match addr {
+            Some(addr) => self.host.asked(addr, bytes, "buffer", false),
+            None => self.refused = Some(bytes),
         }
         addr
     }

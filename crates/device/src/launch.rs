@@ -29,6 +29,8 @@ pub struct Prepared<I: Isa = Gcn3> {
     pub kernarg: Vec<u8>,
     /// Where its accesses can go.
     pub touchable: Touchable,
+    /// What a checker should know of the kernel.
+    pub checks: wb_sanitize::Kernel,
     /// Blocks of device memory that are free again after the launch.
     pub(crate) reserved: Vec<u64>,
     pub(crate) key: (u64, u64),
@@ -105,7 +107,10 @@ impl Device {
         options: RunOptions,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Outcome, DeviceError> {
-        let memory = std::mem::replace(&mut self.memory, DeviceMemory::new(0));
+        let mut memory = std::mem::replace(&mut self.memory, DeviceMemory::new(0));
+        if let Some(checker) = &mut memory.checker {
+            checker.kernel = prepared.checks.clone();
+        }
         let program = I::runnable(&prepared.program);
         match program.run(&prepared.machine, prepared.launch, memory, options, observer) {
             Ok(mut outcome) => {
@@ -167,6 +172,7 @@ impl Device {
 
     pub(crate) fn reserve(&mut self, bytes: u64, reserved: &mut Vec<u64>) -> Result<u64, DeviceError> {
         let addr = self.alloc(bytes)?;
+        self.own_block(addr);
         reserved.push(addr);
         Ok(addr)
     }
@@ -266,6 +272,7 @@ impl Device {
             machine,
             kernarg: args,
             touchable: Touchable::default(),
+            checks: crate::checks::kernel(module, &kernel, dispatch),
             reserved: Vec::new(),
             key,
         })

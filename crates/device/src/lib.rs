@@ -1,6 +1,7 @@
 //! The host side: a simulated device with memory, code objects, kernels and launches – what a runtime or a
 //! workload calls. Kernels run in sequence on one device memory.
 
+mod checks;
 mod dispatch;
 mod error;
 mod heap;
@@ -149,6 +150,7 @@ impl Device {
         let size = self.heap.total();
         let addr = self.heap.alloc(bytes).ok_or(DeviceError::OutOfMemory { bytes, size })?;
         self.memory.open(addr, bytes.max(1));
+        self.checks_block(addr, bytes);
         Ok(addr)
     }
 
@@ -158,6 +160,7 @@ impl Device {
             return Err(DeviceError::Taken { addr, bytes });
         }
         self.memory.open(addr, bytes.max(1));
+        self.checks_block(addr, bytes);
         Ok(())
     }
 
@@ -167,6 +170,9 @@ impl Device {
             && at == addr
         {
             self.memory.close_again(at, bytes.max(1));
+            if let Some(checker) = &mut self.memory.checker {
+                checker.freed(at);
+            }
         }
         self.heap.free(addr)
     }
@@ -223,6 +229,7 @@ impl Device {
         object: CodeObject,
         source: Option<SourceFile>,
     ) -> Result<Module, DeviceError> {
+        self.own_block(block);
         // Kernels of lane-pc machines stand where they were linked.
         let base = if object.isa == InstructionSet::Riscv { 0 } else { block.next_multiple_of(0x1000) };
         for s in &object.segments {

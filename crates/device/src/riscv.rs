@@ -89,6 +89,7 @@ impl OnDevice for Riscv {
             machine,
             kernarg: args,
             touchable: Touchable::default(),
+            checks: crate::checks::kernel(module, &kernel, dispatch),
             reserved: Vec::new(),
             key,
         })

@@ -18,6 +18,7 @@ impl Runtime {
         match self.host.device.alloc(bytes) {
             Ok(addr) => {
                 self.memory.kinds.insert(addr, (kind, flags));
+                self.host.asked(addr, bytes, "allocation", !matches!(kind, Kind::Device));
                 let heap = self.host.device.heap();
                 self.memory.most = self.memory.most.max(heap.total() - heap.available());
                 Ok(addr)

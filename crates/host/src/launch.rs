@@ -85,6 +85,7 @@ impl Session {
         let result = self.watched(number, &prepared);
         let seconds = started.elapsed().as_secs_f64();
         self.print_messages();
+        self.tell_reports();
         match keep {
             Some((origin, image)) => self.keep(module, kernel, prepared, origin, image),
             None => self.device.finish(prepared),

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod capture;
+mod checks;
 mod counter;
 #[allow(unsafe_code)]
 pub mod ffi;
@@ -17,6 +18,6 @@ mod session;
 
 pub use counter::Counts;
 pub use launch::Work;
-pub use options::{Capture, Options, Wcet};
+pub use options::{Capture, Options, Sanitize, Wcet};
 pub use records::{LaunchRecord, Record, short_name};
 pub use session::{Session, describe};

@@ -44,6 +44,8 @@ pub struct Options {
     pub page: bool,
     /// A launch to write as a launch file, and the folder it goes to.
     pub capture: Option<Capture>,
+    /// Check kernels while they run.
+    pub sanitize: Option<Sanitize>,
     /// Bound the kernels when the program ends.
     pub wcet: Option<Wcet>,
     /// A line on standard error during long launches.
@@ -63,6 +65,16 @@ pub struct Capture {
     /// Which launch of this kernel, from 1.
     pub number: usize,
     pub folder: PathBuf,
+}
+
+/// `--sanitize`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sanitize {
+    /// Lanes of a wave go in step.
+    pub in_step: bool,
+    /// Text of a file of suppressions.
+    pub suppressions: String,
 }
 
 /// What the analysis may assume (as `wavebound wcet`).

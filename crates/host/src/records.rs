@@ -4,6 +4,7 @@ use crate::counter::Counts;
 use serde::{Deserialize, Serialize};
 use wavebound::objects::codeobject::names;
 use wavebound::report::pages::run::Part;
+use wavebound::sanitize::Report;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -39,6 +40,12 @@ pub enum Record {
         process: u32,
         kernel: String,
         text: String,
+    },
+    /// What a process that was checked did wrong.
+    Checked {
+        process: u32,
+        reports: Vec<Report>,
+        suppressed: u64,
     },
     /// A launch was written as a launch file.
     Captured {

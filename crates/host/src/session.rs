@@ -1,6 +1,7 @@
 //! One simulated device and the command that listens: what every runtime has, whatever its interface. Each process of a run has its
 //! own; a forked child goes on with a copy.
 
+use crate::checks;
 use crate::options::Options;
 use crate::recording::Recording;
 use crate::records::Record;
@@ -35,11 +36,17 @@ pub struct Session {
     pid: u32,
     pub(crate) process: u32,
     records: Option<File>,
+    /// Allocations of the program so far, and reports that were told.
+    pub(crate) allocations: u32,
+    pub(crate) told: usize,
 }
 
 impl Session {
     pub fn new(command: &'static str, options: Options) -> Result<Session, Report> {
         let mut device = Device::mapped(options.affordable_machine()?);
+        if let Some(wanted) = &options.sanitize {
+            checks::prepare(&mut device, wanted)?;
+        }
         listen(&mut device)?;
         let mut session = Session {
             command,
@@ -54,6 +61,8 @@ impl Session {
             pid: std::process::id(),
             process: 1,
             records: None,
+            allocations: 0,
+            told: 0,
         };
         session.announce();
         Ok(session)
@@ -80,6 +89,7 @@ impl Session {
     pub fn finish(&mut self) {
         if self.is_at_home() {
             self.tell_parts();
+            self.tell_command();
             self.bound_all();
             self.record(&Record::End);
         }
@@ -149,6 +159,7 @@ fn listen(device: &mut Device) -> Result<(), Report> {
     let paths = u64::from(m.cores) * u64::from(m.core.waves) * (u64::from(m.split.contexts) + 1);
     let packets = paths.next_power_of_two();
     let buffer = device.alloc(HostCalls::bytes(packets))?;
+    device.own_block(buffer);
     let calls = HostCalls::new(device.memory_mut(), buffer, packets).into_diagnostic()?;
     device.memory_mut().hostcalls = Some(Box::new(calls));
     device.hostcall = buffer;

@@ -80,6 +80,7 @@ pub fn one_by_one<B: Bus + ?Sized, const N: usize, const P: usize>(
     mut f: impl FnMut(usize, usize, &mut [u8; N]),
 ) -> Result<(), MemFault> {
     for lane in bits(lanes) {
+        bus.lane(lane);
         for (p, add) in add.into_iter().enumerate() {
             let first = base.wrapping_add(offset[lane as usize].into()).wrapping_add(add.into());
             access(bus, first, 4, how, |bytes| f(lane as usize, p, bytes)).map_err(|e| e.of_lane(lane))?;
@@ -156,6 +157,10 @@ pub trait Bus {
     fn console_of(&mut self, _stream: u32, byte: u8) {
         self.console(byte);
     }
+
+    /// Single accesses that follow are this lane's; who checks a run wants to know.
+    #[inline(always)]
+    fn lane(&mut self, _lane: u32) {}
 
     /// The accesses of this instruction go to local memory: its banks take the time, not the caches.
     fn local(&mut self) {}

@@ -4,6 +4,7 @@
 use crate::basics::{Mask, Pc};
 use crate::bus::Bus;
 use crate::flow::{Facts, Flow, Trap};
+use crate::marks::{Marks, Origin, Watch};
 
 /// Where an instruction runs: everything `exec` may look at besides registers and memory.
 #[derive(Clone, Copy, Debug)]
@@ -249,6 +250,25 @@ pub trait Isa: Send + Sync + 'static {
         _needed: &Needed,
         _take: &[u16],
     ) {
+    }
+    /// Marks what a wave finds undefined in its registers; for checked runs.
+    fn undefined(&self, _marks: &mut Marks, _origin: Origin) {}
+    /// What a checked run has to know of an instruction; `ahead` are those behind it in program order.
+    fn watch(&self, inst: &Self::Inst, _ahead: &[&Self::Inst]) -> Watch {
+        Watch { memory: self.access_bytes(inst) > 0, ..Watch::default() }
+    }
+    /// Follows marks through an instruction that is about to run; what it loads is the checker's affair. `reads` and `writes` are
+    /// those of [`Facts`], `always` is that of [`Watch`].
+    fn follow(
+        &self,
+        _inst: &Self::Inst,
+        at: &At,
+        regs: &Self::Regs,
+        marks: &mut Marks,
+        _always: bool,
+        (reads, writes): (&[u16], &[u16]),
+    ) {
+        marks.any_to_all(reads, writes, self.active(regs, at.mask));
     }
     /// Disassembly text; `label` names a pc where the program has a symbol for it.
     fn show(&self, inst: &Self::Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String;

@@ -11,6 +11,7 @@ pub mod guppy;
 pub mod harp;
 mod isa;
 pub mod lanes;
+pub mod marks;
 pub mod riscv;
 pub mod vortex;
 

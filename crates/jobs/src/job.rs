@@ -4,6 +4,7 @@
 use crate::args::ArgSpec;
 use crate::data::{Buffer, Element, Extent, reseed_argument};
 use crate::error::{JobError, refused};
+use crate::known::Known;
 use crate::language::{self, Language, Prepared};
 use crate::languages::kernels;
 use crate::object;
@@ -35,6 +36,7 @@ pub struct Job {
     init: Vec<(u64, Vec<u8>)>,
     /// Buffers by the position of their argument, `arg1`, whatever their names are.
     positions: Vec<(String, usize)>,
+    pub(crate) known: Known,
 }
 
 impl Job {
@@ -72,9 +74,9 @@ impl Job {
     where
         AnyProgram: From<Program<I>>,
     {
-        let Prepared { program, machine, launch, buffers, kernarg, args, init, positions } = prepared;
+        let Prepared { program, machine, launch, buffers, kernarg, args, init, positions, known } = prepared;
         let (file, program) = (file.to_owned(), program.into());
-        Job { file, program, machine, launch, buffers, kernarg, args, init, positions }
+        Job { file, program, machine, launch, buffers, kernarg, args, init, positions, known }
     }
 
     /// A launch of a kernel that is in place, with the device's memory as it is now.

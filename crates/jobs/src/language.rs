@@ -3,6 +3,7 @@
 
 use crate::data::Buffer;
 use crate::error::{JobError, refused};
+use crate::known::Known;
 use crate::spec::JobSpec;
 use std::path::Path;
 use wb_hw::{InstructionSet, Machine};
@@ -60,6 +61,8 @@ pub struct Prepared<I: Isa> {
     pub init: Vec<(u64, Vec<u8>)>,
     /// Buffers by the position of their argument.
     pub positions: Vec<(String, usize)>,
+    /// What a checker should know.
+    pub known: Known,
 }
 
 impl<I: Isa> Prepared<I> {
@@ -74,6 +77,7 @@ impl<I: Isa> Prepared<I> {
             args: Vec::new(),
             init: Vec::new(),
             positions: Vec::new(),
+            known: Known::default(),
         }
     }
 }

@@ -3,10 +3,12 @@
 //! (command line, analyser, experiments, tests) starts it here.
 
 pub mod args;
+mod checks;
 pub mod data;
 pub mod error;
 mod gpu;
 mod job;
+mod known;
 mod language;
 mod languages;
 pub mod launch;
@@ -16,8 +18,10 @@ mod program;
 mod spec;
 mod views;
 
+pub use checks::Checks;
 pub use error::{AsmErrors, JobError, Part, Refusal};
 pub use job::Job;
+pub use known::Known;
 pub use language::{Assembled, Init, Language, ListingOptions, Prepared, isa_by_magic, isa_of, required_isa};
 pub use languages::vortex;
 pub use load::{Loaded, load, load_bytes};

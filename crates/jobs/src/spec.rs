@@ -36,6 +36,8 @@ pub struct JobSpec {
     pub run: u32,
     /// GCN3: branches to mark for splitting before the run.
     pub split: SplitSpec,
+    /// The run is checked ([`crate::Checks`]): sources are compiled so that more can be found.
+    pub checked: bool,
 }
 
 impl JobSpec {
@@ -55,9 +57,9 @@ impl JobSpec {
     /// How sources are compiled: for the machine, if one is named.
     pub fn compile_options(&self) -> Result<CompileOptions, JobError> {
         if self.machine.is_empty() && self.ready_machine.is_none() {
-            return Ok(CompileOptions::default());
+            return Ok(CompileOptions { checked: self.checked, ..CompileOptions::default() });
         }
-        Ok(CompileOptions::for_machine(&self.machine()?))
+        Ok(CompileOptions { checked: self.checked, ..CompileOptions::for_machine(&self.machine()?) })
     }
 }
 

@@ -102,7 +102,7 @@ kernel void divide_vector(global const int *in, global int *out, int n) {
 */
 kernel void divide_in_one_lane(global const uint *in, global uint *out) {
     uint i = get_global_id(0);
-    uint d = in[i] == 77 ? 0 : 3 + in[i];
+    uint d = in[(i + 51) & 127];
     if (i & 1)
         out[i] = 5000u / d; // ERROR division-by-zero
     else

@@ -98,6 +98,8 @@ fn of_image(image: RiscvImage, kernels: Vec<Kernel>) -> Result<CodeObject, CodeO
         lines,
         files,
         sites,
+        arrays: Vec::new(),
+        aligned: false,
         version: 0,
         isa: InstructionSet::Riscv,
         extents: Vec::new(),

@@ -39,6 +39,8 @@ pub struct SimError {
     span: Option<SourceSpan>,
     #[help]
     pub hint: Option<String>,
+    /// An access to memory failed: what it was.
+    pub fault: Option<String>,
     /// Device memory as the failure left it.
     pub memory: Option<Box<DeviceMemory>>,
 }
@@ -53,6 +55,7 @@ impl SimError {
             source_code: None,
             span: None,
             hint: None,
+            fault: None,
             memory: None,
         }
     }

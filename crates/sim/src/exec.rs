@@ -618,7 +618,8 @@ impl<I: Isa> Exec<'_, I> {
 
     #[cold]
     pub(crate) fn fault(&self, wave: u32, path: &Path, trap: Trap) -> Box<SimError> {
-        let error = SimError::new(ErrorKind::Trap, trap.to_string()).hint(trap.hint());
+        let mut error = SimError::new(ErrorKind::Trap, trap.to_string()).hint(trap.hint());
+        error.fault = matches!(trap, Trap::Memory(_)).then(|| trap.to_string());
         Box::new(error.at(self.program, wave, path.pc, path.mask, self.lanes))
     }
 

@@ -2,6 +2,7 @@
 //! instructions each, so that waves that wait for each other through memory make progress.
 
 use crate::barrier::{Arrival, Barriers};
+use crate::checked;
 use crate::divergence::{Blocks, Notes};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Exec, Moment};
@@ -89,6 +90,9 @@ pub(crate) fn run<I: Isa>(
         residency: Residency::new(machine, launch),
         blocks: Blocks::default(),
     };
+    if let Some(checker) = &mut run.outcome.memory.checker {
+        checked::launch(checker, exec);
+    }
     if let Err(error) = run.all(&mut launcher, machine, &mut options) {
         return Err(error.with_memory(run.outcome.memory));
     }
@@ -170,6 +174,9 @@ impl<I: Isa> Functional<'_, '_, I> {
         }
         self.waves = self.waves.max(start.wave + 1);
         self.turns.push_back(slot);
+        if let Some(checker) = &mut self.outcome.memory.checker {
+            checked::start(checker, self.exec, slot, &start, self.residency.spaces(&start));
+        }
         self.emit(slot, &wave, 0, pc, live, Kind::WaveStart { lanes: live });
         self.slots[slot as usize] = Some(Resident { wave, path: 0, place, number: start.wave_in_group });
     }
@@ -239,6 +246,9 @@ impl<I: Isa> Functional<'_, '_, I> {
                     r.wave.barrier = (id, count);
                     self.exec.hold(&mut r.wave);
                     r.wave.changes.clear();
+                    if let Some(checker) = &mut self.outcome.memory.checker {
+                        checked::arrives(checker, self.exec, &r.wave, r.path, slot);
+                    }
                     if self.arrive(slot, &mut r)? {
                         self.slots[slot as usize] = Some(r);
                         return Ok(());
@@ -289,7 +299,8 @@ impl<I: Isa> Functional<'_, '_, I> {
         lines: &mut Lines,
         most: u64,
     ) -> Result<Option<Stretch>, Box<SimError>> {
-        if self.sink.on() || self.exec.check || self.exec.blocks || r.wave.paths.len() != 1 {
+        let watched = self.sink.on() || self.outcome.memory.checker.is_some();
+        if watched || self.exec.check || self.exec.blocks || r.wave.paths.len() != 1 {
             return Ok(None);
         }
         let most = most.min(machine.limits.cycles.saturating_sub(self.outcome.wave_instructions));
@@ -326,7 +337,10 @@ impl<I: Isa> Functional<'_, '_, I> {
         let mut bus = MemBus::untimed(&mut self.outcome.memory, &mut self.outcome.printed, lines);
         let active = self.exec.program.isa.active(&r.wave.paths[k].regs, path.mask);
         let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
-        let effect = self.exec.step(&mut r.wave, k, moment, &mut bus, notes)?;
+        let effect = match bus.memory.checker.is_some() {
+            false => self.exec.step(&mut r.wave, k, moment, &mut bus, notes)?,
+            true => checked::step(self.exec, &mut r.wave, (k, slot), moment, &mut bus, notes)?,
+        };
         self.outcome.lane_instructions += u64::from(active.count_ones());
         if self.sink.on() {
             let class = self.exec.program.ops[path.pc as usize].class;
@@ -375,6 +389,9 @@ impl<I: Isa> Functional<'_, '_, I> {
         let own = r.wave.id;
         let wave = |&s: &u32| self.slots[s as usize].as_ref().map_or(own, |r| r.wave.id);
         released.sort_by_key(wave);
+        if let Some(checker) = &mut self.outcome.memory.checker {
+            checker.released(slot as usize);
+        }
         self.release(&released);
         Ok(true)
     }
@@ -443,12 +460,18 @@ impl<I: Isa> Functional<'_, '_, I> {
             self.outcome.registers.push(registers(self.exec, &r.wave));
         }
         self.residency.wave_ended(r.place);
+        if let Some(checker) = &mut self.outcome.memory.checker {
+            checker.end(slot as usize);
+        }
         self.ended += 1;
         let core = r.place.core;
         self.present[core] &= !1u64.checked_shl(r.number).unwrap_or(0);
         if let Some((id, count)) = r.wave.team {
             let mut released = self.barriers[core].ended(id, count);
             released.sort_by_key(|&s| self.slots[s as usize].as_ref().map(|r| r.wave.id));
+            if let (Some(checker), Some(first)) = (&mut self.outcome.memory.checker, released.first()) {
+                checker.released(*first as usize);
+            }
             self.release(&released);
         }
         match self.left.get_mut(slot as usize) {

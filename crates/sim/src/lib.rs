@@ -2,6 +2,7 @@
 //! untimed one with the same semantics. Deterministic: same inputs, same cycles, observed or not.
 
 mod barrier;
+mod checked;
 mod console;
 pub mod divergence;
 mod divide;

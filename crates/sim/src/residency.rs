@@ -82,6 +82,13 @@ impl Residency {
         groups.lds_region + index as u64 * lds_stride(&groups)
     }
 
+    /// Local memory of a wave's group and private memory of the wave.
+    pub fn spaces(&self, start: &WaveStart) -> [std::ops::Range<u64>; 2] {
+        let (local, private) =
+            self.groups.map_or((0, 0), |groups| (groups.lds_bytes.into(), groups.scratch_per_wave));
+        [start.lds_base..start.lds_base + local, start.scratch_base..start.scratch_base + private]
+    }
+
     /// Tells the wave where its memories are. `slot` numbers the wave slots of the whole device.
     pub fn furnish(&self, start: WaveStart, place: GroupPlace, slot: usize) -> WaveStart {
         let Some(groups) = self.groups else { return start };

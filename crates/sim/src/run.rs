@@ -162,6 +162,9 @@ fn start<I: Runs>(program: &Program<I>, request: Request) -> Result<Outcome, Box
         }
         observer.begin(&info);
     }
+    if memory.checker.is_some() {
+        return functional::run(&exec, machine, launch, None, memory, options, Sink::new(observer));
+    }
     if options.timed {
         if observer.is_none() && options.watch.is_none() {
             memory = match sample::run(&exec, machine, launch, memory, &mut options) {

@@ -44,8 +44,8 @@
 //! ([`hw`]), instruction sets ([`isa`]), object files ([`objects`]), programs and their graphs ([`program`]), flow facts and
 //! proofs ([`facts`]), the simulator ([`sim`]), events and traces ([`trace`]), devices ([`device`]), jobs and launch files
 //! ([`jobs`]), the benchmark suite ([`workloads`]), the analyser ([`wcet`]), bounds end to end ([`bound`]), certificates
-//! ([`check`]), schedules ([`schedule`]), pictures and pages ([`report`]), sweeps over many points ([`sweep`]), the viewer
-//! of traces ([`view`]), traces in the formats of other tools ([`export`]), and files of users ([`files`]).
+//! ([`check`]), schedules ([`schedule`]), pictures and pages ([`report`]), sweeps over many points ([`sweep`]), checks of running programs
+//! ([`sanitize`]), the viewer of traces ([`view`]), traces in the formats of other tools ([`export`]), and files of users ([`files`]).
 
 #![warn(missing_docs)]
 
@@ -71,6 +71,7 @@ pub use wb_jobs as jobs;
 pub use wb_objects as objects;
 pub use wb_program as program;
 pub use wb_report as report;
+pub use wb_sanitize as sanitize;
 pub use wb_schedule as schedule;
 pub use wb_sim as sim;
 pub use wb_sweep as sweep;

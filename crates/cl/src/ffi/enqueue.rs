@@ -166,6 +166,7 @@ pub(super) unsafe extern "C" fn clEnqueueMapBuffer(
                 let buffer = in_context(rt, buffer, context)?;
                 let bytes = bytes as u64;
                 let (dst, src) = rt.map(buffer, flags, offset as u64, bytes)?;
+                rt.host.mapped(src, bytes);
                 let work = match dst == src || flags & MAP_WRITE_ALL != 0 {
                     true => Work::Nothing,
                     false => Work::Copy { dst, src, bytes },

@@ -25,6 +25,7 @@ unsafe fn new_buffer(
     if flags & (USE_HOST | COPY_HOST) != 0 && addr != address(host) {
         // SAFETY: the buffer has that many bytes, and the program promises its own.
         unsafe { move_bytes(addr, address(host), bytes as u64) };
+        rt.host.filled(addr, bytes as u64);
     }
     Ok(handle)
 }

@@ -32,6 +32,7 @@ pub(super) unsafe extern "C" fn clSVMAlloc(
         }
         let addr = rt.allocate(bytes as u64).ok_or(Code::MEM_OBJECT_ALLOCATION_FAILURE)?;
         rt.svm.insert(addr, bytes as u64);
+        rt.host.filled(addr, bytes as u64);
         Ok(addr)
     });
     pointer(made.unwrap_or(0))

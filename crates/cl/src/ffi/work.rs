@@ -86,22 +86,27 @@ fn perform(rt: &mut Runtime, work: &Work) -> Outcome {
         Work::Copy { dst, src, bytes } => {
             // SAFETY: ranges of buffers were checked when the work came, and are held; the program promises its own.
             unsafe { move_bytes(*dst, *src, *bytes) };
+            rt.host.copied(*dst, *src, *bytes);
         }
-        Work::Rect(rect) => copy_rows(rect),
-        Work::Fill { dst, pattern, bytes } => fill(*dst, pattern, *bytes),
+        Work::Rect(rect) => copy_rows(rt, rect),
+        Work::Fill { dst, pattern, bytes } => {
+            fill(*dst, pattern, *bytes);
+            rt.host.filled(*dst, *bytes);
+        }
         Work::Launch(spec) => rt.launch(spec)?,
         Work::Free { pointers, .. } => pointers.iter().for_each(|p| rt.free_shared(*p)),
     }
     Ok(())
 }
 
-fn copy_rows(Rect { dst, src, region: [width, rows, slices] }: &Rect) {
+fn copy_rows(rt: &mut Runtime, Rect { dst, src, region: [width, rows, slices] }: &Rect) {
     for slice in 0..*slices {
         for row in 0..*rows {
             let to = dst.addr + slice * dst.slice + row * dst.row;
             let from = src.addr + slice * src.slice + row * src.row;
             // SAFETY: as above, row by row.
             unsafe { move_bytes(to, from, *width) };
+            rt.host.copied(to, from, *width);
         }
     }
 }

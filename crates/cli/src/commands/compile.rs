@@ -8,6 +8,9 @@ use wavebound::jobs::object::{CompileOptions, Compiler, RISCV, compile, riscv_co
 
 #[derive(Args)]
 pub struct CompileArgs {
+    /// For `run --sanitize`: arrays stay in memory, with debug information, so that more errors are found
+    #[arg(long)]
+    sanitize: bool,
     /// Source file: .cl (OpenCL C), .hip or .cpp (HIP)
     file: PathBuf,
     /// GPU to compile for, such as gfx803, gfx900 or gfx90a; `riscv` for a lane-pc machine (docs/riscv.md)
@@ -58,6 +61,7 @@ pub fn main(args: CompileArgs) -> CommandResult {
         defines: args.defines,
         includes: args.includes,
         extra: args.extra,
+        checked: args.sanitize,
     };
     let riscv = options.target == RISCV;
     let extension = if riscv { "elf" } else { "co" };

@@ -6,6 +6,7 @@ use super::outcome::{
 use super::page::{self, Ended, Pages, occupancy};
 use super::record::{Record, TraceSummary, print_files, print_page};
 use super::run_args::RunArgs;
+use super::sanitize::{self, SanitizeJson};
 use super::{CommandResult, Printed, print_json, print_line};
 use miette::{Report, miette};
 use serde::Serialize;
@@ -54,6 +55,8 @@ pub struct LaunchesJson {
     expect: Vec<ExpectJson>,
     memory: BTreeMap<String, Vec<String>>,
     outputs: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sanitizer: Option<SanitizeJson>,
 }
 
 impl Printed for LaunchesJson {
@@ -87,6 +90,7 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
         memory.insert(buffer.name.clone(), session.stage().values(buffer)?);
     }
     let passed = verdicts.iter().all(|v| v.difference.is_none());
+    let reports = session.stage_mut().checked().map(|checker| checker.reports.clone());
     if args.json {
         let expect = verdicts.iter().map(expect_json).collect();
         print_json(&LaunchesJson {
@@ -98,6 +102,7 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
             expect,
             memory,
             outputs: written,
+            sanitizer: reports.as_ref().map(Into::into),
         })?;
     } else {
         print_stats(stats.as_ref(), args.per_pc);
@@ -109,9 +114,14 @@ pub fn main(args: &RunArgs, session: &mut dyn Launches) -> CommandResult {
         for v in verdicts.iter().filter(|v| v.difference.is_none()) {
             print_line(&format!("{}: {} elements as expected", v.buffer, v.elements));
         }
+        if let Some(reports) = &reports {
+            sanitize::tell(reports);
+        }
     }
     Record::complete(problems)?;
-    judge(args, &verdicts)
+    let code = judge(args, &verdicts)?;
+    let found = reports.is_some_and(|reports| !reports.all().is_empty());
+    Ok(if found { ExitCode::FAILURE } else { code })
 }
 
 /// Runs one launch after the other, and tells about each.

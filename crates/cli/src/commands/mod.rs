@@ -29,6 +29,7 @@ mod record;
 pub mod reproduce;
 pub mod run;
 mod run_args;
+mod sanitize;
 pub mod split;
 mod split_input;
 mod style;

@@ -7,6 +7,7 @@ use super::outcome::{
     Registers, Totals, print_estimate, print_memory, print_registers, print_stats, registers,
 };
 use super::record::{Record, TraceSummary, print_files, print_page};
+use super::sanitize::{self, SanitizeJson};
 use super::{CommandResult, Printed, launches, page, print, print_json, print_line};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
@@ -31,14 +32,22 @@ pub struct RunJson {
     trace: Option<TraceSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     oracle: Option<Measured>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sanitizer: Option<SanitizeJson>,
 }
 
 impl Printed for RunJson {
     const NAME: &'static str = "run";
 }
 
-pub fn main(args: RunArgs) -> CommandResult {
+pub fn main(mut args: RunArgs) -> CommandResult {
+    let checks = args.sanitize.checks()?;
+    args.target.how.machine.checked = checks.is_some();
+    args.record.untimed |= checks.is_some();
     if let Some(mut launches) = args.target.launches()? {
+        if let Some(checks) = &checks {
+            launches.stage_mut().check(checks);
+        }
         return launches::main(&args, launches.as_mut());
     }
     let job = args.target.job()?;
@@ -49,8 +58,17 @@ pub fn main(args: RunArgs) -> CommandResult {
     args.record.check(false, &paths)?;
     readable(&job, shown.iter().chain(&saved))?;
     let kernel = if args.record.watches() { job.kernel_pc(&args.target.kernel)? } else { NO_PC };
-    let (outcome, mut record) =
-        args.record.run(None, kernel, |options, observer| Ok(job.run(options, observer)?))?;
+    let (outcome, mut record) = args.record.run(None, kernel, |options, observer| {
+        Ok(match &checks {
+            None => job.run(options, observer)?,
+            Some(checks) => job.run_checked(checks, options, observer)?,
+        })
+    })?;
+    let reports = outcome.memory.checker.as_ref().map(|checker| &checker.reports);
+    let code = match reports {
+        Some(reports) if !reports.all().is_empty() => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    };
     if let Some(path) = &args.record.html {
         let written = page::write_job(&job, Some(&args.target), &mut record, path);
         record.problems.extend(written.err());
@@ -73,10 +91,21 @@ pub fn main(args: RunArgs) -> CommandResult {
         let Record { stats, trace, problems, .. } = record;
         let totals = Totals::from(&outcome);
         let oracle = Measured::of(&outcome);
-        print_json(&RunJson { version: 1, totals, stats, memory, registers, console, trace, oracle })?;
+        let sanitizer = reports.map(Into::into);
+        print_json(&RunJson {
+            version: 1,
+            totals,
+            stats,
+            memory,
+            registers,
+            console,
+            trace,
+            oracle,
+            sanitizer,
+        })?;
         Record::complete(problems)?;
         save()?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(code);
     }
     if !outcome.console.is_empty() {
         print_line(String::from_utf8_lossy(&outcome.console).trim_end());
@@ -107,7 +136,10 @@ pub fn main(args: RunArgs) -> CommandResult {
     for (name, path) in &outputs {
         print_line(&format!("{name}: {}", path.display()));
     }
-    Ok(ExitCode::SUCCESS)
+    if let Some(reports) = reports {
+        sanitize::tell(reports);
+    }
+    Ok(code)
 }
 
 /// What is to be shown lies in memory, which is known before the run.

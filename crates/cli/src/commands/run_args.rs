@@ -1,6 +1,7 @@
 //! The options of `wavebound run`, for one launch and for many.
 
 use super::record::RecordArgs;
+use super::sanitize::SanitizeArgs;
 use super::target::Target;
 use clap::Args;
 use miette::miette;
@@ -12,6 +13,8 @@ pub struct RunArgs {
     pub target: Target,
     #[command(flatten)]
     pub record: RecordArgs,
+    #[command(flatten)]
+    pub sanitize: SanitizeArgs,
     /// Print a buffer, view or label after the run: NAME[:COUNT[:u32|i32|f32|…]]
     #[arg(long, value_name = "NAME")]
     pub show: Vec<String>,

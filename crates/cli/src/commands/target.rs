@@ -78,6 +78,9 @@ pub struct MachineArgs {
     /// Stop with an error after this many cycles (limits.cycles)
     #[arg(long)]
     pub max_cycles: Option<u64>,
+    /// The run is checked.
+    #[arg(skip)]
+    pub checked: bool,
 }
 
 impl MachineArgs {
@@ -107,7 +110,8 @@ impl MachineArgs {
         set("frontend.policy", self.fetch_policy.clone());
         set("frontend.kind", self.frontend.clone());
         set("limits.cycles", self.max_cycles.map(|v| v.to_string()));
-        JobSpec { machine: self.machine.clone().unwrap_or_default(), sets, ..JobSpec::default() }
+        let machine = self.machine.clone().unwrap_or_default();
+        JobSpec { machine, sets, checked: self.checked, ..JobSpec::default() }
     }
 
     /// How branches are to be marked: as the user says, or as the machine's mechanism reads it. Says so, once, if the

@@ -14,6 +14,7 @@ fn perform(rt: &mut Runtime, node: &Node) -> Outcome {
             for (host, r) in &registered {
                 // SAFETY: registered memory exists until it is unregistered, and so does its copy.
                 unsafe { move_bytes(r.device, *host, r.bytes) };
+                rt.host.filled(r.device, r.bytes);
             }
             rt.launch(spec)?;
             for (host, r) in &registered {
@@ -24,14 +25,19 @@ fn perform(rt: &mut Runtime, node: &Node) -> Outcome {
         Node::Copy { dst, src, bytes } => {
             // SAFETY: both sides were checked when the work was described.
             unsafe { move_bytes(*dst, *src, *bytes) };
+            rt.host.copied(*dst, *src, *bytes);
         }
         Node::Rows { dst, dst_pitch, src, src_pitch, width, height } => {
             for row in 0..*height {
                 // SAFETY: as above, row by row.
                 unsafe { move_bytes(dst + row * dst_pitch, src + row * src_pitch, *width) };
+                rt.host.copied(dst + row * dst_pitch, src + row * src_pitch, *width);
             }
         }
-        Node::Fill { dst, pattern, size, count } => fill(*dst, *pattern, *size, *count),
+        Node::Fill { dst, pattern, size, count } => {
+            fill(*dst, *pattern, *size, *count);
+            rt.host.filled(*dst, count * u64::from(*size));
+        }
         Node::Record(event) => return rt.event_record(*event, 0),
         Node::Host { .. } | Node::Empty => {}
     }

@@ -2,6 +2,7 @@
 //! static facts, and names.
 
 use super::exec::{self, SCRATCH_WORD3};
+use super::follow;
 use super::format::Format;
 use super::gcn::Gcn;
 use super::inst::{Inst, flag};
@@ -11,6 +12,7 @@ use super::state::Regs;
 use super::symbols::Waitcnt;
 use super::table::{CLASSES, Class, Ctl};
 use super::{disassemble, disassemble_to, masks};
+use crate::marks::{Marks, Origin, Watch};
 use crate::{
     At, Bus, Facts, Flow, FlowKind, Isa, Mask, Needed, Pc, Quick, Trap, Waits, WaveStart, first_lanes,
 };
@@ -501,6 +503,33 @@ impl Isa for Gcn3 {
     #[inline(always)]
     fn quick(&self, bound: &exec::Bound, mask: Mask, whole: bool, regs: &mut Regs) -> Quick {
         bound.run(regs, if whole { Mask::MAX } else { mask })
+    }
+
+    /// All vector registers but the ids of work-items.
+    fn undefined(&self, marks: &mut Marks, origin: Origin) {
+        let ids =
+            if self.setup.packed_ids() { 1 } else { self.setup.work_item_dimensions.clamp(1, 3) } as u16;
+        for id in (0..self.register_count() as u16).filter(|id| !self.path_registers().contains(id)) {
+            if id >= ids && id != MODE {
+                marks.mark(id, Mask::MAX, origin);
+            }
+        }
+    }
+
+    fn watch(&self, inst: &Inst, ahead: &[&Inst]) -> Watch {
+        follow::watch(inst, ahead, access_bytes(inst))
+    }
+
+    fn follow(
+        &self,
+        inst: &Inst,
+        at: &At,
+        regs: &Regs,
+        marks: &mut Marks,
+        always: bool,
+        registers: (&[u16], &[u16]),
+    ) {
+        follow::follow(inst, regs, marks, (exec::active(regs, at.mask), at.live, always), registers);
     }
 
     fn show(&self, inst: &Inst, pc: Pc, label: &dyn Fn(Pc) -> Option<String>) -> String {

@@ -7,6 +7,7 @@ pub mod decode;
 pub mod disasm;
 pub mod encode;
 pub mod exec;
+mod follow;
 pub mod format;
 pub mod gcn;
 pub mod generation;

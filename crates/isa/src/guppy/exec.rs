@@ -203,6 +203,7 @@ fn ld<B: Bus>(inst: &Inst, at: &At, regs: &mut Regs, bind: &Bindings, bus: &mut 
     let count = inst.args.dst.swizzle.count();
     for lane in bits(mask) {
         let offset = value(inst, at, regs, 0, 0, lane);
+        bus.lane(lane);
         let mut loaded = 0;
         for p in 0..count {
             // One component is loaded once and broadcast.
@@ -232,6 +233,7 @@ fn st<B: Bus>(inst: &Inst, at: &At, regs: &Regs, bind: &Bindings, bus: &mut B) -
         &View::Buffer { base, bytes } => {
             for lane in lanes {
                 let offset = value(inst, at, regs, 0, 0, lane);
+                bus.lane(lane);
                 for (p, &c) in view.swizzle.comps().iter().enumerate() {
                     let addr = dword("store", name, (base, bytes), offset, c)?;
                     bus.store(addr, 4, u64::from(value(inst, at, regs, 1, p, lane)))?;

@@ -292,6 +292,7 @@ impl Harp {
             if addr == console {
                 return Err(Trap::Other("load from the console port: no console input".into()));
             }
+            bus.lane(lane);
             out[lane as usize] = bus.load(addr, self.extent(addr))? & word;
         }
         regs.gpr.blend(inst.r[0].into(), on, &out);
@@ -307,6 +308,7 @@ impl Harp {
                 bus.console(value as u8);
             } else {
                 let bytes = self.extent(addr);
+                bus.lane(lane);
                 bus.store(addr, bytes, value & word >> (8 * (self.arch.bytes - bytes)))?;
             }
         }

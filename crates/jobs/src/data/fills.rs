@@ -3,6 +3,8 @@
 
 use super::element::{Element, MAX_BYTES};
 
+/// Nobody writes the buffer: zero, unless a run is checked.
+pub const UNINITIALISED: &str = "uninitialised";
 /// All fills, for messages.
 pub const FILLS: &str = "zero, uninitialised, iota, reverse, ones, const=N, stride=N[,LIMIT], random=SEED, uniform=LOW..HIGH[,SEED], hostile=SEED[,LIMIT]";
 /// Those that `--runs` gives another seed in each run.
@@ -131,8 +133,7 @@ pub fn fill_buffer(element: Element, count: u64, fill: &str) -> Option<Vec<u8>> 
     let mut out = Vec::with_capacity(count as usize * size);
     for i in 0..count {
         let bits = match kind {
-            // Memory that nobody wrote holds zeros; a checker knows that nobody wrote it.
-            "zero" | "uninitialised" => 0,
+            "zero" | UNINITIALISED => 0,
             "iota" => element.number(i),
             "reverse" => element.number(count - 1 - i),
             "ones" => element.number(1),

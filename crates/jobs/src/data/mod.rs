@@ -10,4 +10,4 @@ pub use array::{Array, is_npy};
 pub use buffer::{Buffer, Extent};
 pub use element::Element;
 pub(crate) use element::MAX_BYTES;
-pub use fills::{FILLS, SEEDED, fill_buffer, reseed, reseed_argument, splitmix};
+pub use fills::{FILLS, SEEDED, UNINITIALISED, fill_buffer, reseed, reseed_argument, splitmix};

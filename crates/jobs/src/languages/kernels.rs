@@ -1,9 +1,10 @@
 //! Kernels as a user starts them, whatever their instruction set: a device with the object in place, arguments and buffers.
 
 use crate::args::{self, Argument, FORMS};
-use crate::data::Buffer;
+use crate::data::{Buffer, UNINITIALISED};
 use crate::error::{JobError, refused};
 use crate::gpu;
+use crate::known::Known;
 use crate::language::{Init, Prepared};
 use crate::object::ObjectFile;
 use crate::spec::JobSpec;
@@ -26,6 +27,7 @@ pub(super) fn prepare<I: OnDevice>(
     let mut buffers = Vec::new();
     let mut args = Vec::new();
     let mut positions = Vec::new();
+    let mut unwritten = Vec::new();
     for (i, text) in spec.args.iter().enumerate() {
         let slot = slots.get(i);
         let named = slot.map(|s| s.name.clone()).filter(|n| !n.is_empty());
@@ -38,6 +40,9 @@ pub(super) fn prepare<I: OnDevice>(
                 device.write(addr, &array.bytes)?;
                 let name = named.unwrap_or_else(|| format!("arg{i}"));
                 positions.push((format!("arg{i}"), buffers.len()));
+                if text.to_string().ends_with(&format!(":{UNINITIALISED}")) {
+                    unwritten.push(addr);
+                }
                 buffers.push(Buffer { name, addr, bytes, element: array.element });
                 Arg::Buffer(addr)
             }
@@ -54,7 +59,9 @@ pub(super) fn prepare<I: OnDevice>(
         dynamic_lds: spec.dynamic_lds,
         opencl: Default::default(),
     };
-    Ok(Prepared { positions, ..from_device(&mut device, &module, &dispatch, buffers)? })
+    let prepared: Prepared<I> = from_device(&mut device, &module, &dispatch, buffers)?;
+    let known = Known { unwritten, ..prepared.known };
+    Ok(Prepared { positions, known, ..prepared })
 }
 
 /// Only what the launch was given may be touched.
@@ -85,5 +92,6 @@ pub(crate) fn from_device<I: OnDevice>(
         args: module.kernel(&dispatch.kernel)?.args.clone(),
         init: init.collect::<Result<Vec<_>, JobError>>()?,
         positions: Vec::new(),
+        known: Known { kernel: prepared.checks, blocks: true, unwritten: Vec::new() },
     })
 }

@@ -9,7 +9,7 @@ use super::stage::{Launches, Stage, Step, Verdict};
 use crate::args::is_data_file;
 use crate::data::Array;
 use crate::data::{Buffer, Element};
-use crate::data::{FILLS, fill_buffer, reseed};
+use crate::data::{FILLS, UNINITIALISED, fill_buffer, reseed};
 use crate::error::{JobError, refused};
 use crate::gpu;
 use crate::object::{self, CompileOptions, ObjectFile};
@@ -65,7 +65,7 @@ impl Session {
             folder,
             file,
             plan,
-            stage: Stage { device, module, buffers: Vec::new(), shapes: Vec::new() },
+            stage: Stage { device, module, buffers: Vec::new(), shapes: Vec::new(), unwritten: Vec::new() },
             at: 0,
             rounds,
             launched: 0,
@@ -126,6 +126,9 @@ impl Session {
                 None => self.stage.device.alloc(bytes)?,
             };
             self.stage.device.write(addr, &array.bytes)?;
+            if table.get_ref().from.as_ref().is_some_and(|from| from.get_ref() == UNINITIALISED) {
+                self.stage.unwritten.push(addr);
+            }
             self.stage.buffers.push(Buffer { name, addr, bytes, element: array.element });
             self.stage.shapes.push(array.shape);
         }
@@ -440,6 +443,7 @@ pub(super) fn compile_options(
         defines: table.defines.clone(),
         includes: table.includes.iter().map(|i| folder.join(i)).collect(),
         extra: table.extra.clone(),
+        checked: spec.checked,
     })
 }
 

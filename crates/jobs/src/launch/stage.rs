@@ -59,6 +59,8 @@ pub struct Stage {
     pub module: Module,
     pub buffers: Vec<Buffer>,
     pub(super) shapes: Vec<Vec<u64>>,
+    /// Addresses of buffers that the file does not fill.
+    pub(crate) unwritten: Vec<u64>,
 }
 
 impl Stage {

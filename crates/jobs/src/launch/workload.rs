@@ -103,7 +103,7 @@ impl WorkloadSession {
             buffers.push(Buffer { name: b.name.to_owned(), addr, bytes, element });
             shapes.push(vec![b.data.len() as u64]);
         }
-        let stage = Stage { device, module, buffers, shapes };
+        let stage = Stage { device, module, buffers, shapes, unwritten: Vec::new() };
         Ok(WorkloadSession { stage, player: Player::new(run), places, launched: 0 })
     }
 }

@@ -24,6 +24,8 @@ pub struct CompileOptions {
     pub includes: Vec<PathBuf>,
     /// Passed on as they are.
     pub extra: Vec<String>,
+    /// For a checked run: arrays stay in memory, with debug information, and accesses are aligned unless the program's are not.
+    pub checked: bool,
 }
 
 impl CompileOptions {
@@ -49,9 +51,26 @@ impl Default for CompileOptions {
             defines: Vec::new(),
             includes: Vec::new(),
             extra: Vec::new(),
+            checked: false,
         }
     }
 }
+
+/// Private arrays stay in memory instead of registers, debug information says where, and only what the source does not align is
+/// accessed without alignment.
+pub(super) const CHECKED: [&str; 10] = [
+    "-g",
+    // The code object says that it was compiled so.
+    "-Wl,--defsym=__wavebound_checked=1",
+    "-mllvm",
+    "-disable-promote-alloca-to-vector",
+    "-mllvm",
+    "-disable-promote-alloca-to-lds",
+    "-Xclang",
+    "-target-feature",
+    "-Xclang",
+    "-unaligned-access-mode",
+];
 
 /// The target of lane-pc machines, as `--target` has it.
 pub const RISCV: &str = "riscv";
@@ -163,6 +182,9 @@ impl Compiler {
         add(&[&format!("-mcode-object-version={}", options.version), &format!("-O{}", options.level)]);
         if !options.default_flow {
             add(&CANONICAL);
+        }
+        if options.checked {
+            add(&CHECKED);
         }
         for define in &options.defines {
             add(&[&format!("-D{define}")]);

@@ -77,6 +77,9 @@ impl Compiler {
         // Options about arithmetic choose parts of the device library; others mean nothing here.
         words.push("-Qunused-arguments".into());
         words.extend(options.extra.iter().filter(|w| w.starts_with("-cl-")).map(OsString::from));
+        if options.checked && matches!(what, Linked::Object) {
+            words.extend(super::compile::CHECKED.map(OsString::from));
+        }
         match what {
             Linked::Object if !options.default_flow => {
                 words.extend(super::compile::CANONICAL.map(OsString::from))
@@ -93,7 +96,10 @@ impl Compiler {
         words.push(format!("-mcpu={}", options.target).into());
         words.extend(self.library().map(OsString::from));
         words.push(format!("-mcode-object-version={}", options.version).into());
-        words.extend([format!("-O{}", options.level).into(), "-gline-tables-only".into()]);
+        words.extend([
+            format!("-O{}", options.level).into(),
+            if options.checked { "-g" } else { "-gline-tables-only" }.into(),
+        ]);
         words
     }
 }

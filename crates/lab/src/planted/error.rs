@@ -15,6 +15,4 @@ pub enum PlantedError {
     File(#[from] wb_files::FileError),
     #[error("{context}: {error}")]
     System { context: String, error: std::io::Error },
-    #[error("the checker is not there yet")]
-    NoChecker,
 }

@@ -35,10 +35,13 @@ impl Place {
         for (name, text) in SOURCES {
             let source = place.folder.join(name);
             wb_files::write(&source, text)?;
+            let checked = CompileOptions { checked: true, ..CompileOptions::default() };
             compiler.compile(&source, &source.with_extension("co"), &CompileOptions::default())?;
+            compiler.compile(&source, &source.with_extension("checked.co"), &checked)?;
         }
         for case in cases()? {
-            wb_files::write(&place.launch_file(&case), launch_file(&case))?;
+            wb_files::write(&place.launch_file(&case), launch_file(&case, "co"))?;
+            wb_files::write(&place.checked_file(&case), launch_file(&case, "checked.co"))?;
             if !case.amd {
                 wb_files::write(&place.simulation_file(&case), simulation_file(&case, case.grid)?)?;
             }
@@ -54,14 +57,19 @@ impl Place {
         self.folder.join(format!("{}.toml", case.name))
     }
 
+    /// The same with code that was compiled for our checker.
+    pub fn checked_file(&self, case: &Case) -> PathBuf {
+        self.folder.join(format!("{}.checked.toml", case.name))
+    }
+
     pub fn simulation_file(&self, case: &Case) -> PathBuf {
         self.folder.join(format!("{}.sim", case.name))
     }
 }
 
 /// A case as a launch file (docs/launch-files.md).
-fn launch_file(case: &Case) -> String {
-    let mut out = format!("object = \"{}\"\n", case.file.replace(".cl", ".co"));
+fn launch_file(case: &Case, extension: &str) -> String {
+    let mut out = format!("object = \"{}\"\n", case.file.replace(".cl", &format!(".{extension}")));
     let mut args = Vec::new();
     for arg in &case.args {
         match arg {

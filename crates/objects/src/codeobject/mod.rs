@@ -1,6 +1,7 @@
 //! AMD GPU code objects: what clang and hipcc emit, as far as running needs it – kernels with descriptor and
 //! arguments, loadable bytes, symbols, source lines. Versions 2 to 5, alone or in an offload bundle.
 
+mod arrays;
 pub(crate) mod bundle;
 mod descriptor;
 mod error;
@@ -14,6 +15,7 @@ mod metadata_v2;
 pub mod names;
 mod write;
 
+pub use arrays::DebugArray;
 pub use bundle::{unwrap as unbundle, unwrap_for as unbundle_for};
 pub use descriptor::Descriptor;
 pub use error::CodeObjectError;
@@ -56,6 +58,10 @@ pub struct CodeObject {
     pub files: Vec<String>,
     /// By address of a line: where the user's code calls what was inlined from a library there.
     pub sites: BTreeMap<u64, (u32, u32)>,
+    /// Arrays of local and private memory, where debug information tells of them.
+    pub arrays: Vec<DebugArray>,
+    /// The compiler was told to make no access that is not aligned.
+    pub aligned: bool,
     pub version: u8,
     /// What its code is for: GCN3, or RISC-V with lanes that have pcs of their own.
     pub isa: InstructionSet,
@@ -65,6 +71,8 @@ pub struct CodeObject {
 }
 
 const EM_AMDGPU: u16 = 0xe0;
+/// Code that was compiled for checked runs has this symbol: it makes no access that is not aligned, unless the source does.
+const CHECKED: &str = "__wavebound_checked";
 /// A code object larger than this is taken for damage.
 const MAX_IMAGE: u64 = 1 << 28;
 
@@ -122,6 +130,8 @@ impl CodeObject {
             lines,
             files,
             sites,
+            arrays: arrays::read(&elf),
+            aligned: elf.symbols().any(|symbol| symbol.name() == Ok(CHECKED)),
             version,
             isa: InstructionSet::Gcn3,
             extents,

@@ -227,6 +227,50 @@ impl<'a> MemBus<'a> {
         MemBus { memory, console, lines, note: false, wrote: false }
     }
 
+    /// Whether the checker lets an access be made; there mostly is none.
+    #[inline(always)]
+    fn may(&mut self, addr: u64, bytes: u32, store: bool) -> bool {
+        match &mut self.memory.checker {
+            None => true,
+            Some(checker) => checker.single(addr, bytes, store),
+        }
+    }
+
+    /// The lanes whose dwords may be accessed.
+    #[inline(always)]
+    fn those_that_may<const K: usize>(
+        &mut self,
+        base: u64,
+        offset: &[Row<u32>; K],
+        lanes: Mask,
+        how: Use,
+    ) -> Mask {
+        match &mut self.memory.checker {
+            None => lanes,
+            Some(checker) => {
+                offset.iter().fold(lanes, |lanes, row| checker.lanes(base, (row, 0), lanes, 4, how))
+            }
+        }
+    }
+
+    /// The lanes of which all places may be accessed.
+    #[inline(always)]
+    fn places_that_may(
+        &mut self,
+        base: u64,
+        (offset, add): (&Row<u32>, &[u32]),
+        lanes: Mask,
+        how: Use,
+        bytes: u32,
+    ) -> Mask {
+        match &mut self.memory.checker {
+            None => lanes,
+            Some(checker) => {
+                add.iter().fold(lanes, |lanes, &add| checker.lanes(base, (offset, add), lanes, bytes, how))
+            }
+        }
+    }
+
     #[inline(always)]
     fn note(&mut self, addr: u64, bytes: u32) {
         if self.note && !self.lines.is_last(addr, bytes) {
@@ -244,7 +288,17 @@ impl<'a> MemBus<'a> {
 
 impl Bus for MemBus<'_> {
     #[inline(always)]
+    fn lane(&mut self, lane: u32) {
+        if let Some(checker) = &mut self.memory.checker {
+            checker.lane(lane);
+        }
+    }
+
+    #[inline(always)]
     fn load(&mut self, addr: u64, bytes: u32) -> Result<u64, MemFault> {
+        if !self.may(addr, bytes, false) {
+            return Ok(0);
+        }
         let value = self.memory.load_word(addr, bytes)?;
         self.note(addr, bytes);
         Ok(value)
@@ -252,6 +306,9 @@ impl Bus for MemBus<'_> {
 
     #[inline(always)]
     fn store(&mut self, addr: u64, bytes: u32, value: u64) -> Result<(), MemFault> {
+        if !self.may(addr, bytes, true) {
+            return Ok(());
+        }
         self.memory.store_word(addr, bytes, value)?;
         self.note(addr, bytes);
         self.wrote = true;
@@ -266,6 +323,7 @@ impl Bus for MemBus<'_> {
         lanes: Mask,
         out: &mut [Row<u32>; K],
     ) -> Result<(), MemFault> {
+        let lanes = self.those_that_may::<K>(base, offset, lanes, Use::Load);
         for (row, out) in offset.iter().zip(out) {
             if let Err(fault) = self.memory.load_lanes(base, row, lanes, out) {
                 return Err(self.memory.first_fault(base, offset, lanes).unwrap_or(fault));
@@ -284,6 +342,7 @@ impl Bus for MemBus<'_> {
         lanes: Mask,
         data: &[&Row<u32>; K],
     ) -> Result<(), MemFault> {
+        let lanes = self.those_that_may::<K>(base, offset, lanes, Use::Store);
         if K == 1 {
             self.memory.store_lanes(base, &offset[0], lanes, data[0])?;
         } else {
@@ -308,8 +367,13 @@ impl Bus for MemBus<'_> {
         how: Use,
         mut f: impl FnMut(usize, usize, &mut [u8; N]),
     ) -> Result<(), MemFault> {
+        let lanes = self.places_that_may(base, (places.0, &places.1), lanes, how, N as u32);
         if !self.memory.together(base, places, lanes, how, &mut f) {
-            return one_by_one(self, base, places, lanes, how, f);
+            // The checker has heard of them.
+            let checker = self.memory.checker.take();
+            let done = one_by_one(self, base, places, lanes, how, f);
+            self.memory.checker = checker;
+            return done;
         }
         if self.note {
             self.lines.note_each(base, places, lanes, how, N as u32);

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use wb_isa::MemFault;
 use wb_program::Segment;
+use wb_sanitize::Checker;
 
 /// Device memory. Addresses start at `origin` and everything outside is a fault, or only some windows exist.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct DeviceMemory {
     pub(super) windows: Windows,
     /// Who serves calls of kernels to the host.
     pub hostcalls: Option<Box<HostCalls>>,
+    /// Who checks what programs do; runs are untimed then.
+    pub checker: Option<Box<Checker>>,
 }
 
 /// Where the accesses of programs can go.
@@ -62,6 +65,7 @@ impl DeviceMemory {
             text_end: 0,
             windows: Windows::default(),
             hostcalls: None,
+            checker: None,
         }
     }
 
@@ -148,6 +152,7 @@ impl DeviceMemory {
             start: self.origin.wrapping_add(place as u64),
             copies: Some(Box::new(Copies::new(base, place))),
             hostcalls: None,
+            checker: None,
             ..self.clone()
         }
     }
@@ -225,6 +230,9 @@ impl DeviceMemory {
     pub fn write(&mut self, addr: u64, data: &[u8]) -> Result<(), MemFault> {
         let range = self.range("host write", addr, data.len() as u64)?;
         self.bytes[range].copy_from_slice(data);
+        if let Some(checker) = &mut self.checker {
+            checker.written(addr, data.len() as u64);
+        }
         Ok(())
     }
 

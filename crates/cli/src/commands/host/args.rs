@@ -1,6 +1,7 @@
 //! The options of `wavebound hip` and `wavebound cl`, and the same for the library.
 
 use super::folder::Folder;
+use crate::commands::sanitize::SanitizeArgs;
 use crate::commands::style::StyleArg;
 use crate::commands::target::MachineArgs;
 use crate::commands::trace_args::TraceArgs;
@@ -47,6 +48,8 @@ pub struct HostArgs {
     /// The folder that --capture writes to
     #[arg(long, value_name = "FOLDER", default_value = "capture", requires = "capture")]
     pub(super) capture_to: PathBuf,
+    #[command(flatten)]
+    pub(super) sanitize: SanitizeArgs,
     /// Mark a branch of the kernels' code for splitting, by address, FILE:LINE or LABEL; repeatable (docs/splitting.md)
     #[arg(long = "split-at", value_name = "PLACE")]
     pub(super) split_at: Vec<String>,
@@ -91,7 +94,7 @@ impl HostArgs {
         let options = Options {
             machine,
             sets,
-            untimed: self.untimed,
+            untimed: self.untimed || self.sanitize.sanitize,
             threads: self.threads,
             no_stats: self.no_stats,
             check: self.check,
@@ -110,6 +113,7 @@ impl HostArgs {
                 }),
                 None => None,
             },
+            sanitize: self.sanitize.for_library()?,
             wcet: self.wcet.then(|| self.analysis.for_library()).transpose()?,
             progress: std::io::stderr().is_terminal(),
             records: Some(folder.records()),

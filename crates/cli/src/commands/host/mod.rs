@@ -69,6 +69,7 @@ pub fn main(run: &Run) -> CommandResult {
     }
     Ok(match (status.code(), status.signal()) {
         // All is well with the program, but not every question was answered.
+        (Some(0), _) if told.checked.as_ref().is_some_and(|c| !c.reports.is_empty()) => ExitCode::FAILURE,
         (Some(0), _) if !told.missing.is_empty() => ExitCode::from(NO_BOUND),
         (Some(code), _) => ExitCode::from(code as u8),
         // As shells do.

@@ -2,7 +2,7 @@
 
 use super::args::HostArgs;
 use super::run::Run;
-use super::told::{Missing, Start, Told};
+use super::told::{Checked, Missing, Start, Told};
 use crate::commands::outcome::size;
 use crate::commands::{Printed, json, print};
 use serde::Serialize;
@@ -31,6 +31,9 @@ pub struct ProgramJson<'a> {
     errors: &'a [String],
     /// Launch files that `--capture` wrote.
     captured: &'a [String],
+    /// What `--sanitize` found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sanitizer: Option<&'a Checked>,
 }
 
 impl Printed for ProgramJson<'_> {
@@ -131,6 +134,7 @@ fn json(told: &Told, status: ExitStatus) -> miette::Result<String> {
         missing: &told.missing,
         errors: &told.errors,
         captured: &told.captured,
+        sanitizer: told.checked.as_ref(),
     };
     Ok(json::pretty(&report)? + "\n")
 }
@@ -197,6 +201,13 @@ fn table(args: &HostArgs, told: &Told) -> String {
     }
     for file in &told.captured {
         let _ = writeln!(out, "captured: {file}");
+    }
+    if let Some(checked) = &told.checked {
+        let _ =
+            writeln!(out, "sanitizer: {} reports, {} suppressed", checked.reports.len(), checked.suppressed);
+        for report in checked.reports.iter().filter(|r| r.count > 1) {
+            let _ = writeln!(out, "  {} times: {} at {}", report.count, report.kind, report.place);
+        }
     }
     for bound in &told.bounds {
         let _ = write!(out, "\n{}", bound.text);

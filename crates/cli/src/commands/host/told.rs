@@ -5,6 +5,7 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use wavebound::report::pages::run::Part;
+use wavebound::sanitize::Report;
 use wb_host::{LaunchRecord, Record, short_name};
 
 /// What the library told.
@@ -21,6 +22,15 @@ pub(super) struct Told {
     pub(super) errors: Vec<String>,
     /// Launch files that were written.
     pub(super) captured: Vec<String>,
+    /// What was found in programs that were checked, and how many reports were suppressed.
+    pub(super) checked: Option<Checked>,
+}
+
+/// What `--sanitize` found.
+#[derive(Default, Serialize, schemars::JsonSchema)]
+pub(super) struct Checked {
+    pub(super) reports: Vec<Report>,
+    pub(super) suppressed: u64,
 }
 
 /// A kernel that was bounded: report as text and JSON.
@@ -67,6 +77,11 @@ pub(super) fn read(records: File, wcet: bool) -> miette::Result<Told> {
             }
             Ok(Record::NoBound { process, kernel, text }) => {
                 told.missing.push(Missing { process, name: short_name(&kernel), kernel, why: text });
+            }
+            Ok(Record::Checked { reports, suppressed, .. }) => {
+                let checked = told.checked.get_or_insert_default();
+                checked.reports.extend(reports);
+                checked.suppressed += suppressed;
             }
             Ok(Record::Captured { file }) => told.captured.push(file),
             Ok(Record::Error { text }) => told.errors.push(text),

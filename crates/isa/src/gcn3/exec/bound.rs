@@ -5,7 +5,7 @@ use super::super::inst::{Format, Inst};
 use super::super::op::Op;
 use super::super::operand::{Operand, sreg};
 use super::super::state::{Regs, window_value};
-use super::super::valu::{Moved, Vector};
+use super::super::valu::{Both, Moved, Vector};
 use super::control::{is_quiet, taken, target};
 use super::operand::Operands;
 use super::scalar::{self, Run};
@@ -25,6 +25,7 @@ enum How {
     Scalar(Scalar),
     Vector(Vector),
     Moved(Box<Moved>),
+    Both(Box<Both>),
     /// A branch on SCC or VCC, or always.
     Branch {
         op: Op,
@@ -56,8 +57,8 @@ impl Bound {
             Format::Vop3 if inst.clamp() => Moved::bind(inst).map(|moved| How::Moved(Box::new(moved))),
             Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 => Vector::bind(inst).map(How::Vector),
             Format::Sdwa | Format::Dpp => Moved::bind(inst).map(|moved| How::Moved(Box::new(moved))),
-            Format::Vop3p
-            | Format::Smem
+            Format::Vop3p => Both::bind(inst).map(|both| How::Both(Box::new(both))),
+            Format::Smem
             | Format::Ds
             | Format::Flat
             | Format::Global
@@ -83,6 +84,7 @@ impl Bound {
         match &self.0 {
             How::Vector(vector) if vector.run(regs, path) => Quick::Next,
             How::Moved(moved) if moved.run(regs, path) => Quick::Next,
+            How::Both(both) if both.run(regs, path) => Quick::Next,
             // EXEC is then an ordinary register.
             How::Scalar(scalar) if path == Mask::MAX => {
                 (scalar.run)(scalar, regs);
@@ -98,7 +100,7 @@ impl Bound {
                 let jump = (regs.exec() & path == 0) == *when_empty;
                 Quick::MaskBranch { jump, target: *target }
             }
-            How::General | How::Vector(_) | How::Moved(_) | How::Scalar(_) => Quick::No,
+            How::General | How::Vector(_) | How::Moved(_) | How::Both(_) | How::Scalar(_) => Quick::No,
         }
     }
 }

@@ -81,6 +81,7 @@ fn load_part<B: Bus>(
     if access.private {
         let window = Window::new(regs);
         each_lane(lanes, |lane| {
+            bus.lane(lane);
             let offset = access.offset(regs, lane, 0);
             let Some(addr) = access.private_at(&window, lane, offset, bytes) else {
                 return Err(access.no_private(regs, LOAD, offset, bytes).into());
@@ -91,6 +92,7 @@ fn load_part<B: Bus>(
         return status(inst, regs, lanes, dst, 1);
     }
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         let value = match access.at(regs, LOAD, lane, 0, bytes)? {
             Some(addr) => extend(bus.load(addr, bytes)?),
             None => 0,
@@ -116,6 +118,7 @@ fn load_half<B: Bus>(
         matches!(inst.op, Op::BufferLoadUbyteD16Hi | Op::BufferLoadSbyteD16Hi | Op::BufferLoadShortD16Hi);
     let bytes = if byte { 1 } else { 2 };
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         let value = match access.at(regs, LOAD, lane, 0, bytes)? {
             Some(addr) => bus.load(addr, bytes)?,
             None => 0,
@@ -139,6 +142,7 @@ fn store_high<B: Bus>(
     let data = vectors(regs, inst.dst, 1)?;
     let keep = u64::MAX >> (64 - 8 * bytes);
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         if let Some(addr) = access.at(regs, STORE, lane, 0, bytes)? {
             bus.store(addr, bytes, u64::from(regs.v.get(data, lane) >> 16) & keep)?;
         }
@@ -157,6 +161,7 @@ fn load_lds<B: Bus>(
 ) -> Result<(), Trap> {
     let first = (m0(regs) & 0xffff) + access.imm;
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         let value = match access.at(regs, LOAD, lane, 0, bytes)? {
             Some(addr) => extend(bus.load(addr, bytes)?),
             None => 0,
@@ -230,6 +235,7 @@ fn load<B: Bus>(
         return status(inst, regs, lanes, dst, count);
     }
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         let mut data = [0; 4];
         for k in 0..count {
             if let Some(addr) = access.at(regs, LOAD, lane, k * 4, 4)? {
@@ -269,6 +275,7 @@ fn store<B: Bus>(
     if access.private && count == 1 {
         let window = Window::new(regs);
         return each_lane(lanes, |lane| {
+            bus.lane(lane);
             let offset = access.offset(regs, lane, 0);
             let Some(addr) = access.private_at(&window, lane, offset, bytes) else {
                 return Err(access.no_private(regs, STORE, offset, bytes).into());
@@ -278,6 +285,7 @@ fn store<B: Bus>(
         });
     }
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         for k in 0..count {
             if let Some(addr) = access.at(regs, STORE, lane, k * 4, bytes)? {
                 bus.store(addr, bytes, u64::from(regs.v.get(data + k as usize, lane)) & keep)?;
@@ -302,6 +310,7 @@ fn atomic<B: Bus>(
     let operands = if kind == Kind::Cmpswap { 2 } else { 1 };
     let data = vectors(regs, inst.dst, dwords * operands)?;
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         let value = wide(regs, data, dwords, lane);
         let compare = if operands == 2 { wide(regs, data + dwords as usize, dwords, lane) } else { 0 };
         let old = match access.at(regs, ATOMIC, lane, 0, dwords * 4)? {

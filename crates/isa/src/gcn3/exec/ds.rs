@@ -131,6 +131,7 @@ fn two<B: Bus, const N: usize>(
         Use::Modify => ATOMIC,
     };
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         for (p, add) in add.into_iter().enumerate() {
             let at = regs.v.get(src, lane).wrapping_add(add);
             let first = space::lds(regs, what, at, N as u32)?;
@@ -208,6 +209,7 @@ fn by_lane<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Re
     let reads = inst.op == Op::DsReadAddtidB32;
     let row = vectors(regs, if reads { inst.dst } else { inst.src[1] }, 1)?;
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         let at = first.wrapping_add(lane * 4);
         if reads {
             let value = bus.load(space::lds(regs, LOAD, at, 4)?, 4)? as u32;
@@ -240,6 +242,7 @@ fn atomic_src2<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -
     let src = vectors(regs, inst.src[0], 1)?;
     let field = offset(inst);
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         let address = regs.v.get(src, lane);
         let (at, distance) = match field >> 15 {
             1 => (address & 0x1_ffff, address as i32 >> 17),

@@ -178,6 +178,7 @@ fn to_lds<A: Places, B: Bus>(inst: &Inst, at: &A, regs: &Regs, bus: &mut B, lane
     };
     let first = (m0(regs) & 0xffff).wrapping_add_signed(inst.imm);
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         let place = at.place(regs, LOAD, bytes, lane)?;
         let value = extend(bus.load(place.first, bytes)?);
         bus.store(space::lds(regs, STORE, first.wrapping_add(lane * 4), 4)?, 4, value.into())?;

@@ -120,6 +120,7 @@ pub(super) fn load<B: Bus>(
     let one = if integer { 1 } else { 1f32.to_bits() };
     let dst = vectors(regs, inst.dst, count)?;
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         let mut texel = [0, 0, 0, if components < 4 { one } else { 0 }];
         let whole = components * width / 8;
         let inside = access.at(regs, LOAD, lane, 0, whole.min(4))?.is_some()
@@ -160,6 +161,7 @@ pub(super) fn store<B: Bus>(
     let Some((components, width)) = layout(word3) else { return Err(unsupported(inst)) };
     let data = vectors(regs, inst.dst, count)?;
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         // A component takes the first register whose selection names it, or zero.
         for c in 0..components {
             let from = (0..count).find(|&k| word3 >> (3 * k) & 7 == c + 4);

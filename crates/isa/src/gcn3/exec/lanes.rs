@@ -38,6 +38,7 @@ fn each<P: Places, B: Bus, const N: usize>(
         Use::Modify => ATOMIC,
     };
     each_lane(lanes, |lane| {
+        bus.lane(lane);
         let place = at.place(regs, what, N as u32, lane)?;
         Ok(access(bus, place.first, place.step, how, |bytes| f(lane as usize, bytes))?)
     })

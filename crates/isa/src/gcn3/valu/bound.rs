@@ -1,6 +1,6 @@
 //! A plain vector instruction bound to its operands when the program is loaded: the loop of its operation, rows, scalar
-//! registers and constants of its sources. What is unusual (clamp and omod of other types than f32, operands that trap, other roundings, index mode) is not
-//! bound or is left to [`super::execute`], which stays the definition of them all.
+//! registers and constants of its sources. What is unusual (clamp and omod of other types than f32, operands that trap, other
+//! roundings, index mode) is not bound or is left to [`super::execute`], which stays the definition of them all.
 
 use super::super::inst::{Format, Inst, NO_SDST};
 use super::super::op::Op;
@@ -10,6 +10,7 @@ use super::compare::{self, Test};
 use super::cross;
 use super::operation::{condition_pair, find, modifiers_in_place, selects_halves, sign_bit};
 use super::outcome::Outcome;
+use super::packed;
 use super::row_engine::{Cx, Row, Run, Src};
 use crate::Mask;
 
@@ -225,6 +226,32 @@ impl Vector {
                     regs.set_pair(sreg::EXEC, found);
                 }
             }
+        }
+    }
+}
+
+/// An operation on pairs of dwords: two plain ones.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Both([Vector; 2]);
+
+impl Both {
+    /// Binds a packed instruction; none if it is not two plain ones.
+    pub fn bind(inst: &Inst) -> Option<Both> {
+        let [first, second] = packed::in_two(inst)?;
+        Some(Both([Vector::operands(&first)?, Vector::operands(&second)?]))
+    }
+
+    /// Executes it; false if something is unusual: then nothing happened.
+    #[inline]
+    pub fn run(&self, regs: &mut Regs, path: Mask) -> bool {
+        let [first, second] = &self.0;
+        match (first.lanes(regs, path), second.lanes(regs, path)) {
+            (Some(lanes), Some(_)) => {
+                first.run_on(regs, lanes, [None; 2]);
+                second.run_on(regs, lanes, [None; 2]);
+                true
+            }
+            _ => false,
         }
     }
 }

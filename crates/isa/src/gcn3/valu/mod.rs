@@ -29,9 +29,10 @@ mod transcendental;
 mod vector;
 mod wide;
 
-pub(super) use bound::Vector;
+pub(super) use bound::{Both, Vector};
 pub(super) use moved::Moved;
 pub(super) use num::{half_from_f64, half_to_f64};
+pub(super) use prepare::source_lane;
 
 use super::inst::{Format, Inst, NO_SDST};
 use super::op::Op;

@@ -3,7 +3,7 @@
 
 use super::super::inst::{Format, Inst};
 use super::super::op::Op;
-use super::super::operand::Ty;
+use super::super::operand::{Operand, Ty};
 use super::super::state::{Regs, mode};
 use super::super::table::Halves;
 use super::directed;
@@ -114,6 +114,56 @@ fn part(op: Op) -> Option<Op> {
         Op::VPkAddF32 => Op::VAddF32,
         _ => return None,
     })
+}
+
+/// An operation on pairs of dwords as two on single ones, in an order in which no result hides a source of the other; none
+/// if there is no such order, or if it is not only that. Halves of 16 bits are no registers of their own.
+pub(super) fn in_two(inst: &Inst) -> Option<[Inst; 2]> {
+    let entry = inst.entry();
+    let Operand::Vgpr(first) = inst.dst else { return None };
+    if inst.format != Format::Vop3p || entry.dst != Ty::B64 || entry.src[0] != Ty::PkF32 || inst.clamp() {
+        return None;
+    }
+    let (low, high) = inst.op_sel();
+    let source = |i: usize, up: bool| -> Option<Operand> {
+        let up8 = u8::from(up);
+        Some(match inst.src[i] {
+            Operand::Vgpr(n) => Operand::Vgpr(n.checked_add(up8)?),
+            // Scalar registers come in pairs, the first one even.
+            Operand::Sgpr(n) if n & 1 == 0 => Operand::Sgpr(n + up8),
+            operand if entry.src[i] == Ty::None => operand,
+            operand => match operand.constant(Ty::PkF32)? >> if up { 32 } else { 0 } {
+                value if value as u32 == 0 => Operand::InlineInt(0),
+                value => Operand::Literal(value as u32),
+            },
+        })
+    };
+    let one = |sel: u8, neg: u8, dst: u8| -> Option<Inst> {
+        let mut src = inst.src;
+        for (i, src) in src.iter_mut().enumerate() {
+            *src = source(i, sel >> i & 1 == 1)?;
+        }
+        let op = part(inst.op)?;
+        Some(Inst { src, neg, dst: Operand::Vgpr(dst), gcn: inst.gcn, ..Inst::new(op, Format::Vop3) })
+    };
+    let second = first.checked_add(1)?;
+    let both = match inst.op {
+        Op::VPkMovB32 => {
+            let moved = |i: usize, dst: u8| -> Option<Inst> {
+                let src = [source(i, low >> i & 1 == 1)?, Operand::None, Operand::None];
+                let one = Inst::new(Op::VMovB32, Format::Vop1);
+                Some(Inst { src, dst: Operand::Vgpr(dst), gcn: inst.gcn, ..one })
+            };
+            [moved(0, first)?, moved(1, second)?]
+        }
+        _ => [one(low, inst.neg, first)?, one(high, inst.abs, second)?],
+    };
+    let hides = |earlier: &Inst, later: &Inst| later.src.contains(&earlier.dst);
+    match both {
+        [a, b] if !hides(&a, &b) => Some([a, b]),
+        [a, b] if !hides(&b, &a) => Some([b, a]),
+        _ => None,
+    }
 }
 
 /// Runs an operation on rows; the result has float clamp done.

@@ -152,7 +152,7 @@ fn copy(small: &mut Small, regs: &Regs, source: Src, row: usize, ty: Ty) {
 }
 
 /// The lane `lane` reads, none outside the row or wave.
-pub(super) fn source_lane(ctrl: DppCtrl, lane: usize) -> Option<usize> {
+pub(in super::super) fn source_lane(ctrl: DppCtrl, lane: usize) -> Option<usize> {
     let (row, at) = (lane & !15, lane & 15);
     let within = |at: Option<usize>| at.filter(|&at| at < 16).map(|at| row + at);
     match ctrl {

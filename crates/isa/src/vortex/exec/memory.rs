@@ -170,6 +170,7 @@ fn lane_by_lane<B: Bus>(
         let at = addr[lane as usize];
         let whole = place.base(lane) + u64::from(at);
         let data = regs.get(inst.rs2.into(), lane);
+        bus.lane(lane);
         match inst.op {
             Op::Lb => regs.set(d, lane, bus.load(whole, 1)? as u8 as i8 as u32),
             Op::Lh => regs.set(d, lane, bus.load(whole, 2)? as u16 as i16 as u32),

@@ -1,0 +1,77 @@
+//! A device whose kernels are checked ([`wb_sanitize`]): the checker learns of every block of memory, and what is known of a kernel.
+
+use crate::dispatch::{Arg, Dispatch};
+use crate::kernarg::explicit;
+use crate::{Device, Module};
+use wb_objects::codeobject::Kernel;
+use wb_sanitize::{Array, Block, Checker};
+
+/// Lanes of a wave for which compilers leave out barriers.
+const WAVE: u32 = 64;
+
+impl Device {
+    /// From now on kernels are checked. What is allocated already has a value; `module` is the program that is in place.
+    pub fn check(&mut self, mut checker: Checker, module: Option<&Module>) {
+        for (at, bytes) in self.heap.blocks_in_use() {
+            checker.allocated(at, Block { bytes, ..Block::default() });
+            checker.written(at, bytes);
+        }
+        if let Some(module) = module {
+            checker.internal(module.block());
+        }
+        self.memory.checker = Some(Box::new(checker));
+    }
+
+    pub fn checker(&mut self) -> Option<&mut Checker> {
+        self.memory.checker.as_deref_mut()
+    }
+
+    /// A new block; nobody has written it.
+    pub(crate) fn checks_block(&mut self, at: u64, bytes: u64) {
+        if let Some(checker) = &mut self.memory.checker {
+            checker.allocated(at, Block { bytes, ..Block::default() });
+        }
+    }
+
+    /// A block is not the program's.
+    pub fn own_block(&mut self, at: u64) {
+        if let Some(checker) = &mut self.memory.checker {
+            checker.internal(at);
+        }
+    }
+}
+
+/// What a checker should know of a kernel: its arrays, and whether its lanes go in step.
+pub(crate) fn kernel(module: &Module, kernel: &Kernel, dispatch: &Dispatch) -> wb_sanitize::Kernel {
+    let arrays = |private: bool| {
+        let mine = module.object.arrays.iter().filter(|a| a.private == private);
+        let mine = mine.filter(|a| a.function == kernel.entry);
+        let array = |a: &wb_objects::codeobject::DebugArray| Array {
+            name: a.name.clone(),
+            offset: a.offset,
+            bytes: a.bytes,
+        };
+        mine.map(array).collect::<Vec<Array>>()
+    };
+    let mut local = arrays(false);
+    let mut end = kernel.lds_bytes;
+    for (slot, arg) in explicit(kernel).zip(&dispatch.args) {
+        if let Arg::Local(bytes) = arg {
+            let offset = end.next_multiple_of(16);
+            end = offset.saturating_add(*bytes);
+            // Without debug information for the others nothing is said about any.
+            if !local.is_empty() || kernel.lds_bytes == 0 {
+                local.push(Array { name: slot.name.clone(), offset: offset.into(), bytes: (*bytes).into() });
+            }
+        }
+    }
+    let attributes = &kernel.attributes;
+    let required = attributes.required_group.map(|group| group.iter().product::<u32>());
+    let largest = required.unwrap_or(attributes.largest_group);
+    wb_sanitize::Kernel {
+        local,
+        private: arrays(true),
+        aligned: module.object.aligned,
+        in_step: (1..=WAVE).contains(&largest),
+    }
+}
