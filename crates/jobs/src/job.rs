@@ -54,12 +54,7 @@ impl Job {
     pub fn from_bytes(name: &str, bytes: &[u8], spec: &JobSpec) -> Result<Job, JobError> {
         let isa = spec.isa.ok_or_else(|| refused!(Program, "{name}: the instruction set is not named"))?;
         if !spec.split.is_empty() && isa != InstructionSet::Gcn3 {
-            return Err(refused!(
-                Program,
-                help = "write split and join, or masks, into the program",
-                "only GCN3 programs can be marked for splitting, this is {}",
-                isa
-            ));
+            return Err(object::unmarkable(isa));
         }
         let mut reseeded = spec.clone();
         let texts = reseeded.args.iter_mut().filter_map(|a| match a {

@@ -6,7 +6,7 @@ use crate::error::SimError;
 use crate::exec::{Effect, Exec};
 use crate::wave::{Path, PathChange, Wave};
 use wb_isa::lanes::bits;
-use wb_isa::{Isa, Mask};
+use wb_isa::{Isa, Mask, NO_PC};
 use wb_trace::{Kind, MaskCause};
 
 impl<I: Isa> Exec<'_, I> {
@@ -80,11 +80,15 @@ impl<I: Isa> Exec<'_, I> {
         if !wave.is_split() && wave.held == 0 || !wave.divergence.holds() {
             return;
         }
-        let stand = |id| Standing { id, pc: wave.paths[id].path.pc };
-        let paths: Vec<Standing> = bits(wave.standing()).map(|id| stand(id as usize)).collect();
+        let mut paths = [Standing { id: 0, pc: NO_PC }; 64];
+        let mut count = 0;
+        for id in bits(wave.standing()).map(|id| id as usize) {
+            paths[count] = Standing { id, pc: wave.paths[id].path.pc };
+            count += 1;
+        }
         let mut held = 0;
-        if paths.len() > 1 {
-            held = wave.divergence.held(&paths) & wave.standing();
+        if count > 1 {
+            held = wave.divergence.held(&paths[..count]) & wave.standing();
             if held == wave.standing() {
                 held &= held - 1;
             }

@@ -89,6 +89,7 @@ impl<I: Isa> Exec<'_, I> {
             ids: 1,
             parked: 0,
             at_barrier: 0,
+            asked: (NO_PC, 0),
             held: 0,
             barrier: (0, 0),
             team: (start.waves_in_group > 1).then_some((start.group.into(), start.waves_in_group.into())),
@@ -183,10 +184,14 @@ impl<I: Isa> Exec<'_, I> {
         match flow {
             Flow::Next
                 if op.next != path.watch
-                    && !(split && (wave.divergence.meets() || base.moved))
+                    && !(split && (base.moved || self.may_meet(wave, k, op.next)))
                     && !(self.blocks && self.is_branch(pc)) =>
             {
-                path.pc = op.next;
+                wave.paths[k].path.pc = op.next;
+                if split && wave.divergence.meets() {
+                    // Siblings that left may have changed it.
+                    wave.paths[k].path.watch = wave.divergence.watch(k);
+                }
                 if self.check {
                     self.check(wave)?;
                 }
@@ -194,6 +199,14 @@ impl<I: Isa> Exec<'_, I> {
             }
             _ => self.change(wave, k, at, flow, notes),
         }
+    }
+
+    /// The mechanism has to be asked when path `k` comes to `pc`, where nobody waits for it: a sibling may stand there, or who runs may change.
+    fn may_meet<X>(&self, wave: &Wave<I, X>, k: usize, pc: Pc) -> bool {
+        let here = |j: u32| j as usize != k && wave.paths[j as usize].path.pc == pc;
+        let divergence = &wave.divergence;
+        divergence.meets()
+            && (divergence.holds() || divergence.watch(k) == pc || bits(wave.standing()).any(here))
     }
 
     fn is_branch(&self, pc: Pc) -> bool {
@@ -236,7 +249,11 @@ impl<I: Isa> Exec<'_, I> {
                 next = at.pc;
                 (Flow::Branch { taken, target }, Effect::Continue)
             }
-            Flow::Barrier { id, count } => (Flow::Next, Effect::Barrier { id, count }),
+            Flow::Barrier { id, count } => {
+                let before = if wave.asked.0 == at.pc { wave.asked.1 } else { 0 };
+                wave.asked = (at.pc, before | at.mask);
+                (Flow::Next, Effect::Barrier { id, count })
+            }
             Flow::Spawn { pc, reg, value } => (Flow::Next, Effect::Spawn { pc, reg, value }),
             Flow::SpawnWaves { pc, count } => (Flow::Next, Effect::SpawnWaves { pc, count }),
             flow => (flow, Effect::Continue),
@@ -584,22 +601,19 @@ impl<I: Isa> Exec<'_, I> {
         Ok(())
     }
 
-    /// All paths of the wave wait, some of them at a barrier. Where a barrier is for every lane, all live lanes must be at the same one.
-    pub fn check_barrier<X>(&self, wave: &Wave<I, X>) -> Result<(), Box<SimError>> {
-        if !self.program.isa.lane_barriers() {
-            return Ok(());
-        }
-        let path = &wave.paths[wave.at_barrier.trailing_zeros() as usize & 63].path;
-        let same = bits(wave.at_barrier).map(|k| wave.paths[k as usize].path).filter(|p| p.from == path.from);
-        let missing = wave.live & !same.fold(0, |m, p| m | p.mask);
-        if missing == 0 {
+    /// All paths of the wave wait, some of them at a barrier. Where a barrier is for every lane, all live lanes must have come to the
+    /// same one; lanes that joined a path behind it have not.
+    pub fn check_barrier<X>(&self, wave: &mut Wave<I, X>) -> Result<(), Box<SimError>> {
+        let (pc, came) = std::mem::replace(&mut wave.asked, (NO_PC, 0));
+        let missing = wave.live & !came;
+        if missing == 0 || !self.program.isa.lane_barriers() {
             return Ok(());
         }
         let lanes: Vec<String> = bits(missing).map(|l| l.to_string()).collect();
         let message = format!("a barrier in divergent code: lanes {} are not there", lanes.join(" "));
         let hint = Some("every work-item of a group must reach the same barrier: move it out of the branch");
         let error = SimError::new(ErrorKind::Divergence, message).hint(hint);
-        Err(Box::new(error.at(self.program, wave.id, path.from, path.mask, self.lanes)))
+        Err(Box::new(error.at(self.program, wave.id, pc, came, self.lanes)))
     }
 
     #[cold]

@@ -374,7 +374,7 @@ impl<I: Isa> Functional<'_, '_, I> {
         if !r.wave.all_at_barrier() {
             return Ok(false);
         }
-        self.exec.check_barrier(&r.wave)?;
+        self.exec.check_barrier(&mut r.wave)?;
         let (id, count) = r.wave.barrier;
         let Arrival { arrived, needed, mut released } = self.barriers[r.place.core].arrive(id, count, slot);
         let k = r.wave.at_barrier.trailing_zeros() as usize;

@@ -14,6 +14,8 @@ pub struct Wave<I: Isa, X> {
     pub ids: u64,
     pub parked: u64,
     pub at_barrier: u64,
+    /// The barrier that lanes came to last, and which of them did.
+    pub asked: (Pc, Mask),
     /// Paths that the mechanism does not let run now.
     pub held: u64,
     /// Id and count of the barrier a path waits at.

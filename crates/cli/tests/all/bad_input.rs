@@ -49,6 +49,50 @@ fn errors_far_to_the_right_are_shown() {
     }
 }
 
+/// What lane-pc machines have not is refused at its line, by the compiler, the linker of kernels or the run.
+#[test]
+fn kernels_that_lane_pc_machines_cannot_run_are_refused_at_their_lines() {
+    let dir = folder("bad-lanepc");
+    let head = "kernel void k(global int *a) {\n    int l = get_local_id(0);\n";
+    let barrier = "{ a[l] = 1; barrier(CLK_GLOBAL_MEM_FENCE); }\n    a[l] += 2;\n}\n";
+    for (name, text, said) in [
+        (
+            "double.cl",
+            "kernel void k(global double *a) {\n    a[0] = 1;\n}\n".to_owned(),
+            "double.cl:1:22: error:",
+        ),
+        (
+            "image.cl",
+            "kernel void k(\n    read_only image2d_t i,\n    global int *a) {\n    a[0] = 1;\n}\n".to_owned(),
+            "arguments of type image2d_t are not supported",
+        ),
+        (
+            "pointer.cl",
+            format!("int one(int x) {{ return x; }}\n{head}    int (*f)(int) = one;\n    a[l] = f(l);\n}}\n"),
+            "pointer.cl:4:10: error: pointers to functions",
+        ),
+        (
+            "recursion.cl",
+            format!(
+                "int f(int n) {{ return n < 2 ? n : f(n - 1) + f(n - 2); }}\n{head}    a[l] = f(a[l]);\n}}\n"
+            ),
+            "recursion.cl:1 calls f, which is running already",
+        ),
+        ("barrier.cl", format!("{head}    if (l & 1)\n        {barrier}"), "barrier.cl:4"),
+        (
+            "both.cl",
+            format!("{head}    if (l & 1)\n        {barrier}")
+                .replace("a[l] += 2;", "a[l] += 2; barrier(CLK_GLOBAL_MEM_FENCE);"),
+            "a barrier in divergent code",
+        ),
+    ] {
+        let file = put(&dir, name, text);
+        let launch = ["--machine", "lanepc", "--grid", "64", "--group", "64", "--arg", "buf:i32:64:iota"];
+        let shown = refused(&[&["run", &file], &launch[..]].concat());
+        assert!(shown.contains(said), "{name}: {said} in {shown}");
+    }
+}
+
 #[test]
 fn errors_of_one_line_and_of_a_file_are_capped() {
     let dir = folder("bad-flood");

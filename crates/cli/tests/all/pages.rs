@@ -5,6 +5,7 @@ use super::common::{NEST, control, failure, folder, json, number, repository, st
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::Value;
 use std::path::Path;
+use wavebound::hw::{InstructionSet, Mechanism};
 
 fn path(name: &str, file: &str) -> String {
     folder(name).join(file).display().to_string()
@@ -200,6 +201,37 @@ fn mechanisms_of_lane_pc_machines_are_compared() {
     assert!(text.lines().next().unwrap().contains(",splits,state_bits,"), "{text}");
     assert_eq!(text.lines().count(), variants.len() + 1);
     assert!(std::fs::read(&parquet).unwrap().starts_with(b"PAR1"));
+}
+
+/// A launch file with a source: compiled for the machine that the file names, under every mechanism that it has.
+#[test]
+fn launch_files_are_compared_on_lane_pc_machines() {
+    let (file, source) = (path("compare-launches", "collatz.toml"), path("compare-launches", "collatz.cl"));
+    let kernel = "kernel void collatz(global const uint *in, global uint *out) {\n\
+                  uint i = get_global_id(0), n = in[i] + 1, steps = 0;\n\
+                  for (; n != 1; steps++) n = n & 1 ? 3 * n + 1 : n / 2;\n\
+                  out[i] = steps;\n}\n";
+    let launch = "object = \"collatz.cl\"\nmachine = \"lanepc\"\n\
+                  [buffers.in]\ntype = \"u32\"\nlength = 128\nfrom = \"iota\"\n\
+                  [buffers.out]\ntype = \"u32\"\nlength = 128\n\
+                  [[launch]]\nkernel = \"collatz\"\ngrid = 128\ngroup = 64\nargs = [\"in\", \"out\"]\n\
+                  [[expect]]\nbuffer = \"out\"\nvalues = [0, 1, 7, 2, 5, 8, 16, 3]\n";
+    std::fs::write(&source, kernel).unwrap();
+    std::fs::write(&file, launch).unwrap();
+    let v = json(&["compare", &file, "--json"]);
+    assert_eq!(v["equal"], true, "{v}");
+    let variants = v["variants"].as_array().unwrap();
+    for mechanism in Mechanism::of(InstructionSet::Riscv) {
+        let found = variants.iter().find(|v| v["mechanism"] == mechanism.name());
+        let found = found.unwrap_or_else(|| panic!("no {mechanism}"));
+        assert!(found["refused"].is_null(), "{found}");
+    }
+    // Lanes that part run in parallel where a mechanism lets them.
+    let cycles = |name: &str| {
+        let found = variants.iter().find(|v| v["mechanism"] == name);
+        number(&found.unwrap_or_else(|| panic!("no {name}"))["stats"]["cycles"])
+    };
+    assert!(cycles("sbi") < cycles("simt-stack"), "{v}");
 }
 
 #[test]

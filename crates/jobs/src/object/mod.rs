@@ -12,6 +12,7 @@ pub use compile::{CompileOptions, Compiler, RISCV};
 pub use listing::listing;
 pub use online::{Built, Linked, OnlineSource};
 pub use riscv::commands as riscv_commands;
+pub(crate) use split::unmarkable;
 pub use split::{SplitSpec, code, mark, mark_report};
 
 use crate::error::AsmErrors;

@@ -4,7 +4,7 @@
 use super::{ObjectFile, assemble, is_object};
 use crate::error::{JobError, refused};
 use std::borrow::Cow;
-use wb_hw::MarkStyle;
+use wb_hw::{InstructionSet, MarkStyle};
 use wb_isa::SourceFile;
 use wb_objects::codeobject::CodeObject;
 use wb_objects::marks::{self, MarkError, Marked, Request, Wanted};
@@ -49,11 +49,23 @@ pub fn mark(name: &str, bytes: &[u8], request: &Request) -> Result<Marked, JobEr
     marks::mark(bytes, request).map_err(|e| mark_report(name, e))
 }
 
+/// Programs that have no place for marks.
+pub(crate) fn unmarkable(isa: InstructionSet) -> JobError {
+    refused!(
+        Program,
+        help = "write split and join, or masks, into the program",
+        "only GCN3 programs can be marked for splitting, this is {isa}"
+    )
+}
+
 impl ObjectFile {
     /// A program from its bytes, marked as `split` says.
     pub fn marked(name: &str, bytes: &[u8], split: &SplitSpec) -> Result<ObjectFile, JobError> {
         let mut file = ObjectFile::from_bytes(name, bytes)?;
         if !split.is_empty() {
+            if file.object.isa != InstructionSet::Gcn3 {
+                return Err(unmarkable(file.object.isa));
+            }
             let new = mark(name, &code(name, bytes)?, &split.request())?.bytes;
             file.object = CodeObject::parse(&new).map_err(|e| refused!(Program, "{name}: {e}"))?;
         }

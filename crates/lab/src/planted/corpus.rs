@@ -1,7 +1,7 @@
 //! The cases as their sources describe them: a comment before each kernel gives its name, what is planted, geometry and arguments;
 //! comments at the ends of lines say where. The sources are part of the command.
 
-use super::PlantedError;
+use super::error::PlantedError;
 
 /// What can be planted. Use after free needs a host program that frees, so no kernel here has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,9 +1,10 @@
 //! Our checker over one case. Everything about it that the corpus needs is here.
 
+use super::clock;
 use super::corpus::Case;
+use super::error::PlantedError;
 use super::place::Place;
 use super::verdict::Finding;
-use super::{PlantedError, clock};
 use std::time::Duration;
 use wb_jobs::launch::{Launches, Session};
 use wb_jobs::{Checks, JobSpec};

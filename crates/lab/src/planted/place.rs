@@ -1,8 +1,9 @@
 //! A folder with everything that the checkers read: sources, programs compiled from them, and for each case a launch file (ours)
 //! and a simulation file (Oclgrind's).
 
-use super::corpus::{Argument, Case, SOURCES};
-use super::{PlantedError, oclgrind};
+use super::corpus::{Argument, Case, SOURCES, cases};
+use super::error::PlantedError;
+use super::simulation::simulation_file;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use wb_jobs::object::{CompileOptions, Compiler};
@@ -38,11 +39,11 @@ impl Place {
             compiler.compile(&source, &source.with_extension("co"), &CompileOptions::default())?;
             compiler.compile(&source, &source.with_extension("checked.co"), &checked)?;
         }
-        for case in super::cases()? {
+        for case in cases()? {
             wb_files::write(&place.launch_file(&case), launch_file(&case, "co"))?;
             wb_files::write(&place.checked_file(&case), launch_file(&case, "checked.co"))?;
             if !case.amd {
-                wb_files::write(&place.simulation_file(&case), oclgrind::simulation_file(&case, case.grid)?)?;
+                wb_files::write(&place.simulation_file(&case), simulation_file(&case, case.grid)?)?;
             }
         }
         Ok(place)

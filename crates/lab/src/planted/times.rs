@@ -1,9 +1,10 @@
 //! User times of the larger launches: ours without and with the checker, and Oclgrind with all its checks.
 
 use super::corpus::Case;
+use super::error::PlantedError;
 use super::oclgrind::Oclgrind;
+use super::ours;
 use super::place::Place;
-use super::{PlantedError, ours};
 use serde::Serialize;
 
 /// Seconds of user time of one launch, without what compiles it and fills its buffers; none: not measured.

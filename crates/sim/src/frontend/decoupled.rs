@@ -37,8 +37,6 @@ struct Side {
     occupied: u64,
     /// Has room for another instruction.
     wants: u64,
-    /// Has an instruction to issue.
-    ready: u64,
     /// Has requests under way; and, by cycle modulo [`RING`], who may get something then (bits that are left over do no harm).
     coming: u64,
     arrivals: [u64; RING],
@@ -65,13 +63,41 @@ impl Side {
     }
 }
 
+/// Sides, one bit each: with many contexts there are more than a word has.
+#[derive(Default)]
+struct Sides(Vec<u64>);
+
+impl Sides {
+    fn new(sides: usize) -> Sides {
+        Sides(vec![0; sides.div_ceil(64)])
+    }
+
+    #[inline(always)]
+    fn set(&mut self, side: usize, on: bool) {
+        let (word, bit) = (&mut self.0[side / 64], 1 << (side % 64));
+        *word = if on { *word | bit } else { *word & !bit };
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// Those of word `word`.
+    fn of(&self, word: usize) -> impl Iterator<Item = usize> + use<> {
+        bits(self.0[word]).map(move |bit| word * 64 + bit as usize)
+    }
+}
+
 pub struct Decoupled {
     /// Cycles in which the core had waves.
     clock: u64,
     buffers: Vec<Buffer>,
     sides: Vec<Side>,
-    /// Sides that have been used so far: the others need not be looked at.
-    used: usize,
+    /// By side, the slots that have an instruction to issue: schedulers look at them in every cycle.
+    ready: Vec<u64>,
+    /// Sides with a wave that wants an instruction, and those with requests under way: the others need not be looked at.
+    wanting: Sides,
+    expecting: Sides,
     ports: u32,
     capacity: u32,
     latency: u64,
@@ -107,7 +133,6 @@ impl Decoupled {
             since: 0,
             occupied: 0,
             wants: 0,
-            ready: 0,
             coming: 0,
             arrivals: [0; RING],
             blocked: 0,
@@ -121,7 +146,9 @@ impl Decoupled {
             clock: 0,
             buffers: vec![Buffer::default(); seats * issuers],
             sides: (0..issuers).map(side).collect(),
-            used: 0,
+            ready: vec![0; issuers],
+            wanting: Sides::new(issuers),
+            expecting: Sides::new(issuers),
             ports: f.ports.saturating_mul(fetch),
             capacity: f.buffer,
             latency,
@@ -142,12 +169,12 @@ impl Decoupled {
 
     #[inline(always)]
     pub fn has(&self, slot: Seat) -> bool {
-        self.sides[slot.side].ready >> slot.local & 1 == 1
+        self.ready[slot.side] >> slot.local & 1 == 1
     }
 
     #[inline(always)]
     pub fn ready(&self, p: usize) -> u64 {
-        self.sides[p].ready
+        self.ready[p]
     }
 
     /// The slots of partition `p` that have instructions of the wrong path to issue.
@@ -180,9 +207,10 @@ impl Decoupled {
             side.queued[slot.local] = b.ready + b.coming.len() as u32;
             if b.pc != NO_PC && b.blocked == 0 {
                 side.wants |= bit;
+                self.wanting.set(slot.side, true);
             }
             if b.ready == 0 && (b.pc != NO_PC || !b.coming.is_empty()) {
-                side.ready &= !bit;
+                self.ready[slot.side] &= !bit;
             }
             return;
         }
@@ -246,7 +274,6 @@ impl Decoupled {
         // The first instruction of a wave takes as long as one behind a jump.
         let excuse = Excuse { branch: now + self.hit + self.latency, ..Excuse::default() };
         self.buffers[slot.at] = Buffer { pc, excuse, ..Buffer::default() };
-        self.used = self.used.max(slot.side + 1);
         let side = &mut self.sides[slot.side];
         side.catch_up(self.clock);
         side.occupied |= 1 << slot.local;
@@ -275,11 +302,14 @@ impl Decoupled {
         // Behind the end of the program nothing comes: what issues there is the error.
         let lost = side.occupied & bit != 0 && b.pc == NO_PC && queued == 0;
         let held = b.pending.is_some() && self.unresolved != Unresolved::GoOn;
-        side.ready = set(side.ready, (b.ready > 0 || lost) && !held);
+        let ready = &mut self.ready[slot.side];
+        *ready = set(*ready, (b.ready > 0 || lost) && !held);
         side.pending = set(side.pending, b.pending.is_some());
         let wrong = b.pending.is_some_and(|p| p.target.is_some()) && !held;
         side.wrong = set(side.wrong, wrong && b.ready > 0);
         side.coming = set(side.coming, !b.coming.is_empty());
+        self.wanting.set(slot.side, side.wants != 0);
+        self.expecting.set(slot.side, side.coming != 0);
     }
 
     /// Delivered by the end of cycle `now`: usable in the next one.
@@ -292,18 +322,20 @@ impl Decoupled {
         }
         let n = self.sides.len();
         let far = to.saturating_sub(from) >= RING as u64;
-        for p in 0..self.used {
-            let side = &mut self.sides[p];
-            let mut due = 0;
-            if far {
-                due = side.coming;
-            } else {
-                for cycle in from..=to {
-                    due |= std::mem::take(&mut side.arrivals[cycle as usize % RING]);
+        for word in 0..self.expecting.0.len() {
+            for p in self.expecting.of(word) {
+                let side = &mut self.sides[p];
+                let mut due = 0;
+                if far {
+                    due = side.coming;
+                } else {
+                    for cycle in from..=to {
+                        due |= std::mem::take(&mut side.arrivals[cycle as usize % RING]);
+                    }
                 }
-            }
-            for local in bits(due & side.coming) {
-                self.arrive(Seat::new(p, local as usize, n), to);
+                for local in bits(due & side.coming) {
+                    self.arrive(Seat::new(p, local as usize, n), to);
+                }
             }
         }
         // What has arrived is not under way any more: its wave may request again.
@@ -324,9 +356,9 @@ impl Decoupled {
             b.ready += 1;
             self.delivered = true;
             match (b.pending, self.unresolved) {
-                (None, _) => side.ready |= 1 << slot.local,
+                (None, _) => self.ready[slot.side] |= 1 << slot.local,
                 (Some(p), Unresolved::GoOn) => {
-                    side.ready |= 1 << slot.local;
+                    self.ready[slot.side] |= 1 << slot.local;
                     side.wrong |= u64::from(p.target.is_some()) << slot.local;
                 }
                 (Some(_), Unresolved::Wait | Unresolved::Stall) => {}
@@ -335,15 +367,18 @@ impl Decoupled {
         match b.coming.front() {
             // Further away than the ring reaches: it comes up once more when the ring has gone round.
             Some(&t) => side.arrivals[t as usize % RING] |= 1 << slot.local,
-            None => side.coming &= !(1 << slot.local),
+            None => {
+                side.coming &= !(1 << slot.local);
+                self.expecting.set(slot.side, side.coming != 0);
+            }
         }
     }
 
     /// The first arrival of anything under way.
     fn first_arrival(&self) -> u64 {
         let n = self.sides.len();
-        let sides = self.sides[..self.used].iter().enumerate();
-        let seats = sides.flat_map(|(p, side)| bits(side.coming).map(move |local| local as usize * n + p));
+        let sides = (0..self.expecting.0.len()).flat_map(|word| self.expecting.of(word));
+        let seats = sides.flat_map(|p| bits(self.sides[p].coming).map(move |local| local as usize * n + p));
         seats.filter_map(|at| self.buffers[at].coming.front().copied()).min().unwrap_or(u64::MAX)
     }
 
@@ -372,63 +407,68 @@ impl Decoupled {
         if self.next_unblock <= now {
             self.unblock(now);
         }
-        let n = self.sides.len();
-        for p in 0..self.used {
-            if self.sides[p].wants == 0 {
-                continue;
-            }
-            self.sides[p].catch_up(self.clock);
-            self.sides[p].since = self.clock + 1;
-            for _ in 0..self.ports {
-                let side = &mut self.sides[p];
-                let age = ages(p);
-                let view = View {
-                    queued: &side.queued,
-                    progress: &side.requested,
-                    ..fetch_view(side.wants, side.occupied, age, age.len() as u32)
-                };
-                let Some(local) = side.policy.pick(&view) else { break };
-                side.requested[local as usize] += 1;
-                let slot = Seat::new(p, local as usize, n);
-                let b = &mut self.buffers[slot.at];
-                let line = std::iter::once((fetch.addr)(b.pc));
-                let request = fetch.memory.access(PortKind::Fetch, fetch.core, line, false, now);
-                let arrival = request.done.max(now) + self.latency;
-                let arrival = arrival.max(b.coming.back().copied().unwrap_or(0));
-                b.coming.push_back(arrival);
-                // The cache tells a miss one cycle after the request: from then on the wave may have to wait.
-                let line = request.done.saturating_sub(self.hit);
-                if line > now {
-                    self.breaks.misses += 1;
-                    b.excuse.miss = line + self.hit + self.latency;
-                    if self.wait {
-                        b.blocked = line;
-                        self.next_unblock = self.next_unblock.min(line);
-                    }
-                }
-                if self.unresolved == Unresolved::Stall {
-                    b.stalled = fetch.kind.get(b.pc as usize).is_some_and(jumps);
-                }
-                b.pc = fetch.next.get(b.pc as usize).copied().unwrap_or(NO_PC);
-                self.next_arrival = self.next_arrival.min(arrival);
-                let side = &mut self.sides[p];
-                // The cycle after this one is delivered already: what comes then is seen by the next tick.
-                let seen = arrival.max(self.delivered_to + 1);
-                side.arrivals[seen as usize % RING] |= 1 << local;
-                if self.plain {
-                    // One more is under way, and perhaps that is all there is room for.
-                    side.coming |= 1 << local;
-                    side.queued[local as usize] += 1;
-                    if side.queued[local as usize] >= self.capacity || b.blocked != 0 || b.pc == NO_PC {
-                        side.wants &= !(1 << local);
-                        side.blocked |= u64::from(b.blocked != 0) << local;
-                    }
-                } else {
-                    self.update(slot);
-                }
+        for word in 0..self.wanting.0.len() {
+            for p in self.wanting.of(word) {
+                self.request(p, now, ages(p), fetch);
             }
         }
         self.clock += 1;
+    }
+
+    /// Requests instructions for the waves of side `p`, as many as there are ports.
+    fn request(&mut self, p: usize, now: u64, age: &[u64], fetch: &mut Fetch) {
+        let n = self.sides.len();
+        self.sides[p].catch_up(self.clock);
+        self.sides[p].since = self.clock + 1;
+        for _ in 0..self.ports {
+            let side = &mut self.sides[p];
+            let view = View {
+                queued: &side.queued,
+                progress: &side.requested,
+                ..fetch_view(side.wants, side.occupied, age, age.len() as u32)
+            };
+            let Some(local) = side.policy.pick(&view) else { break };
+            side.requested[local as usize] += 1;
+            let slot = Seat::new(p, local as usize, n);
+            let b = &mut self.buffers[slot.at];
+            let line = std::iter::once((fetch.addr)(b.pc));
+            let request = fetch.memory.access(PortKind::Fetch, fetch.core, line, false, now);
+            let arrival = request.done.max(now) + self.latency;
+            let arrival = arrival.max(b.coming.back().copied().unwrap_or(0));
+            b.coming.push_back(arrival);
+            // The cache tells a miss one cycle after the request: from then on the wave may have to wait.
+            let line = request.done.saturating_sub(self.hit);
+            if line > now {
+                self.breaks.misses += 1;
+                b.excuse.miss = line + self.hit + self.latency;
+                if self.wait {
+                    b.blocked = line;
+                    self.next_unblock = self.next_unblock.min(line);
+                }
+            }
+            if self.unresolved == Unresolved::Stall {
+                b.stalled = fetch.kind.get(b.pc as usize).is_some_and(jumps);
+            }
+            b.pc = fetch.next.get(b.pc as usize).copied().unwrap_or(NO_PC);
+            self.next_arrival = self.next_arrival.min(arrival);
+            let side = &mut self.sides[p];
+            // The cycle after this one is delivered already: what comes then is seen by the next tick.
+            let seen = arrival.max(self.delivered_to + 1);
+            side.arrivals[seen as usize % RING] |= 1 << local;
+            if self.plain {
+                // One more is under way, and perhaps that is all there is room for.
+                side.coming |= 1 << local;
+                side.queued[local as usize] += 1;
+                if side.queued[local as usize] >= self.capacity || b.blocked != 0 || b.pc == NO_PC {
+                    side.wants &= !(1 << local);
+                    side.blocked |= u64::from(b.blocked != 0) << local;
+                }
+            } else {
+                self.update(slot);
+            }
+        }
+        self.wanting.set(p, self.sides[p].wants != 0);
+        self.expecting.set(p, self.sides[p].coming != 0);
     }
 
     /// Cycles pass in which nobody wants anything.
@@ -438,7 +478,7 @@ impl Decoupled {
 
     /// The next cycle at which it does something by itself.
     pub fn next_event(&mut self, now: u64) -> u64 {
-        if self.delivered || self.sides[..self.used].iter().any(|s| s.wants != 0) {
+        if self.delivered || !self.wanting.is_empty() {
             return now + 1;
         }
         if self.next_arrival <= now + 1 {

@@ -97,6 +97,8 @@ pub struct Core<I: Isa> {
     last: Vec<u8>,
     /// Contexts that have been used so far, at least one: the others need not be looked at.
     pub(super) used: usize,
+    /// By partition, the contexts that have a path in some seat, one bit each.
+    pub(super) in_use: Vec<u64>,
     /// Contexts share an issue port: the scheduler of a partition is that of context 0.
     pub(super) shared: bool,
     /// A wave stays with the context that issued last while it is ready.
@@ -138,6 +140,7 @@ impl<I: Isa> Core<I> {
             spawning: None,
             last: vec![0; machine.core.waves as usize],
             used: 1,
+            in_use: vec![0; partitions],
             shared,
             sticky,
             now: 0,
@@ -193,16 +196,25 @@ impl<I: Isa> Core<I> {
 
     /// A wave takes its slot.
     pub fn occupy(&mut self, slot: usize, r: Box<Resident<I>>, now: u64, unit: u8) {
-        let (pc, age) = (r.wave.paths[0].path.pc, r.age);
+        let (path, age) = (r.wave.paths[0].path, r.age);
         self.waves[slot] = Some(r);
         self.occupied += 1;
         self.present |= 1u64.checked_shl(slot as u32).unwrap_or(0);
-        self.sit(slot, 0, pc, age, now, now, unit);
+        self.sit(slot, 0, (path.pc, path.mask), age, now, now, unit);
     }
 
     /// Path `k` of the wave in `slot` begins at `pc`; it may issue from cycle `wake` on.
     #[allow(clippy::too_many_arguments)]
-    pub fn sit(&mut self, slot: usize, k: usize, pc: Pc, age: u64, now: u64, wake: u64, unit: u8) {
+    pub fn sit(
+        &mut self,
+        slot: usize,
+        k: usize,
+        (pc, lanes): (Pc, Mask),
+        age: u64,
+        now: u64,
+        wake: u64,
+        unit: u8,
+    ) {
         let (q, local) = self.seat(slot, k);
         self.used = self.used.max(k + 1);
         self.touch(q);
@@ -213,10 +225,19 @@ impl<I: Isa> Core<I> {
         let issuer = &mut self.issuers[q];
         issuer.sleep(local, wake);
         issuer.need(local, unit);
+        issuer.lanes[local] = lanes;
         issuer.age[local] = age;
         issuer.progress[local] = 0;
         issuer.occupied |= 1 << local;
         issuer.active |= 1 << local;
+        self.in_use[q % self.partitions] |= 1 << k;
+    }
+
+    /// A seat of issuer `q` is free: perhaps it was the last of its context.
+    fn note_use(&mut self, q: usize) {
+        if self.issuers[q].occupied == 0 {
+            self.in_use[q % self.partitions] &= !(1 << (q / self.partitions));
+        }
     }
 
     /// Path `k` is gone. The seat of the wave itself stays taken until the wave is.
@@ -232,6 +253,7 @@ impl<I: Isa> Core<I> {
             issuer.occupied &= !(1 << local);
         }
         issuer.policy.ended(local as u32, self.seats as u32);
+        self.note_use(q);
     }
 
     /// Path `k` is gone, but not its wave, which will sit down again.
@@ -244,6 +266,7 @@ impl<I: Isa> Core<I> {
         let issuer = &mut self.issuers[q];
         issuer.leave(local);
         issuer.occupied &= !(1 << local);
+        self.note_use(q);
     }
 
     /// The warp that the path belongs to, where waves share a stack.
@@ -270,6 +293,7 @@ impl<I: Isa> Core<I> {
         issuer.occupied &= !(1 << local);
         issuer.leave(local);
         issuer.draining &= !(1 << local);
+        self.note_use(q);
         self.occupied -= 1;
         self.present &= !1u64.checked_shl(slot as u32).unwrap_or(0);
         let queue = self.queue(q, local);
@@ -391,10 +415,10 @@ impl<I: Isa> Core<I> {
         let local = part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?;
         let slot = local as usize * self.partitions + p;
         // Within the wave, the next context after the one that issued last, or that one again.
-        let n = ready.len();
-        let first = usize::from(self.last[slot]) + usize::from(!self.sticky);
-        let first = if first < n { first } else { 0 };
-        let k = (0..n).map(|i| (first + i) % n).find(|&k| ready[k] >> local & 1 == 1)?;
+        let first = u32::from(self.last[slot]) + u32::from(!self.sticky);
+        let among = ready.iter().enumerate().fold(0u64, |all, (k, set)| all | (set >> local & 1) << k);
+        let behind = among & u64::MAX.checked_shl(first).unwrap_or(0);
+        let k = if behind != 0 { behind } else { among }.trailing_zeros() as usize;
         self.last[slot] = k as u8;
         Some((k, local))
     }

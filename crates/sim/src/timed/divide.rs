@@ -125,7 +125,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         let from = self.now + 1 + u64::from(self.machine.split.split_cycles);
         let (path, wake) = (r.wave.paths[id].path, self.wake(r, id, from, true));
         let unit = self.unit_at(path.pc, id);
-        self.cores[c].sit(slot, id, path.pc, r.age, self.now, wake, unit);
+        self.cores[c].sit(slot, id, (path.pc, path.mask), r.age, self.now, wake, unit);
         self.note_path(c, slot, r, id, Kind::PathStart { lanes: path.mask });
         let wake = self.wake(r, k, from, true);
         self.cores[c].wake_at(slot, k, wake);

@@ -265,7 +265,7 @@ impl<I: Isa> Timed<'_, '_, I> {
     fn follow(&mut self, c: usize, slot: usize, r: &mut Resident<I>, k: usize, next: Pc, cost: u64) {
         let split = &self.machine.split;
         let (split_cycles, merge_cycles) = (u64::from(split.split_cycles), u64::from(split.merge_cycles));
-        let changes = std::mem::take(&mut r.wave.changes);
+        let mut changes = std::mem::take(&mut r.wave.changes);
         let mut own_cost = cost;
         for change in &changes {
             match *change {
@@ -278,7 +278,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                     // A queue of NOPs waits for nothing else.
                     let wake = if self.coordinated { from } else { self.wake(r, id, from, true) };
                     let unit = self.unit_at(path.pc, id);
-                    self.cores[c].sit(slot, id, path.pc, r.age, self.now, wake, unit);
+                    self.cores[c].sit(slot, id, (path.pc, path.mask), r.age, self.now, wake, unit);
                     self.note_path(c, slot, r, id, Kind::PathStart { lanes: path.mask });
                 }
                 PathChange::Merged { into, from } => {
@@ -305,6 +305,8 @@ impl<I: Isa> Timed<'_, '_, I> {
                 }
             }
         }
+        changes.clear();
+        r.wave.changes = changes;
         if r.wave.ids >> k & 1 == 1 {
             let (q, local) = self.cores[c].seat(slot, k);
             let pc = r.wave.paths[k].path.pc;
@@ -348,6 +350,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         from: u64,
         paid: bool,
     ) {
+        self.cores[c].issuers[q].lanes[local] = r.wave.paths[k].path.mask;
         if self.coordinated && self.cores[c].nop_next(q, local) {
             r.wave.paths[k].own.waits_for =
                 if paid { StallReason::Divergence } else { StallReason::Dependency };
@@ -451,7 +454,7 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     /// Checks whether the wave as a whole has arrived at its barrier.
     fn arrived(&mut self, c: usize, slot: usize, at: (Pc, Mask)) -> Result<(), Box<SimError>> {
-        let Some(wave) = self.cores[c].waves[slot].as_ref().map(|r| &r.wave) else { return Ok(()) };
+        let Some(wave) = self.cores[c].waves[slot].as_mut().map(|r| &mut r.wave) else { return Ok(()) };
         if !wave.all_at_barrier() {
             return Ok(());
         }

@@ -2,6 +2,7 @@
 //! looked at, and which cycles its policy has still to be told of.
 
 use crate::sched::Policy;
+use wb_isa::Mask;
 use wb_isa::lanes::bits;
 
 /// A warp of a partition in this cycle.
@@ -21,6 +22,8 @@ pub(super) struct Issuer {
     /// Unit it needs; and the seats that need each unit, one bit each.
     pub unit: Vec<u8>,
     pub needs: Vec<u64>,
+    /// Lanes of the path.
+    pub lanes: Vec<Mask>,
     pub age: Vec<u64>,
     /// Instructions issued since the path sat down.
     pub progress: Vec<u32>,
@@ -52,6 +55,7 @@ impl Issuer {
             wake: vec![0; seats],
             unit: vec![0; seats],
             needs: vec![0; units],
+            lanes: vec![0; seats],
             age: vec![0; seats],
             progress: vec![0; seats],
             warp: vec![0; seats],

@@ -443,19 +443,21 @@ impl<I: Isa> Timed<'_, '_, I> {
         let (n, partitions) = (self.cores[c].contexts(), self.cores[c].partitions);
         let mut ready = std::mem::take(&mut self.ready);
         ready.clear();
-        let mut due = u64::MAX;
-        for k in 0..n {
+        ready.resize(n, 0);
+        let mut due = if self.every_cycle { self.now + 1 } else { u64::MAX };
+        // Paths of one wave compete: all contexts are looked at together.
+        for k in bits(self.cores[c].in_use[p]) {
+            let k = k as usize;
             let (set, next) = self.cores[c].scan(k * partitions + p, self.now, 0);
-            // Paths of one wave compete: all contexts are looked at together.
-            self.cores[c].set_due(k * partitions + p, u64::MAX);
-            due = if set != 0 || self.every_cycle { self.now + 1 } else { due.min(next) };
-            ready.push(set);
+            due = due.min(if set != 0 { self.now + 1 } else { next });
+            ready[k] = set;
         }
         if let CoIssue::Fused { waves: Waves::Warp { in_step }, .. } = self.co_issue {
             self.whole_warps(c, p, in_step, &mut ready);
         }
-        let could = ready.clone();
-        let mut issued = vec![0u64; if self.sink.on() { n } else { 0 }];
+        // Only observers want to know.
+        let could = if self.sink.on() { ready.clone() } else { Vec::new() };
+        let mut issued = vec![0u64; could.len()];
         let mut busy: Mask = 0;
         for port in 0.. {
             let limit = match self.co_issue {
@@ -475,8 +477,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                 watch.look_shared(core, c, p, self.now, before, pick.map(|p| p.1), n);
             }
             let Some((k, local)) = pick else { break };
-            let slot = self.cores[c].slot_number(p, local as usize);
-            busy |= self.cores[c].waves[slot].as_ref().map_or(0, |r| r.wave.paths[k].path.mask);
+            busy |= self.lanes_of(c, p, k, local);
             ready[k] &= !(1 << local);
             if port == 0
                 && let CoIssue::Fused { waves, .. } = self.co_issue
@@ -532,19 +533,27 @@ impl<I: Isa> Timed<'_, '_, I> {
         Ok(())
     }
 
+    /// Lanes of the path of context `k` in seat `local` of partition `p`.
+    #[inline(always)]
+    fn lanes_of(&self, c: usize, p: usize, k: usize, local: u32) -> Mask {
+        let core = &self.cores[c];
+        let lanes = core.issuers[k * core.partitions + p].lanes[local as usize];
+        let wave = || core.waves[core.slot_number(p, local as usize)].as_ref();
+        debug_assert!(wave().is_none_or(|r| r.wave.paths[k].path.mask == lanes));
+        lanes
+    }
+
     /// Leaves in `ready` what has none of the lanes that are busy.
     fn drop_lanes(&self, c: usize, p: usize, busy: Mask, ready: &mut [u64]) {
-        let core = &self.cores[c];
         let slice = if let CoIssue::Fused { slice, .. } = self.co_issue { slice } else { 1 };
         let busy = whole_slices(busy, slice);
-        let lanes = |k: usize, local: u32| -> Mask {
-            let slot = core.slot_number(p, local as usize);
-            core.waves[slot].as_ref().map_or(0, |r| r.wave.paths[k].path.mask)
-        };
-        for (k, set) in ready.iter_mut().enumerate() {
-            for local in bits(*set).filter(|&local| lanes(k, local) & busy != 0) {
-                *set &= !(1 << local);
-            }
+        if wb_isa::first_lanes(self.exec.lanes) & !busy == 0 {
+            ready.fill(0);
+            return;
+        }
+        for (k, set) in ready.iter_mut().enumerate().filter(|(_, s)| **s != 0) {
+            let keeps = |local: u32| u64::from(self.lanes_of(c, p, k, local) & busy == 0) << local;
+            *set = bits(*set).fold(0, |left, local| left | keeps(local));
         }
     }
 

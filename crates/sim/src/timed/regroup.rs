@@ -81,7 +81,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                         let (from, paid) = (now + 1 + cost, cost > 0);
                         let wake = if self.coordinated { from } else { self.wake(&mut r, k, from, paid) };
                         let unit = self.unit_at(path.pc, k);
-                        self.cores[c].sit(slot, k, path.pc, r.age, now, wake, unit);
+                        self.cores[c].sit(slot, k, (path.pc, path.mask), r.age, now, wake, unit);
                         self.cores[c].set_warp(slot, k, r.wave.divergence.warp(k));
                         if r.wave.parked >> k & 1 == 1 {
                             self.cores[c].park(slot, k);

@@ -7,6 +7,7 @@ use crate::frontend::Fetch;
 use crate::memory::Hierarchy;
 use crate::sched::View;
 use wb_isa::Isa;
+use wb_isa::lanes::bits;
 use wb_program::Program;
 
 impl<I: Isa> Core<I> {
@@ -31,11 +32,7 @@ impl<I: Isa> Core<I> {
     #[inline(always)]
     pub fn takes_turn(&mut self, q: usize) -> bool {
         self.turns = q + 1;
-        let due = if self.shared {
-            (q..self.issuers()).step_by(self.partitions).any(|i| self.issuers[i].due <= self.now)
-        } else {
-            self.issuers[q].due <= self.now
-        };
+        let due = self.issuers[q].due <= self.now;
         if due && self.issuers[q].occupied != 0 {
             self.catch_up(q, self.now);
             self.issuers[q].told(self.now);
@@ -72,18 +69,20 @@ impl<I: Isa> Core<I> {
         if !self.shared {
             return (self.issuers[q].stalled, self.issuers[q].active);
         }
-        let contexts = self.issuers[..self.issuers()].iter().skip(q).step_by(self.partitions);
-        contexts.fold((0, 0), |(stalled, active), i| (stalled | i.stalled, active | i.active))
+        bits(self.in_use[q]).fold((0, 0), |(stalled, active), k| {
+            let i = &self.issuers[k as usize * self.partitions + q];
+            (stalled | i.stalled, active | i.active)
+        })
     }
 
     /// Something is done to a seat of issuer `q`: it has to be looked at again, in this cycle if its turn is still to come.
     pub(super) fn touch(&mut self, q: usize) {
         let turn = if self.shared { q % self.partitions } else { q };
         self.catch_up(q, self.now + u64::from(turn < self.turns));
-        self.issuers[q].due = 0;
+        self.issuers[turn].due = 0;
     }
 
-    /// Issuer `q` is looked at again from cycle `due` on.
+    /// Issuer `q` is looked at again from cycle `due` on. Where contexts share a port, the issuer of context 0 stands for all of them.
     #[inline(always)]
     pub fn set_due(&mut self, q: usize, due: u64) {
         self.issuers[q].due = due;
@@ -94,8 +93,8 @@ impl<I: Isa> Core<I> {
         if self.occupied == 0 {
             return u64::MAX;
         }
-        let used = &self.issuers[..self.issuers()];
-        let issuers = used.iter().filter(|part| part.occupied != 0).map(|part| part.due);
+        let used = if self.shared { self.partitions } else { self.issuers() };
+        let issuers = self.issuers[..used].iter().filter(|part| part.occupied != 0).map(|part| part.due);
         issuers.fold(self.fetch_due, u64::min).max(self.now + 1)
     }
 
@@ -123,11 +122,14 @@ impl<I: Isa> Core<I> {
         self.frontend.tick(now, |q| issuers[q].age.as_slice(), &mut fetch);
         self.fetched = now + 1;
         self.fetch_due = self.frontend.next_event(now);
-        let used = self.issuers();
-        for (q, part) in self.issuers[..used].iter_mut().enumerate() {
-            let offered = self.frontend.offers(q);
-            if part.offered != offered {
-                (part.offered, part.due) = (offered, 0);
+        for p in 0..self.partitions {
+            for k in bits(self.in_use[p]) {
+                let q = k as usize * self.partitions + p;
+                let offered = self.frontend.offers(q);
+                if self.issuers[q].offered != offered {
+                    self.issuers[q].offered = offered;
+                    self.issuers[if self.shared { p } else { q }].due = 0;
+                }
             }
         }
     }

@@ -16,6 +16,8 @@ const MOST: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Variant {
     pub name: String,
+    /// Instruction set of the program.
+    pub isa: InstructionSet,
     pub mechanism: Mechanism,
     /// Split contexts, of mechanisms that split.
     pub contexts: Option<u32>,
@@ -33,8 +35,9 @@ impl Variant {
         machine.contexts = self.contexts.or(machine.contexts);
         machine.policy = self.policy.clone().or(machine.policy.take());
         machine.sets.extend(self.fields.iter().map(|(field, value)| format!("{field}={value}")));
-        let reads = self.mechanism.info().marks;
-        if reads.is_none() {
+        // Programs for lanes with pcs of their own split at plain branches.
+        let reads = self.mechanism.info().marks.is_some() && self.isa == InstructionSet::Gcn3;
+        if !reads {
             target.how.split_at.clear();
             target.how.split_all = false;
         } else if target.how.split_at.is_empty() && target.how.workload.workload.is_none() {
@@ -75,7 +78,7 @@ pub fn variants(args: &CompareArgs) -> miette::Result<Vec<Variant>> {
         for (&contexts, policy) in contexts.iter().flat_map(|c| policies.iter().map(move |p| (c, p))) {
             for fields in &combinations {
                 let (policy, fields) = (policy.clone(), fields.clone());
-                let mut v = Variant { name: String::new(), mechanism, contexts, policy, fields };
+                let mut v = Variant { name: String::new(), isa, mechanism, contexts, policy, fields };
                 v.name = name(&v);
                 all.push(v);
             }
