@@ -5,14 +5,17 @@ use crate::barrier::{Arrival, Barriers};
 use crate::divergence::{Blocks, Notes};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Exec, Moment};
+use crate::inspect::{Did, Inspector, Seen};
 use crate::launch::{Launch, Launcher, Outcome, Part, RunOptions, WaveRegisters};
 use crate::memory::{DeviceMemory, Lines, MemBus};
 use crate::residency::{GroupPlace, Residency};
+use crate::resident::Resident;
 use crate::sink::Sink;
 use crate::sofar::Sofar;
 use crate::stretch::Stretch;
 use crate::wave::{PathChange, Wave};
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use wb_hw::Machine;
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc, WaveStart};
@@ -21,16 +24,7 @@ use wb_trace::{Event, Kind, NO_PATH};
 /// Instructions a wave runs before the next one has its turn.
 const TURN: u64 = 1024;
 
-struct Resident<I: Isa> {
-    wave: Wave<I, ()>,
-    /// The path whose turn it is.
-    path: usize,
-    place: GroupPlace,
-    /// Number of the wave in its core or group.
-    number: u32,
-}
-
-struct Functional<'a, 's, I: Isa> {
+struct Functional<'a, 's, 'i, I: Isa> {
     exec: &'a Exec<'a, I>,
     slots: Vec<Option<Resident<I>>>,
     /// Slots in the order of their turns.
@@ -51,6 +45,7 @@ struct Functional<'a, 's, I: Isa> {
     /// Waves that have ended.
     ended: u64,
     sink: Sink<'s>,
+    inspector: Option<&'i mut dyn Inspector>,
     keep_registers: bool,
     residency: Residency,
     blocks: Blocks,
@@ -65,6 +60,7 @@ pub(crate) fn run<I: Isa>(
     mut options: RunOptions,
     sink: Sink,
 ) -> Result<Outcome, Box<SimError>> {
+    let inspector = options.inspector.take();
     let capacity = machine.cores * machine.core.waves;
     let mut launcher = Launcher::new(launch, machine.core.lanes).only(part);
     let mut run = Functional {
@@ -85,6 +81,7 @@ pub(crate) fn run<I: Isa>(
         waves: 0,
         ended: 0,
         sink,
+        inspector,
         keep_registers: options.keep_registers,
         residency: Residency::new(machine, launch),
         blocks: Blocks::default(),
@@ -92,6 +89,7 @@ pub(crate) fn run<I: Isa>(
     if let Err(error) = run.all(&mut launcher, machine, &mut options) {
         return Err(error.with_memory(run.outcome.memory));
     }
+    run.over(None, None);
     let mut outcome = run.outcome;
     outcome.cycles = outcome.wave_instructions;
     outcome.waves = run.waves;
@@ -100,7 +98,7 @@ pub(crate) fn run<I: Isa>(
     Ok(outcome)
 }
 
-impl<I: Isa> Functional<'_, '_, I> {
+impl<I: Isa> Functional<'_, '_, '_, I> {
     /// Turn after turn, until no wave is left.
     fn all(
         &mut self,
@@ -127,7 +125,38 @@ impl<I: Isa> Functional<'_, '_, I> {
                 }
             }
         }
-        if self.slots.iter().any(Option::is_some) { Err(self.deadlock()) } else { Ok(()) }
+        if self.slots.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let error = self.deadlock();
+        self.over(None, Some(&error));
+        Err(error)
+    }
+
+    /// Tells whoever looks between instructions that there are no more.
+    #[cold]
+    fn over(&mut self, at: Option<&Resident<I>>, error: Option<&SimError>) {
+        if let Some(inspector) = &mut self.inspector {
+            let executed = self.outcome.wave_instructions;
+            let (memory, printed) = (&self.outcome.memory, &self.outcome.printed);
+            inspector
+                .over(&Seen { exec: self.exec, slots: &self.slots, at, executed, memory, printed }, error);
+        }
+    }
+
+    /// Lets whoever looks between instructions do so.
+    #[inline(never)]
+    fn inspect(&mut self, r: &Resident<I>) -> Result<bool, Box<SimError>> {
+        let executed = self.outcome.wave_instructions;
+        let Some(inspector) = self.inspector.as_mut().filter(|i| i.quiet_until() <= executed) else {
+            return Ok(false);
+        };
+        let (memory, printed) = (&self.outcome.memory, &self.outcome.printed);
+        let seen = Seen { exec: self.exec, slots: &self.slots, at: Some(r), executed, memory, printed };
+        match inspector.before(&seen) {
+            ControlFlow::Continue(()) => Ok(inspector.wants_accesses()),
+            ControlFlow::Break(()) => Err(Box::new(stopped(executed, "wave-instructions"))),
+        }
     }
 
     /// Starts groups while there is room for whole ones.
@@ -171,7 +200,7 @@ impl<I: Isa> Functional<'_, '_, I> {
         self.waves = self.waves.max(start.wave + 1);
         self.turns.push_back(slot);
         self.emit(slot, &wave, 0, pc, live, Kind::WaveStart { lanes: live });
-        self.slots[slot as usize] = Some(Resident { wave, path: 0, place, number: start.wave_in_group });
+        self.slots[slot as usize] = Some(Resident { wave, path: 0, place, start, slot });
     }
 
     fn emit(&mut self, slot: u32, wave: &Wave<I, ()>, k: usize, pc: Pc, mask: Mask, kind: Kind) {
@@ -292,7 +321,10 @@ impl<I: Isa> Functional<'_, '_, I> {
         if self.sink.on() || self.exec.check || self.exec.blocks || r.wave.paths.len() != 1 {
             return Ok(None);
         }
-        let most = most.min(machine.limits.cycles.saturating_sub(self.outcome.wave_instructions));
+        let mut most = most.min(machine.limits.cycles.saturating_sub(self.outcome.wave_instructions));
+        if let Some(inspector) = &self.inspector {
+            most = most.min(inspector.quiet_until().saturating_sub(self.outcome.wave_instructions));
+        }
         let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
         let mut bus = MemBus::untimed(&mut self.outcome.memory, &mut self.outcome.printed, lines);
         let stretch = self.exec.stretch(&mut r.wave, moment, &mut bus, notes, most)?;
@@ -323,10 +355,25 @@ impl<I: Isa> Functional<'_, '_, I> {
                 self.exec.lanes,
             )));
         }
+        let note = self.inspector.is_some() && self.inspect(r)?;
+        if note {
+            lines.start_exact();
+        }
         let mut bus = MemBus::untimed(&mut self.outcome.memory, &mut self.outcome.printed, lines);
+        bus.note = note;
         let active = self.exec.program.isa.active(&r.wave.paths[k].regs, path.mask);
         let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
-        let effect = self.exec.step(&mut r.wave, k, moment, &mut bus, notes)?;
+        let effect = match self.exec.step(&mut r.wave, k, moment, &mut bus, notes) {
+            Ok(effect) => effect,
+            Err(error) => {
+                self.over(Some(r), Some(&error));
+                return Err(error);
+            }
+        };
+        if let Some(inspector) = &mut self.inspector {
+            let wrote = if bus.wrote { lines.exact() } else { &[] };
+            inspector.after(&Did::of(self.exec, &r.wave, (k, path), active, effect, wrote));
+        }
         self.outcome.lane_instructions += u64::from(active.count_ones());
         if self.sink.on() {
             let class = self.exec.program.ops[path.pc as usize].class;
@@ -445,7 +492,7 @@ impl<I: Isa> Functional<'_, '_, I> {
         self.residency.wave_ended(r.place);
         self.ended += 1;
         let core = r.place.core;
-        self.present[core] &= !1u64.checked_shl(r.number).unwrap_or(0);
+        self.present[core] &= !1u64.checked_shl(r.start.wave_in_group).unwrap_or(0);
         if let Some((id, count)) = r.wave.team {
             let mut released = self.barriers[core].ended(id, count);
             released.sort_by_key(|&s| self.slots[s as usize].as_ref().map(|r| r.wave.id));

@@ -19,6 +19,7 @@ pub use descriptor::Descriptor;
 pub use error::CodeObjectError;
 pub use fat::{device_code, is_compressed};
 pub use kernel::{ArgKind, Attributes, Kernel, KernelArg, Qualifiers};
+pub use lines::InlinedCall;
 pub use write::from_assembly;
 
 use image::at;
@@ -56,6 +57,8 @@ pub struct CodeObject {
     pub files: Vec<String>,
     /// By address of a line: where the user's code calls what was inlined from a library there.
     pub sites: BTreeMap<u64, (u32, u32)>,
+    /// Calls that the compiler inlined.
+    pub inlined: Vec<InlinedCall>,
     pub version: u8,
     /// What its code is for: GCN3, or RISC-V with lanes that have pcs of their own.
     pub isa: InstructionSet,
@@ -102,7 +105,7 @@ impl CodeObject {
         if kernels.is_empty() {
             return Err(CodeObjectError::Empty);
         }
-        let Lines { table: lines, files, sites } = lines::read(&elf);
+        let Lines { table: lines, files, sites, inlined } = lines::read(&elf);
         let extents = extents(&elf);
         let relocations = relocations(&elf, &segments)?;
         let variables = variables(&elf, &segments)?;
@@ -122,6 +125,7 @@ impl CodeObject {
             lines,
             files,
             sites,
+            inlined,
             version,
             isa: InstructionSet::Gcn3,
             extents,
