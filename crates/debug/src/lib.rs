@@ -6,6 +6,7 @@ mod breaks;
 mod calls;
 mod code;
 mod context;
+mod dap;
 mod engine;
 mod error;
 mod expr;
@@ -17,6 +18,7 @@ mod target;
 mod view;
 
 pub use code::Sources;
+pub use dap::{Launcher, serve};
 pub use engine::Engine;
 pub use error::DebugError;
 pub use goal::{Focus, Go, Goal, Reason};

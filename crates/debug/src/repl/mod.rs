@@ -96,69 +96,87 @@ impl<R: BufRead, W: Write> Repl<R, W> {
     }
 
     fn run(&mut self, command: Command, view: &mut View) -> Result<Option<Go>, DebugError> {
-        let text = match command {
-            Command::Go(go) => return Ok(Some(go)),
-            Command::Break { what, condition, once } => add_break(view, what, condition.as_deref(), once)?,
-            Command::Watch { place, bytes, condition } => {
-                add_watch(view, &place, bytes, condition.as_deref())?
-            }
-            Command::Delete(None) => {
-                view.breaks.list.clear();
-                view.breaks.mark();
-                "all breakpoints are removed".to_owned()
-            }
-            Command::Delete(Some(id)) if view.breaks.remove(id) => String::new(),
-            Command::Enable(id, enabled) if view.breaks.get_mut(id).is_some() => {
-                view.breaks.list.iter_mut().filter(|b| b.id == id).for_each(|b| b.enabled = enabled);
-                view.breaks.mark();
-                String::new()
-            }
-            Command::Hits(id, rule) if view.breaks.get_mut(id).is_some() => {
-                let rule = Hits::parse(&rule)?;
-                view.breaks.list.iter_mut().filter(|b| b.id == id).for_each(|b| b.hits = rule);
-                String::new()
-            }
-            Command::Delete(Some(id)) | Command::Enable(id, _) | Command::Hits(id, _) => {
-                return Err(
-                    DebugError::new(format!("there is no breakpoint {id}")).hint("`info breaks` lists them")
-                );
-            }
-            Command::Wave(wave, path) => {
-                view.look_at(wave, path)?;
-                show::here(view, &self.sources)
-            }
-            Command::Path(path) => {
-                view.look_at(view.focus.wave, Some(path))?;
-                show::here(view, &self.sources)
-            }
-            Command::Lane(lane) => {
-                let lanes = view.code().lanes;
-                if lane >= lanes {
-                    return Err(DebugError::new(format!("there is no lane {lane}"))
-                        .hint(format!("lanes are 0 to {}", lanes - 1)));
-                }
-                view.focus.lane = lane;
-                show::lane(view)?
-            }
-            Command::Regs { all } => show::registers(view, all)?,
-            Command::Row(name) => show::row(view, &name)?,
-            Command::Mask => show::masks(view)?,
-            Command::Paths => show::paths(view)?,
-            Command::Where => show::frames(view)?,
-            Command::List(line) => show::list(view, &self.sources, line)?,
-            Command::Disasm(addr) => show::disassembly(view, addr)?,
-            Command::Print(text) => show::print(view, &text)?,
-            Command::Memory { place, count, element } => {
-                show::memory(view, &place, count, element.as_deref())?
-            }
-            Command::Local(range) => show::local(view, &range)?,
-            Command::Private(range) => show::private(view, &range)?,
-            Command::Info(what) => show::info(view, &what)?,
-            Command::Help(what) => show::help(&what)?,
-        };
+        if let Command::Go(go) = command {
+            return Ok(Some(go));
+        }
+        let text = tell(command, view, &self.sources)?;
         self.say(&text);
         Ok(None)
     }
+}
+
+/// What a command of the terminal prints; none if it is no command. Commands that let the run go on are for who runs it.
+pub(crate) fn answer(line: &str, view: &mut View, sources: &Sources) -> Option<Result<String, DebugError>> {
+    let word = line.split_whitespace().next().unwrap_or("");
+    if !COMMANDS.iter().any(|c| c.0.contains(&word)) {
+        return None;
+    }
+    Some(command::parse(line).and_then(|command| tell(command, view, sources)))
+}
+
+/// Does what a command says, and what it prints.
+fn tell(command: Command, view: &mut View, sources: &Sources) -> Result<String, DebugError> {
+    let text = match command {
+        Command::Go(_) => {
+            return Err(
+                DebugError::new("the editor lets the run go on").hint("use its buttons to step and continue")
+            );
+        }
+        Command::Break { what, condition, once } => add_break(view, what, condition.as_deref(), once)?,
+        Command::Watch { place, bytes, condition } => add_watch(view, &place, bytes, condition.as_deref())?,
+        Command::Delete(None) => {
+            view.breaks.list.clear();
+            view.breaks.mark();
+            "all breakpoints are removed".to_owned()
+        }
+        Command::Delete(Some(id)) if view.breaks.remove(id) => String::new(),
+        Command::Enable(id, enabled) if view.breaks.get_mut(id).is_some() => {
+            view.breaks.list.iter_mut().filter(|b| b.id == id).for_each(|b| b.enabled = enabled);
+            view.breaks.mark();
+            String::new()
+        }
+        Command::Hits(id, rule) if view.breaks.get_mut(id).is_some() => {
+            let rule = Hits::parse(&rule)?;
+            view.breaks.list.iter_mut().filter(|b| b.id == id).for_each(|b| b.hits = rule);
+            String::new()
+        }
+        Command::Delete(Some(id)) | Command::Enable(id, _) | Command::Hits(id, _) => {
+            return Err(
+                DebugError::new(format!("there is no breakpoint {id}")).hint("`info breaks` lists them")
+            );
+        }
+        Command::Wave(wave, path) => {
+            view.look_at(wave, path)?;
+            show::here(view, sources)
+        }
+        Command::Path(path) => {
+            view.look_at(view.focus.wave, Some(path))?;
+            show::here(view, sources)
+        }
+        Command::Lane(lane) => {
+            let lanes = view.code().lanes;
+            if lane >= lanes {
+                return Err(DebugError::new(format!("there is no lane {lane}"))
+                    .hint(format!("lanes are 0 to {}", lanes - 1)));
+            }
+            view.focus.lane = lane;
+            show::lane(view)?
+        }
+        Command::Regs { all } => show::registers(view, all)?,
+        Command::Row(name) => show::row(view, &name)?,
+        Command::Mask => show::masks(view)?,
+        Command::Paths => show::paths(view)?,
+        Command::Where => show::frames(view)?,
+        Command::List(line) => show::list(view, sources, line)?,
+        Command::Disasm(addr) => show::disassembly(view, addr)?,
+        Command::Print(text) => show::print(view, &text)?,
+        Command::Memory { place, count, element } => show::memory(view, &place, count, element.as_deref())?,
+        Command::Local(range) => show::local(view, &range)?,
+        Command::Private(range) => show::private(view, &range)?,
+        Command::Info(what) => show::info(view, &what)?,
+        Command::Help(what) => show::help(&what)?,
+    };
+    Ok(text)
 }
 
 /// A condition that cannot be evaluated where the run stands would never hold: that is said at once.
