@@ -6,6 +6,7 @@ use crate::launch::{LaunchInfo, type_of};
 use std::cell::RefCell;
 use wb_isa::lanes::bits;
 use wb_jobs::data::Element;
+use wb_objects::codeobject::ArgKind;
 use wb_sim::{Inspected, PathSeen, WaveSeen};
 
 /// Names of the debugger's own, with what they are.
@@ -116,8 +117,9 @@ impl<'a> Context<'a> {
         if let Some(bits) = self.register(name, self.lane) {
             return Ok(Value::Int(bits.into()));
         }
-        let argument = self.info.arguments().find(|(a, _)| a.name == name);
-        if let Some((element, bytes)) = argument.and_then(|(a, bytes)| Some((type_of(a)?, bytes))) {
+        let values = self.info.arguments().filter(|(_, a, _)| a.kind == ArgKind::Value);
+        let argument = values.into_iter().find(|(own, ..)| own == name);
+        if let Some((element, bytes)) = argument.and_then(|(_, a, bytes)| Some((type_of(a)?, bytes))) {
             return Ok(expr::of_bytes(bytes, element));
         }
         let buffer = self.info.buffer(name).map_err(|_| self.unknown(name))?;

@@ -115,9 +115,7 @@ impl<'f> Engine<'f> {
         (self.asked, self.error) = (false, None);
         (self.reached, self.did, self.poll_at) = (None, None, 0);
         self.met.clear();
-        if matches!(self.mode, Mode::Forward(_)) {
-            self.resumed = None;
-        }
+        self.resumed = None;
     }
 
     fn depth(&self, code: &Code, wave: u32, lane: u32, pc: wb_isa::Pc) -> usize {
@@ -151,6 +149,14 @@ impl<'f> Engine<'f> {
                 self.mode = Mode::To(0, Reason::Entry);
                 self.end(Next::First)
             }
+            Go::Forward(Goal::Step(n)) if n >= position && !over => {
+                self.mode = Mode::To(n, Reason::Step);
+                ControlFlow::Continue(())
+            }
+            Go::Forward(Goal::Step(n)) | Go::Back(Goal::Step(n)) => {
+                self.mode = Mode::To(n, Reason::Step);
+                self.end(Next::Again)
+            }
             // Nothing comes after a launch but the next one.
             Go::Forward(goal) if over => {
                 self.mode = match goal {
@@ -158,14 +164,6 @@ impl<'f> Engine<'f> {
                     _ => Mode::To(0, Reason::Entry),
                 };
                 self.end(Next::Launch)
-            }
-            Go::Forward(Goal::Step(n)) if n >= position => {
-                self.mode = Mode::To(n, Reason::Step);
-                ControlFlow::Continue(())
-            }
-            Go::Forward(Goal::Step(n)) | Go::Back(Goal::Step(n)) => {
-                self.mode = Mode::To(n, Reason::Step);
-                self.end(Next::Again)
             }
             Go::Forward(goal) => {
                 self.begin(now, info, goal);

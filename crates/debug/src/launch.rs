@@ -51,12 +51,14 @@ impl LaunchInfo<'_> {
         }
     }
 
-    /// Arguments that the user gave, with their bytes.
-    pub fn arguments(&self) -> impl Iterator<Item = (&KernelArg, &[u8])> {
+    /// Arguments that the user gave, with their bytes. Those without a name are called by their position.
+    pub fn arguments(&self) -> impl Iterator<Item = (String, &KernelArg, &[u8])> {
         let shown = |a: &&KernelArg| !matches!(a.kind, ArgKind::Hidden(_));
-        self.args.iter().filter(shown).filter_map(|a| {
+        self.args.iter().filter(shown).enumerate().filter_map(|(i, a)| {
             let from = a.offset as usize;
-            Some((a, self.kernarg.get(from..from.checked_add(a.size as usize)?)?))
+            let bytes = self.kernarg.get(from..from.checked_add(a.size as usize)?)?;
+            let name = if a.name.is_empty() { format!("arg{i}") } else { a.name.clone() };
+            Some((name, a, bytes))
         })
     }
 

@@ -4,7 +4,7 @@
 use crate::code::Code;
 use crate::engine::{Engine, Mode, Next, Watcher};
 use crate::error::DebugError;
-use crate::goal::{Goal, Reason};
+use crate::goal::Reason;
 use crate::launch::LaunchInfo;
 use wb_jobs::data::Buffer;
 use wb_jobs::launch::{Launches, Step};
@@ -103,9 +103,7 @@ fn debug_launches(open: &Open, engine: &mut Engine) -> Result<(), JobError> {
                     at = place;
                     continue;
                 }
-                None if engine.seen_end || !matches!(engine.mode, Mode::Forward(Goal::Continue)) => {
-                    return Ok(());
-                }
+                None if engine.seen_end => return Ok(()),
                 // It was the last one: its end is worth a look.
                 None => {
                     engine.mode = Mode::To(u64::MAX, Reason::Ended);

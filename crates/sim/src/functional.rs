@@ -144,6 +144,18 @@ impl<I: Isa> Functional<'_, '_, '_, I> {
         }
     }
 
+    /// The same for an error of a wave.
+    #[inline(always)]
+    fn told<T>(&mut self, r: &Resident<I>, result: Result<T, Box<SimError>>) -> Result<T, Box<SimError>> {
+        if let (Err(error), true) = (&result, self.inspector.is_some()) {
+            // Whoever stopped the run knows.
+            if error.kind != ErrorKind::Stopped {
+                self.over(Some(r), Some(error));
+            }
+        }
+        result
+    }
+
     /// Lets whoever looks between instructions do so.
     #[inline(never)]
     fn inspect(&mut self, r: &Resident<I>) -> Result<bool, Box<SimError>> {
@@ -235,7 +247,8 @@ impl<I: Isa> Functional<'_, '_, '_, I> {
                     None => break,
                 }
             }
-            let stretch = self.stretch(&mut r, machine, notes, lines, left)?;
+            let stretch = self.stretch(&mut r, machine, notes, lines, left);
+            let stretch = self.told(&r, stretch)?;
             let effect = match stretch {
                 Some(Stretch { count, effect, .. }) => {
                     left -= count;
@@ -243,18 +256,23 @@ impl<I: Isa> Functional<'_, '_, '_, I> {
                 }
                 None => {
                     left -= 1;
-                    self.step(slot, &mut r, machine, notes, lines)?
+                    let step = self.step(slot, &mut r, machine, notes, lines);
+                    self.told(&r, step)?
                 }
             };
             if self.exec.blocks && r.wave.divergence.decided() {
-                self.regroup(&mut r, effect == Effect::End)?;
+                let regrouped = self.regroup(&mut r, effect == Effect::End);
+                self.told(&r, regrouped)?;
             }
             match effect {
                 Effect::End => {
                     self.end(slot, r);
                     return Ok(());
                 }
-                Effect::Spawn { pc, reg, value } => self.spawn(&r, machine, pc, reg, value)?,
+                Effect::Spawn { pc, reg, value } => {
+                    let spawned = self.spawn(&r, machine, pc, reg, value);
+                    self.told(&r, spawned)?;
+                }
                 Effect::SpawnWaves { pc, count } => {
                     r.wave.at_barrier |= 1 << r.path;
                     let core = r.place.core;
@@ -268,13 +286,15 @@ impl<I: Isa> Functional<'_, '_, '_, I> {
                     r.wave.barrier = (id, count);
                     self.exec.hold(&mut r.wave);
                     r.wave.changes.clear();
-                    if self.arrive(slot, &mut r)? {
+                    let arrived = self.arrive(slot, &mut r);
+                    if self.told(&r, arrived)? {
                         self.slots[slot as usize] = Some(r);
                         return Ok(());
                     }
                 }
                 Effect::Away => {
-                    if self.arrive(slot, &mut r)? {
+                    let arrived = self.arrive(slot, &mut r);
+                    if self.told(&r, arrived)? {
                         self.slots[slot as usize] = Some(r);
                         return Ok(());
                     }
@@ -327,7 +347,17 @@ impl<I: Isa> Functional<'_, '_, '_, I> {
         }
         let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
         let mut bus = MemBus::untimed(&mut self.outcome.memory, &mut self.outcome.printed, lines);
-        let stretch = self.exec.stretch(&mut r.wave, moment, &mut bus, notes, most)?;
+        let issued = r.wave.issued;
+        let stretch = match self.exec.stretch(&mut r.wave, moment, &mut bus, notes, most) {
+            Ok(stretch) => stretch,
+            Err(error) => {
+                // Those before the one that failed, which the mechanism may have refused after it was issued.
+                let path = r.wave.paths[0].path;
+                let refused = u64::from(path.from == path.pc);
+                self.outcome.wave_instructions += (r.wave.issued - issued).saturating_sub(refused);
+                return Err(error);
+            }
+        };
         r.wave.changes.clear();
         self.outcome.wave_instructions += stretch.count;
         self.outcome.lane_instructions += stretch.lanes;
@@ -363,13 +393,7 @@ impl<I: Isa> Functional<'_, '_, '_, I> {
         bus.note = note;
         let active = self.exec.program.isa.active(&r.wave.paths[k].regs, path.mask);
         let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
-        let effect = match self.exec.step(&mut r.wave, k, moment, &mut bus, notes) {
-            Ok(effect) => effect,
-            Err(error) => {
-                self.over(Some(r), Some(&error));
-                return Err(error);
-            }
-        };
+        let effect = self.exec.step(&mut r.wave, k, moment, &mut bus, notes)?;
         if let Some(inspector) = &mut self.inspector {
             let wrote = if bus.wrote { lines.exact() } else { &[] };
             inspector.after(&Did::of(self.exec, &r.wave, (k, path), active, effect, wrote));

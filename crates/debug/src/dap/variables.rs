@@ -8,6 +8,7 @@ use crate::view::View;
 use serde_json::{Value, json};
 use wb_isa::lanes::mask_text;
 use wb_jobs::data::{Buffer, Element};
+use wb_objects::codeobject::KernelArg;
 
 /// Something that can be unfolded.
 #[derive(Clone, Debug)]
@@ -169,10 +170,9 @@ impl Adapter<'_> {
                 page(all)
             }
             Handle::Arguments => {
-                let one = |(arg, bytes)| {
-                    let arg: &wb_objects::codeobject::KernelArg = arg;
+                let one = |(name, arg, bytes): (String, &KernelArg, &[u8])| {
                     let value = view.info.argument_text(arg, bytes);
-                    json!({ "name": arg.name, "value": value, "type": arg.type_name, "variablesReference": 0 })
+                    json!({ "name": name, "value": value, "type": arg.type_name, "variablesReference": 0 })
                 };
                 page(view.info.arguments().map(one).collect())
             }

@@ -415,9 +415,8 @@ pub fn info(view: &View, what: &str) -> Result<String, DebugError> {
             );
         }
         "args" => {
-            for (arg, bytes) in view.info.arguments() {
-                let _ =
-                    writeln!(out, "{} {} = {}", arg.type_name, arg.name, view.info.argument_text(arg, bytes));
+            for (name, arg, bytes) in view.info.arguments() {
+                let _ = writeln!(out, "{} {} = {}", arg.type_name, name, view.info.argument_text(arg, bytes));
             }
         }
         _ => {

@@ -188,13 +188,13 @@ fn a_kernel_with_sources() {
         for reference in 1..=6 {
             e.ask("variables", json!({ "variablesReference": reference, "start": 0, "count": 3 }));
         }
-        e.ask("evaluate", json!({ "expression": "x", "context": "watch" }));
+        e.ask("evaluate", json!({ "expression": "arg1", "context": "watch" }));
         e.ask("variables", json!({ "variablesReference": 9, "filter": "indexed", "start": 62, "count": 4 }));
-        e.ask("evaluate", json!({ "expression": "x[5] + lane", "context": "hover" }));
+        e.ask("evaluate", json!({ "expression": "arg1[5] + lane", "context": "hover" }));
         e.ask("evaluate", json!({ "expression": "mask", "context": "repl" }));
         e.ask("evaluate", json!({ "expression": "info waves", "context": "repl" }));
         e.ask("evaluate", json!({ "expression": "nothing", "context": "watch" }));
-        e.ask("dataBreakpointInfo", json!({ "name": "y[70]" }));
+        e.ask("dataBreakpointInfo", json!({ "name": "arg2[70]" }));
         e.ask("setBreakpoints", json!({ "source": source, "breakpoints": [] }));
         e.ask("setDataBreakpoints", json!({ "breakpoints": [{ "dataId": "bad" }] }));
         e.ask("next", json!({ "threadId": 65 }));
@@ -207,9 +207,9 @@ fn a_kernel_with_sources() {
         e.ask("setExceptionBreakpoints", json!({ "filters": ["faults"] }));
         e.ask(
             "disassemble",
-            json!({ "memoryReference": "0x1000", "instructionOffset": -1, "instructionCount": 3 }),
+            json!({ "memoryReference": "0x3448", "instructionOffset": -1, "instructionCount": 3 }),
         );
-        e.ask("readMemory", json!({ "memoryReference": "0x10000", "count": 12 }));
+        e.ask("readMemory", json!({ "memoryReference": "0x27000", "count": 12 }));
         e.ask("gotoTargets", json!({}));
         e.ask("continue", json!({ "threadId": 65 }));
     });

@@ -22,19 +22,19 @@ fn a_session_on_a_kernel_with_source_lines() {
         "regs",
         "mask",
         "v 0",
-        "print x[0..4]",
-        "print a",
+        "print arg1[0..4]",
+        "print arg0",
         "print v0 + 1",
         "stepi 2",
         "back",
         "back step",
         "next",
         "delete",
-        "watch y[3]",
+        "watch arg2[3]",
         "continue",
-        "print y[3]",
+        "print arg2[3]",
         "back",
-        "print y[3]",
+        "print arg2[3]",
         "delete",
         "until diverge",
         "back diverge",
@@ -43,7 +43,7 @@ fn a_session_on_a_kernel_with_source_lines() {
         "info waves",
         "lane 40",
         "continue",
-        "print y[98..102]",
+        "print arg2[98..102]",
         "rc",
         "quit",
     ];
@@ -69,7 +69,7 @@ fn barriers_local_memory_and_groups() {
         "hits 1 3",
         "continue",
         "continue",
-        "print out",
+        "print arg1",
         "quit",
     ];
     let (text, errors) = terminal(&target, &commands);
@@ -79,8 +79,27 @@ fn barriers_local_memory_and_groups() {
 
 #[test]
 fn calls_have_a_stack() {
-    let target = job(fixture("calls.O2.co", "", 64, 64, &["buf:u32:64:iota", "buf:u32:64"], &[]));
-    let (text, _) = terminal(&target, &["info kernel", "info args", "quit"]);
+    let args = ["buf:u32:64:iota", "buf:u32:64", "u32:3"];
+    let target = job(fixture("calls.O2.co", "coprime", 64, 64, &args, &[]));
+    let commands = [
+        "info kernel",
+        "break gcd",
+        "continue",
+        "where",
+        "finish",
+        "where",
+        "back finish",
+        "where",
+        "delete",
+        "back finish",
+        "where",
+        "next",
+        "until diverge",
+        "where",
+        "quit",
+    ];
+    let (text, errors) = terminal(&target, &commands);
+    assert_eq!(errors, 0, "{text}");
     golden::check("calls.txt", &text);
 }
 
@@ -143,8 +162,8 @@ fn what_cannot_be_done_is_said() {
         "break *0x3",
         "break 7 if foo == 1",
         "break 7 if 1 +",
-        "watch x[999]",
-        "print x[500]",
+        "watch arg1[999]",
+        "print arg1[500]",
         "print nothing",
         "v 999",
         "lane 64",
@@ -154,7 +173,7 @@ fn what_cannot_be_done_is_said() {
         "hits 1 x",
         "info things",
         "mem 0xffffffffffff",
-        "print x[0..4] as f99",
+        "print arg1[0..4] as f99",
         "local",
         "stepi x",
         "until",
