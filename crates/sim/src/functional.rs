@@ -5,11 +5,12 @@ use crate::barrier::{Arrival, Barriers};
 use crate::divergence::{Blocks, Notes};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Exec, Moment};
-use crate::inspect::{Did, Inspector, Seen};
+use crate::inspect::Inspector;
 use crate::launch::{Launch, Launcher, Outcome, Part, RunOptions, WaveRegisters};
 use crate::memory::{DeviceMemory, Lines, MemBus};
 use crate::residency::{GroupPlace, Residency};
 use crate::resident::Resident;
+use crate::seen::{Seen, did};
 use crate::sink::Sink;
 use crate::sofar::Sofar;
 use crate::stretch::Stretch;
@@ -396,7 +397,7 @@ impl<I: Isa> Functional<'_, '_, '_, I> {
         let effect = self.exec.step(&mut r.wave, k, moment, &mut bus, notes)?;
         if let Some(inspector) = &mut self.inspector {
             let wrote = if bus.wrote { lines.exact() } else { &[] };
-            inspector.after(&Did::of(self.exec, &r.wave, (k, path), active, effect, wrote));
+            inspector.after(&did(self.exec, &r.wave, (k, path), active, effect, wrote));
         }
         self.outcome.lane_instructions += u64::from(active.count_ones());
         if self.sink.on() {

@@ -23,6 +23,7 @@ mod run;
 mod sample;
 pub mod sched;
 mod schedule;
+mod seen;
 mod sink;
 mod sofar;
 mod stretch;
