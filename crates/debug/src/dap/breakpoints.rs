@@ -1,51 +1,14 @@
 //! Breakpoints as editors place them: each request replaces all of its kind, of one file for lines.
 
-use super::Adapter;
-use super::requests::{text_of, whole};
+use super::adapter::Adapter;
+use super::fields::{text_of, whole};
+use super::placed::By;
 use crate::breaks::{Hits, What};
 use crate::error::DebugError;
 use crate::expr::Expr;
 use crate::repl::check_condition;
 use crate::view::View;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-
-/// Who placed a breakpoint.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum By {
-    /// By path.
-    Source(String),
-    Function,
-    Instruction,
-    Data,
-    Divergence,
-}
-
-/// Numbers of the breakpoints of each kind.
-#[derive(Default)]
-pub(super) struct Placed {
-    ids: BTreeMap<By, Vec<u32>>,
-}
-
-impl Placed {
-    /// What the protocol calls a stop at it.
-    pub fn kind(&self, id: u32) -> &'static str {
-        let by = self.ids.iter().find(|(_, ids)| ids.contains(&id)).map(|(by, _)| by);
-        match by {
-            Some(By::Source(_)) | None => "breakpoint",
-            Some(By::Function) => "function breakpoint",
-            Some(By::Instruction) => "instruction breakpoint",
-            Some(By::Data) => "data breakpoint",
-            Some(By::Divergence) => "exception",
-        }
-    }
-
-    fn replace(&mut self, view: &mut View, by: &By) {
-        for id in self.ids.remove(by).unwrap_or_default() {
-            view.breaks.remove(id);
-        }
-    }
-}
 
 impl Adapter<'_> {
     /// Places one; what is wrong with it is told with it, not as an error of the whole request.

@@ -1,7 +1,8 @@
 //! What an editor shows of a stop: scopes and variables, made when they are asked for.
 
-use super::Adapter;
-use super::requests::{number_of, split_thread};
+use super::adapter::Adapter;
+use super::fields::{number_of, split_thread};
+use super::handles::Handle;
 use crate::context::Context;
 use crate::error::DebugError;
 use crate::view::View;
@@ -9,42 +10,6 @@ use serde_json::{Value, json};
 use wb_isa::lanes::mask_text;
 use wb_jobs::data::{Buffer, Element};
 use wb_objects::codeobject::KernelArg;
-
-/// Something that can be unfolded.
-#[derive(Clone, Debug)]
-enum Handle {
-    /// Registers of one lane, of all lanes, and of the path.
-    Lane(u32, usize, u32),
-    Vectors(u32, usize),
-    Vector(u32, usize, String),
-    Scalars(u32, usize),
-    Masks(u32, usize),
-    Arguments,
-    Buffers,
-    Buffer(Buffer),
-    Local(u32),
-}
-
-/// What was unfolded since the run stands still; numbers of it count from 1.
-#[derive(Default)]
-pub(super) struct Handles {
-    list: Vec<Handle>,
-}
-
-impl Handles {
-    fn number(&mut self, handle: Handle) -> usize {
-        self.list.push(handle);
-        self.list.len()
-    }
-
-    /// The name of a buffer that is unfolded.
-    pub fn buffer(&self, number: u64) -> Option<&str> {
-        match self.list.get(usize::try_from(number).ok()?.checked_sub(1)?)? {
-            Handle::Buffer(buffer) => Some(&buffer.name),
-            _ => None,
-        }
-    }
-}
 
 /// Elements that are shown of something that an editor asks for as a whole.
 const MOST: u64 = 4096;
