@@ -102,6 +102,14 @@ impl<'f> Engine<'f> {
         }
     }
 
+    /// Whether the launch that begins may stop before its end.
+    pub(crate) fn may_stop(&self) -> bool {
+        match self.mode {
+            Mode::Forward(Goal::Continue) => !self.breaks.is_quiet(),
+            Mode::Forward(_) | Mode::To(..) | Mode::Search(_) => true,
+        }
+    }
+
     /// Why the launch failed, if it did when it was last run to its end.
     pub fn failed(&self) -> Option<&DebugError> {
         self.error.as_ref()

@@ -1,5 +1,5 @@
 //! What is debugged: one launch, or the launches of a launch file or workload one after the other. A launch starts again from a copy
-//! of the memory it found; an earlier launch starts again by opening everything anew.
+//! of the memory it found, if there is one; otherwise everything is opened anew and the launches before it run first.
 
 use crate::code::Code;
 use crate::engine::{Engine, Mode, Next, Watcher};
@@ -69,7 +69,8 @@ struct Place {
     launches: Box<dyn Launches>,
     number: usize,
     step: Step,
-    memory: DeviceMemory,
+    /// Only where it may be needed again: copies of a whole memory take time.
+    memory: Option<DeviceMemory>,
 }
 
 /// The launch with a number, after those before it have run; none if there are not so many.
@@ -84,8 +85,7 @@ fn seek(open: &Open, number: usize) -> Result<Option<Place>, JobError> {
 
 fn next(mut launches: Box<dyn Launches>, number: usize) -> Result<Option<Place>, JobError> {
     let Some(step) = launches.next_step()? else { return Ok(None) };
-    let memory = launches.stage().device.memory().clone();
-    Ok(Some(Place { launches, number, step, memory }))
+    Ok(Some(Place { launches, number, step, memory: None }))
 }
 
 fn debug_launches(open: &Open, engine: &mut Engine) -> Result<(), JobError> {
@@ -93,6 +93,9 @@ fn debug_launches(open: &Open, engine: &mut Engine) -> Result<(), JobError> {
     let Some(mut at) = seek(open, 1)? else { return Ok(()) };
     loop {
         engine.seen_end = false;
+        if at.memory.is_none() && engine.may_stop() {
+            at.memory = Some(at.launches.stage().device.memory().clone());
+        }
         debug_launch(&mut at, engine)?;
         let number = at.number;
         let to = match engine.next {
@@ -110,10 +113,13 @@ fn debug_launches(open: &Open, engine: &mut Engine) -> Result<(), JobError> {
                     number
                 }
             },
-            Next::Again => {
-                at.launches.stage_mut().device.memory_mut().clone_from(&at.memory);
-                continue;
-            }
+            Next::Again => match &at.memory {
+                Some(memory) => {
+                    at.launches.stage_mut().device.memory_mut().clone_from(memory);
+                    continue;
+                }
+                None => number,
+            },
             Next::First => 1,
             Next::Before if number == 1 => {
                 engine.mode = Mode::To(0, Reason::Beginning);

@@ -175,7 +175,7 @@ fn a_kernel_with_sources() {
         e.begin("saxpy", true);
         let source = json!({ "path": "/somewhere/basic.cl" });
         e.ask("setBreakpoints", json!({ "source": source, "breakpoints": [
-            { "line": 7, "condition": "lane == 5 && wave == 1" }, { "line": 7, "hitCondition": "2" }, { "line": 900 }, { "line": 6, "condition": "foo" }
+            { "line": 7, "condition": "lane == 5 && wave == 1" }, { "line": 8, "hitCondition": ">= 2" }, { "line": 900 }, { "line": 6, "condition": "foo" }
         ] }));
         e.ask("setFunctionBreakpoints", json!({ "breakpoints": [{ "name": "nothing" }] }));
         e.ask("setExceptionBreakpoints", json!({ "filters": ["faults"] }));

@@ -104,6 +104,17 @@ fn calls_have_a_stack() {
 }
 
 #[test]
+fn inlined_calls_are_frames() {
+    let args = ["buf:f32:64:iota", "buf:f32:64", "i32:64", "i32:1"];
+    let target = job(fixture("stencil.O2.co", "stencil_plain", 64, 64, &args, &[]));
+    let (text, errors) =
+        terminal(&target, &["break 6", "continue", "where", "finish", "where", "back step", "next", "quit"]);
+    assert_eq!(errors, 0, "{text}");
+    assert!(text.contains("in point (inlined) at stencil.cl:6"), "{text}");
+    golden::check("inlined.txt", &text);
+}
+
+#[test]
 fn every_instruction_set_can_be_debugged() {
     for (name, program) in every_isa() {
         let commands = [
