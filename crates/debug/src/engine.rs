@@ -142,15 +142,14 @@ impl<'f> Engine<'f> {
         // Behind an instruction that failed is one step more, from which going back leads to it.
         let position = now.executed() + u64::from(matches!(reason, Reason::Failed(_)));
         self.position = now.executed();
-        let go = self.front.stopped(&mut View {
-            now,
-            info,
-            breaks: &mut self.breaks,
-            focus: &mut self.focus,
-            calls: &self.calls,
-            reason: &reason,
-        });
-        self.breaks.mark();
+        let mut go = self.ask(now, info, &reason);
+        // It is there already.
+        while let Go::Forward(Goal::Step(n)) | Go::Back(Goal::Step(n)) = go
+            && n == position
+            && !over
+        {
+            go = self.ask(now, info, &Reason::Step);
+        }
         match go {
             Go::Quit => self.end(Next::Quit),
             Go::Restart => {
@@ -191,6 +190,19 @@ impl<'f> Engine<'f> {
                 self.end(Next::Again)
             }
         }
+    }
+
+    fn ask(&mut self, now: &dyn Inspected, info: &LaunchInfo, reason: &Reason) -> Go {
+        let go = self.front.stopped(&mut View {
+            now,
+            info,
+            breaks: &mut self.breaks,
+            focus: &mut self.focus,
+            calls: &self.calls,
+            reason,
+        });
+        self.breaks.mark();
+        go
     }
 
     fn end(&mut self, next: Next) -> ControlFlow<()> {

@@ -106,10 +106,10 @@ pub fn two_launches(folder: &Path) -> Target {
     let object = root().join("fixtures/gcn3/basic.O2.co");
     let text = format!(
         "object = \"{}\"\n\
-         [buffers.x]\ntype = \"f32\"\ncount = 64\nfrom = \"iota\"\n\
-         [buffers.y]\ntype = \"f32\"\ncount = 64\n\
-         [[launch]]\nkernel = \"saxpy\"\ngrid = 64\ngroup = 64\nargs = [2.0, \"x\", \"y\", 64]\n\
-         [[launch]]\nkernel = \"saxpy\"\ngrid = 64\ngroup = 64\nargs = [3.0, \"x\", \"y\", 64]\n",
+         [buffers.x]\ntype = \"f32\"\nlength = 64\nfrom = \"iota\"\n\
+         [buffers.y]\ntype = \"f32\"\nlength = 64\n\
+         [[launch]]\nkernel = \"saxpy\"\ngrid = 64\ngroup = 64\nargs = [\"f32:2\", \"x\", \"y\", \"i32:64\"]\n\
+         [[launch]]\nkernel = \"saxpy\"\ngrid = 64\ngroup = 64\nargs = [\"f32:3\", \"x\", \"y\", \"i32:64\"]\n",
         object.display()
     );
     let path = folder.join("two.toml");
