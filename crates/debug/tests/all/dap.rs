@@ -199,6 +199,13 @@ fn a_kernel_with_sources() {
         e.ask("setDataBreakpoints", json!({ "breakpoints": [{ "dataId": "bad" }] }));
         e.ask("next", json!({ "threadId": 65 }));
         e.ask("stepBack", json!({ "threadId": 65 }));
+        e.ask(
+            "setDataBreakpoints",
+            json!({ "breakpoints": [{ "dataId": "0x37318:4:arg2[70]", "accessType": "write" }] }),
+        );
+        e.ask("continue", json!({ "threadId": 65 }));
+        e.ask("setDataBreakpoints", json!({ "breakpoints": [] }));
+        e.ask("stepBack", json!({ "threadId": 65, "granularity": "instruction" }));
         e.ask("stepIn", json!({ "threadId": 65, "granularity": "instruction" }));
         e.ask("stepBack", json!({ "threadId": 65, "granularity": "instruction" }));
         e.ask("setExceptionBreakpoints", json!({ "filters": ["faults", "divergence"] }));
