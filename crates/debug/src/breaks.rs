@@ -265,11 +265,7 @@ impl Breaks {
                 let now = at.read(*addr, (*bytes).min(KEPT)).unwrap_or_default();
                 let hex = |bytes: &[u8]| bytes.iter().rev().map(|b| format!("{b:02x}")).collect::<String>();
                 match bytes {
-                    1..=8 => format!(
-                        "{name}: {:#} → {:#}",
-                        format_args!("0x{}", hex(&b.before)),
-                        format_args!("0x{}", hex(now))
-                    ),
+                    1..=8 => format!("{name}: 0x{} → 0x{}", hex(&b.before), hex(now)),
                     _ => format!("{name} was written"),
                 }
             }

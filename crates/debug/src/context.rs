@@ -28,6 +28,9 @@ pub const NAMES: [(&str, &str); 15] = [
     ("launch", "number of the launch"),
 ];
 
+/// Registers by name.
+type Registers = Vec<(String, u64)>;
+
 /// One lane's view of a run.
 pub struct Context<'a> {
     pub now: &'a dyn Inspected,
@@ -36,7 +39,7 @@ pub struct Context<'a> {
     pub path: PathSeen,
     pub lane: u32,
     /// The registers of the lane looked at last.
-    registers: RefCell<Option<(u32, Vec<(String, u64)>)>>,
+    registers: RefCell<Option<(u32, Registers)>>,
 }
 
 impl<'a> Context<'a> {

@@ -227,8 +227,11 @@ pub fn element(name: &str) -> Result<Element, DebugError> {
     })
 }
 
+/// From one element up to another; none: from the first, to the last.
+type Span = (Option<u64>, Option<u64>);
+
 /// `NAME[A..B] [as TYPE]`: the name, the range and the type.
-fn range(text: &str) -> Option<(&str, (Option<u64>, Option<u64>), Option<&str>)> {
+fn range(text: &str) -> Option<(&str, Span, Option<&str>)> {
     let (place, element) = match text.rsplit_once(" as ") {
         Some((place, element)) => (place.trim(), Some(element.trim())),
         None => (text.trim(), None),
@@ -242,11 +245,7 @@ fn range(text: &str) -> Option<(&str, (Option<u64>, Option<u64>), Option<&str>)>
     Some((name.trim(), (number(from)?, number(to)?), element))
 }
 
-fn elements(
-    view: &View,
-    buffer: &Buffer,
-    (from, to): (Option<u64>, Option<u64>),
-) -> Result<String, DebugError> {
+fn elements(view: &View, buffer: &Buffer, (from, to): Span) -> Result<String, DebugError> {
     let count = buffer.bytes / buffer.element.bytes();
     let (from, to) = (from.unwrap_or(0), to.unwrap_or(count).min(count));
     if from >= to {
