@@ -6,9 +6,9 @@ mod report;
 use clap::{CommandFactory, Parser, Subcommand};
 use commands::interrupt::Interrupted;
 use commands::{
-    asm, bench, campaign, cfg, check_bound, cl, compare, compile, demo, export, facts, hip, info, kernels,
-    lost, manual, picture, predict, reproduce, run, split, sweep, synthetic, tell, view, wcet, workloads,
-    worst,
+    asm, bench, campaign, cfg, check_bound, cl, compare, compile, debug, demo, export, facts, hip, info,
+    kernels, lost, manual, picture, predict, reproduce, run, split, sweep, synthetic, tell, view, wcet,
+    workloads, worst,
 };
 use std::process::ExitCode;
 
@@ -30,6 +30,11 @@ enum Command {
         wavebound run kernel.co --kernel saxpy --grid 1024 --group 64 --arg buf:f32:1024:iota --show arg0:8\n  \
         wavebound run --workload bfs --size small --html run.html")]
     Run(run::RunArgs),
+    /// Step through a launch, forwards and backwards: breakpoints, registers of lanes, masks, memory (docs/debugger.md)
+    #[command(after_help = "Examples:\n  \
+        wavebound debug kernel.cl --grid 64 --arg buf:f32:64:iota\n  \
+        wavebound debug kernel.s --grid 64 -e 'break 12 if v1[5] == 0' -e continue -e regs -e quit")]
+    Debug(debug::DebugArgs),
     /// Run the same launches under several mechanisms, policies or machine fields, side by side; results must be equal
     #[command(after_help = "Examples:\n  \
         wavebound compare --workload bfs --size small --html compare.html\n  \
@@ -175,6 +180,7 @@ fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Run(args) => run::main(args),
+        Command::Debug(args) => debug::main(args),
         Command::Compare(args) => compare::main(args),
         Command::Picture(args) => picture::main(args),
         Command::View(args) => view::main(args),

@@ -1,14 +1,14 @@
 //! From a code object and one of its kernels to a [`Program`].
 
 use crate::calls;
-use crate::codeobject::{CodeObject, Kernel};
+use crate::codeobject::{CodeObject, InlinedCall, Kernel};
 use std::collections::BTreeMap;
 use wb_isa::gcn3::{
     self,
     isa::{Gcn3, Setup, UserSgprs},
 };
 use wb_isa::{NO_PC, Pc, SourceFile};
-use wb_program::{Decoded, LoadError, Program, Segment};
+use wb_program::{Decoded, Inlined, LoadError, Program, Segment};
 
 /// Decodes the text of a code object placed at `base`. The ISA instance carries the dispatch; its `code_base` is
 /// set here. `source`: the assembly it was made from.
@@ -77,9 +77,20 @@ pub fn gcn3_program(
     program.files.clone_from(&object.files);
     program.line_files = line_files;
     program.inner = inner;
+    program.inlined = inlined(&object.inlined, pc_of);
     program.base = base;
     program.calls = calls::find(&program);
     Ok(program)
+}
+
+/// Inlined calls by pc. Their code ends where the text does, or before an instruction.
+pub(crate) fn inlined(calls: &[InlinedCall], pc_of: impl Fn(u64) -> Option<Pc>) -> Vec<Inlined> {
+    let by_pc = |c: &InlinedCall| {
+        let (from, last) = (pc_of(c.from)?, pc_of(c.to - 4)?);
+        let (file, function) = (c.file.clone(), c.function.clone());
+        Some(Inlined { from, to: last + 1, depth: c.depth, file, line: c.line, function })
+    };
+    calls.iter().filter(|c| c.to >= c.from + 4).filter_map(by_pc).collect()
 }
 
 /// What the kernel's descriptor says about the registers it starts with; sizes and addresses are the launch's.

@@ -2,7 +2,8 @@
 //! final addresses. A pc is the distance from the first instruction in words.
 
 use crate::codeobject::lines::{self, Lines};
-use crate::codeobject::{CodeObject, Kernel};
+use crate::codeobject::{CodeObject, InlinedCall, Kernel};
+use crate::load::inlined;
 
 use object::read::elf::{ElfFile32, FileHeader as _};
 use object::{Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol, SectionKind, SymbolKind};
@@ -47,6 +48,8 @@ pub struct RiscvImage {
     pub files: Vec<String>,
     /// By address of a line: where the user's code calls what was inlined from a library there.
     pub sites: BTreeMap<u64, (u32, u32)>,
+    /// Calls that the compiler inlined.
+    pub inlined: Vec<InlinedCall>,
 }
 
 const EM_RISCV: u16 = 243;
@@ -96,7 +99,7 @@ impl RiscvImage {
         let code = || elf.sections().filter(|s| s.kind() == SectionKind::Text && s.size() > 0);
         let start = code().map(|s| s.address()).min().ok_or(RiscvError::Empty)?;
         let end = code().map(|s| s.address().saturating_add(s.size())).max().ok_or(RiscvError::Empty)?;
-        let Lines { table: lines, files, sites } = lines::read(&elf);
+        let Lines { table: lines, files, sites, inlined } = lines::read(&elf);
         Ok(RiscvImage {
             segments,
             text: start..end,
@@ -105,6 +108,7 @@ impl RiscvImage {
             lines,
             files,
             sites,
+            inlined,
         })
     }
 
@@ -119,6 +123,7 @@ impl RiscvImage {
             lines: image.lines.iter().map(|&(a, line)| (a.into(), 0, line)).collect(),
             files: vec![name.to_owned()],
             sites: BTreeMap::new(),
+            inlined: Vec::new(),
         }
     }
 
@@ -184,6 +189,7 @@ pub fn riscv_program(
         lines: object.lines.clone(),
         files: object.files.clone(),
         sites: object.sites.clone(),
+        inlined: object.inlined.clone(),
     };
     let mut program = program(&image, |base| Riscv { setup, ..Riscv::at(base) }, name, source)?;
     program.kernel.clone_from(&kernel.name);
@@ -260,6 +266,7 @@ fn program<I: Isa<Inst = Inst>>(
     if !assembled {
         program.files.clone_from(&image.files);
         (program.line_files, program.inner) = (file_of, inner);
+        program.inlined = inlined(&image.inlined, |addr| base.pc_of(addr));
     }
     Ok(program)
 }

@@ -86,7 +86,7 @@ fn of_image(image: RiscvImage, kernels: Vec<Kernel>) -> Result<CodeObject, CodeO
         let what = format!("its code at {:#x} is not in the text", k.entry);
         return Err(CodeObjectError::Kernel { kernel: k.name.clone(), what });
     }
-    let RiscvImage { segments, text, symbols, lines, files, sites, .. } = image;
+    let RiscvImage { segments, text, symbols, lines, files, sites, inlined, .. } = image;
     Ok(CodeObject {
         kernels,
         segments,
@@ -100,6 +100,7 @@ fn of_image(image: RiscvImage, kernels: Vec<Kernel>) -> Result<CodeObject, CodeO
         sites,
         arrays: Vec::new(),
         aligned: false,
+        inlined,
         version: 0,
         isa: InstructionSet::Riscv,
         extents: Vec::new(),

@@ -18,6 +18,6 @@ pub use cfg::{Block, Cfg};
 pub use flow::FlowMap;
 pub use load::{LoadError, MAX_TEXT, guppy_program, harp_program};
 pub use op::{Op, Step};
-pub use program::{Decoded, Program, Segment};
+pub use program::{Decoded, Inlined, Program, Segment};
 pub use region::{Region, RegionKind};
 pub use too_complex::TooComplex;

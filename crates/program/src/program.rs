@@ -19,6 +19,17 @@ pub struct Segment {
     pub bytes: Vec<u8>,
 }
 
+/// The code of a call that the compiler inlined: from one pc up to another, deeper where calls nest; where it is called, and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inlined {
+    pub from: Pc,
+    pub to: Pc,
+    pub depth: u32,
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+}
+
 /// A program of one ISA, shared by all waves of a run.
 #[derive(Debug)]
 pub struct Program<I: Isa> {
@@ -43,6 +54,8 @@ pub struct Program<I: Isa> {
     pub line_files: Vec<u16>,
     /// File and line in a header of a library, of instructions that come from there; `lines` has where they are used.
     pub inner: BTreeMap<Pc, (u16, u32)>,
+    /// Calls that the compiler inlined, where the debug information says so.
+    pub inlined: Vec<Inlined>,
     pub source: Option<SourceFile>,
     /// What the loader added to the addresses as linked.
     pub base: u64,
@@ -148,6 +161,7 @@ impl<I: Isa> Program<I> {
             files: Vec::new(),
             line_files: Vec::new(),
             inner: BTreeMap::new(),
+            inlined: Vec::new(),
             source: parts.source,
             base: 0,
             calls: BTreeMap::new(),

@@ -6,14 +6,18 @@ use crate::checked;
 use crate::divergence::{Blocks, Notes};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::{Effect, Exec, Moment};
+use crate::inspect::Inspector;
 use crate::launch::{Launch, Launcher, Outcome, Part, RunOptions, WaveRegisters};
 use crate::memory::{DeviceMemory, Lines, MemBus};
 use crate::residency::{GroupPlace, Residency};
+use crate::resident::Resident;
+use crate::seen::{Seen, did};
 use crate::sink::Sink;
 use crate::sofar::Sofar;
 use crate::stretch::Stretch;
 use crate::wave::{PathChange, Wave};
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use wb_hw::Machine;
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc, WaveStart};
@@ -22,16 +26,7 @@ use wb_trace::{Event, Kind, NO_PATH};
 /// Instructions a wave runs before the next one has its turn.
 const TURN: u64 = 1024;
 
-struct Resident<I: Isa> {
-    wave: Wave<I, ()>,
-    /// The path whose turn it is.
-    path: usize,
-    place: GroupPlace,
-    /// Number of the wave in its core or group.
-    number: u32,
-}
-
-struct Functional<'a, 's, I: Isa> {
+struct Functional<'a, 's, 'i, I: Isa> {
     exec: &'a Exec<'a, I>,
     slots: Vec<Option<Resident<I>>>,
     /// Slots in the order of their turns.
@@ -52,6 +47,7 @@ struct Functional<'a, 's, I: Isa> {
     /// Waves that have ended.
     ended: u64,
     sink: Sink<'s>,
+    inspector: Option<&'i mut dyn Inspector>,
     keep_registers: bool,
     residency: Residency,
     blocks: Blocks,
@@ -66,6 +62,7 @@ pub(crate) fn run<I: Isa>(
     mut options: RunOptions,
     sink: Sink,
 ) -> Result<Outcome, Box<SimError>> {
+    let inspector = options.inspector.take();
     let capacity = machine.cores * machine.core.waves;
     let mut launcher = Launcher::new(launch, machine.core.lanes).only(part);
     let mut run = Functional {
@@ -86,6 +83,7 @@ pub(crate) fn run<I: Isa>(
         waves: 0,
         ended: 0,
         sink,
+        inspector,
         keep_registers: options.keep_registers,
         residency: Residency::new(machine, launch),
         blocks: Blocks::default(),
@@ -96,6 +94,7 @@ pub(crate) fn run<I: Isa>(
     if let Err(error) = run.all(&mut launcher, machine, &mut options) {
         return Err(error.with_memory(run.outcome.memory));
     }
+    run.over(None, None);
     let mut outcome = run.outcome;
     outcome.cycles = outcome.wave_instructions;
     outcome.waves = run.waves;
@@ -104,7 +103,7 @@ pub(crate) fn run<I: Isa>(
     Ok(outcome)
 }
 
-impl<I: Isa> Functional<'_, '_, I> {
+impl<I: Isa> Functional<'_, '_, '_, I> {
     /// Turn after turn, until no wave is left.
     fn all(
         &mut self,
@@ -131,7 +130,50 @@ impl<I: Isa> Functional<'_, '_, I> {
                 }
             }
         }
-        if self.slots.iter().any(Option::is_some) { Err(self.deadlock()) } else { Ok(()) }
+        if self.slots.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let error = self.deadlock();
+        self.over(None, Some(&error));
+        Err(error)
+    }
+
+    /// Tells whoever looks between instructions that there are no more.
+    #[cold]
+    fn over(&mut self, at: Option<&Resident<I>>, error: Option<&SimError>) {
+        if let Some(inspector) = &mut self.inspector {
+            let executed = self.outcome.wave_instructions;
+            let (memory, printed) = (&self.outcome.memory, &self.outcome.printed);
+            inspector
+                .over(&Seen { exec: self.exec, slots: &self.slots, at, executed, memory, printed }, error);
+        }
+    }
+
+    /// The same for an error of a wave.
+    #[inline(always)]
+    fn told<T>(&mut self, r: &Resident<I>, result: Result<T, Box<SimError>>) -> Result<T, Box<SimError>> {
+        if let (Err(error), true) = (&result, self.inspector.is_some()) {
+            // Whoever stopped the run knows.
+            if error.kind != ErrorKind::Stopped {
+                self.over(Some(r), Some(error));
+            }
+        }
+        result
+    }
+
+    /// Lets whoever looks between instructions do so.
+    #[inline(never)]
+    fn inspect(&mut self, r: &Resident<I>) -> Result<bool, Box<SimError>> {
+        let executed = self.outcome.wave_instructions;
+        let Some(inspector) = self.inspector.as_mut().filter(|i| i.quiet_until() <= executed) else {
+            return Ok(false);
+        };
+        let (memory, printed) = (&self.outcome.memory, &self.outcome.printed);
+        let seen = Seen { exec: self.exec, slots: &self.slots, at: Some(r), executed, memory, printed };
+        match inspector.before(&seen) {
+            ControlFlow::Continue(()) => Ok(inspector.wants_accesses()),
+            ControlFlow::Break(()) => Err(Box::new(stopped(executed, "wave-instructions"))),
+        }
     }
 
     /// Starts groups while there is room for whole ones.
@@ -178,7 +220,7 @@ impl<I: Isa> Functional<'_, '_, I> {
             checked::start(checker, self.exec, slot, &start, self.residency.spaces(&start));
         }
         self.emit(slot, &wave, 0, pc, live, Kind::WaveStart { lanes: live });
-        self.slots[slot as usize] = Some(Resident { wave, path: 0, place, number: start.wave_in_group });
+        self.slots[slot as usize] = Some(Resident { wave, path: 0, place, start, slot });
     }
 
     fn emit(&mut self, slot: u32, wave: &Wave<I, ()>, k: usize, pc: Pc, mask: Mask, kind: Kind) {
@@ -213,7 +255,8 @@ impl<I: Isa> Functional<'_, '_, I> {
                     None => break,
                 }
             }
-            let stretch = self.stretch(&mut r, machine, notes, lines, left)?;
+            let stretch = self.stretch(&mut r, machine, notes, lines, left);
+            let stretch = self.told(&r, stretch)?;
             let effect = match stretch {
                 Some(Stretch { count, effect, .. }) => {
                     left -= count;
@@ -221,18 +264,23 @@ impl<I: Isa> Functional<'_, '_, I> {
                 }
                 None => {
                     left -= 1;
-                    self.step(slot, &mut r, machine, notes, lines)?
+                    let step = self.step(slot, &mut r, machine, notes, lines);
+                    self.told(&r, step)?
                 }
             };
             if self.exec.blocks && r.wave.divergence.decided() {
-                self.regroup(&mut r, effect == Effect::End)?;
+                let regrouped = self.regroup(&mut r, effect == Effect::End);
+                self.told(&r, regrouped)?;
             }
             match effect {
                 Effect::End => {
                     self.end(slot, r);
                     return Ok(());
                 }
-                Effect::Spawn { pc, reg, value } => self.spawn(&r, machine, pc, reg, value)?,
+                Effect::Spawn { pc, reg, value } => {
+                    let spawned = self.spawn(&r, machine, pc, reg, value);
+                    self.told(&r, spawned)?;
+                }
                 Effect::SpawnWaves { pc, count } => {
                     r.wave.at_barrier |= 1 << r.path;
                     let core = r.place.core;
@@ -249,13 +297,15 @@ impl<I: Isa> Functional<'_, '_, I> {
                     if let Some(checker) = &mut self.outcome.memory.checker {
                         checked::arrives(checker, self.exec, &r.wave, r.path, slot);
                     }
-                    if self.arrive(slot, &mut r)? {
+                    let arrived = self.arrive(slot, &mut r);
+                    if self.told(&r, arrived)? {
                         self.slots[slot as usize] = Some(r);
                         return Ok(());
                     }
                 }
                 Effect::Away => {
-                    if self.arrive(slot, &mut r)? {
+                    let arrived = self.arrive(slot, &mut r);
+                    if self.told(&r, arrived)? {
                         self.slots[slot as usize] = Some(r);
                         return Ok(());
                     }
@@ -303,10 +353,23 @@ impl<I: Isa> Functional<'_, '_, I> {
         if watched || self.exec.check || self.exec.blocks || r.wave.paths.len() != 1 {
             return Ok(None);
         }
-        let most = most.min(machine.limits.cycles.saturating_sub(self.outcome.wave_instructions));
+        let mut most = most.min(machine.limits.cycles.saturating_sub(self.outcome.wave_instructions));
+        if let Some(inspector) = &self.inspector {
+            most = most.min(inspector.quiet_until().saturating_sub(self.outcome.wave_instructions));
+        }
         let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
         let mut bus = MemBus::untimed(&mut self.outcome.memory, &mut self.outcome.printed, lines);
-        let stretch = self.exec.stretch(&mut r.wave, moment, &mut bus, notes, most)?;
+        let issued = r.wave.issued;
+        let stretch = match self.exec.stretch(&mut r.wave, moment, &mut bus, notes, most) {
+            Ok(stretch) => stretch,
+            Err(error) => {
+                // Those before the one that failed, which the mechanism may have refused after it was issued.
+                let path = r.wave.paths[0].path;
+                let refused = u64::from(path.from == path.pc);
+                self.outcome.wave_instructions += (r.wave.issued - issued).saturating_sub(refused);
+                return Err(error);
+            }
+        };
         r.wave.changes.clear();
         self.outcome.wave_instructions += stretch.count;
         self.outcome.lane_instructions += stretch.lanes;
@@ -334,13 +397,22 @@ impl<I: Isa> Functional<'_, '_, I> {
                 self.exec.lanes,
             )));
         }
+        let note = self.inspector.is_some() && self.inspect(r)?;
+        if note {
+            lines.start_exact();
+        }
         let mut bus = MemBus::untimed(&mut self.outcome.memory, &mut self.outcome.printed, lines);
+        bus.note = note;
         let active = self.exec.program.isa.active(&r.wave.paths[k].regs, path.mask);
         let moment = Moment { clock: r.wave.issued, core: 0, waves: self.present[r.place.core] };
         let effect = match bus.memory.checker.is_some() {
             false => self.exec.step(&mut r.wave, k, moment, &mut bus, notes)?,
             true => checked::step(self.exec, &mut r.wave, (k, slot), moment, &mut bus, notes)?,
         };
+        if let Some(inspector) = &mut self.inspector {
+            let wrote = if bus.wrote { lines.exact() } else { &[] };
+            inspector.after(&did(self.exec, &r.wave, (k, path), active, effect, wrote));
+        }
         self.outcome.lane_instructions += u64::from(active.count_ones());
         if self.sink.on() {
             let class = self.exec.program.ops[path.pc as usize].class;
@@ -465,7 +537,7 @@ impl<I: Isa> Functional<'_, '_, I> {
         }
         self.ended += 1;
         let core = r.place.core;
-        self.present[core] &= !1u64.checked_shl(r.number).unwrap_or(0);
+        self.present[core] &= !1u64.checked_shl(r.start.wave_in_group).unwrap_or(0);
         if let Some((id, count)) = r.wave.team {
             let mut released = self.barriers[core].ended(id, count);
             released.sort_by_key(|&s| self.slots[s as usize].as_ref().map(|r| r.wave.id));

@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::estimate::{Estimate, Sample, Times};
+use crate::inspect::Inspector;
 use crate::memory::DeviceMemory;
 use crate::sched::MakePolicy;
 use crate::schedule::{Decision, Schedule};
@@ -242,6 +243,8 @@ pub struct RunOptions<'a> {
     /// Told about once per million instructions. Break: the run ends there, with an error of the kind
     /// [`crate::ErrorKind::Stopped`].
     pub progress: Option<&'a mut dyn FnMut(Sofar) -> ControlFlow<()>>,
+    /// Looks at the run between its instructions: a debugger. Untimed runs only, on one thread.
+    pub inspector: Option<&'a mut dyn Inspector>,
 }
 
 impl Default for RunOptions<'_> {
@@ -257,6 +260,7 @@ impl Default for RunOptions<'_> {
             threads: 1,
             sample: None,
             progress: None,
+            inspector: None,
         }
     }
 }

@@ -149,7 +149,8 @@ fn share<I: Isa>(
     let Launch::Groups(groups) = launch else { return None };
     let waves = u64::from(groups.count) * u64::from(groups.waves(machine.core.lanes));
     let threads = u32::try_from(options.threads).ok()?.min(groups.count);
-    if threads < 2 || waves < WAVES || options.keep_registers || !memory.can_be_copied() {
+    let watched = options.keep_registers || options.inspector.is_some();
+    if threads < 2 || waves < WAVES || watched || !memory.can_be_copied() {
         return None;
     }
     (!shares(exec)).then_some((groups, threads))

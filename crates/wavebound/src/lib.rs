@@ -44,8 +44,9 @@
 //! ([`hw`]), instruction sets ([`isa`]), object files ([`objects`]), programs and their graphs ([`program`]), flow facts and
 //! proofs ([`facts`]), the simulator ([`sim`]), events and traces ([`trace`]), devices ([`device`]), jobs and launch files
 //! ([`jobs`]), the benchmark suite ([`workloads`]), the analyser ([`wcet`]), bounds end to end ([`bound`]), certificates
-//! ([`check`]), schedules ([`schedule`]), pictures and pages ([`report`]), sweeps over many points ([`sweep`]), checks of running programs
-//! ([`sanitize`]), the viewer of traces ([`view`]), traces in the formats of other tools ([`export`]), and files of users ([`files`]).
+//! ([`check`]), schedules ([`schedule`]), pictures and pages ([`report`]), sweeps over many points ([`sweep`]), checks of
+//! running programs ([`sanitize`]), the debugger ([`debug`]), the viewer of traces ([`view`]), traces in the formats of other
+//! tools ([`export`]), and files of users ([`files`]).
 
 #![warn(missing_docs)]
 
@@ -61,6 +62,7 @@ pub use program_file::Program;
 
 pub use wb_bound as bound;
 pub use wb_check as check;
+pub use wb_debug as debug;
 pub use wb_device as device;
 pub use wb_export as export;
 pub use wb_facts as facts;

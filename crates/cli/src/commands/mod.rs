@@ -8,6 +8,7 @@ pub mod check_bound;
 pub mod cl;
 pub mod compare;
 pub mod compile;
+pub mod debug;
 pub mod demo;
 pub mod export;
 pub mod facts;

@@ -197,6 +197,7 @@ impl RecordArgs {
                 threads: wavebound::sim::threads(self.threads),
                 sample: self.sample,
                 progress: Some(&mut report),
+                inspector: None,
             };
             let silent = observers.is_empty();
             go(options, if silent { None } else { Some(&mut observers) })

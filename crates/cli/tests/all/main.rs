@@ -7,6 +7,7 @@ mod certificates;
 mod circles;
 mod cli;
 mod common;
+mod debug;
 mod decided;
 mod flow;
 mod gcn3;

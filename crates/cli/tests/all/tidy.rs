@@ -49,6 +49,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("report", &["bound", "check", "facts", "files", "hw", "isa", "jobs", "program", "trace"]),
     ("schedule", &["hw", "isa", "jobs", "program", "report", "sim", "trace"]),
     ("sweep", &["bound", "files", "hw", "isa", "jobs", "report", "sim", "trace", "wcet", "workloads"]),
+    ("debug", &["files", "hw", "isa", "jobs", "objects", "program", "sim", "trace"]),
     ("export", &["files", "trace"]),
     ("wavebound", &PRODUCT),
     // On top of the façade: what the command and the libraries for programs use of the product, every user can.
@@ -65,9 +66,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// What a user's run needs.
-const PRODUCT: [&str; 20] = [
+const PRODUCT: [&str; 21] = [
     "bound",
     "check",
+    "debug",
     "device",
     "export",
     "facts",

@@ -548,7 +548,9 @@ impl Isa for Gcn3 {
 
     fn dump(&self, regs: &Regs, lane: u32) -> Vec<(String, u64)> {
         let name = |id: u16| self.register_name(id);
-        let vectors = (0..regs.vgprs as u16).map(|n| (name(n), regs.v.get(n.into(), lane.min(63)).into()));
+        // Paths that have not run last are without the lanes' registers.
+        let vgprs = if regs.v.has(regs.vgprs as usize) { regs.vgprs as u16 } else { 0 };
+        let vectors = (0..vgprs).map(|n| (name(n), regs.v.get(n.into(), lane.min(63)).into()));
         let scalars = (0..128).map(|n: u16| (name(FIRST_SCALAR + n), regs.s[usize::from(n)].into()));
         let rest = [("scc".to_owned(), u64::from(regs.scc)), ("mode".to_owned(), regs.mode.into())];
         vectors.chain(scalars).chain(rest).collect()

@@ -6,7 +6,7 @@ use wb_jobs::{Job, JobSpec};
 use wb_sim::{Outcome, RunOptions};
 use wb_trace::{Statistics, Stats};
 
-fn untimed(threads: usize) -> RunOptions<'static> {
+fn untimed<'a>(threads: usize) -> RunOptions<'a> {
     RunOptions { timed: false, threads, ..RunOptions::default() }
 }
 

@@ -13,13 +13,14 @@ const LIBRARIES: [&str; 4] = ["/usr/include", "/usr/lib", "/usr/local/include", 
 /// Calls that an instruction can lie in.
 const DEEPEST: usize = 256;
 
-/// An inlined call: the addresses of its code, how deep it stands in the tree, and where it is called.
-struct Call {
-    from: u64,
-    to: u64,
-    depth: isize,
-    file: u64,
-    line: u32,
+/// An inlined call: the addresses of its code, how deep it stands in the tree, where it is called, and what is called.
+pub(super) struct Call {
+    pub from: u64,
+    pub to: u64,
+    pub depth: isize,
+    pub file: u64,
+    pub line: u32,
+    pub function: String,
 }
 
 /// The name of a file as its table has it.
@@ -108,7 +109,8 @@ pub(super) fn sites<'a>(
     Ok(found)
 }
 
-fn calls<'a>(
+/// All inlined calls of a unit.
+pub(super) fn calls<'a>(
     dwarf: &gimli::Dwarf<Slice<'a>>,
     unit: &gimli::Unit<Slice<'a>>,
 ) -> Result<Vec<Call>, gimli::Error> {
@@ -125,12 +127,34 @@ fn calls<'a>(
         };
         let line = entry.attr_value(constants::DW_AT_call_line).and_then(|v| v.udata_value());
         let line = line.and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+        let function = match entry.attr_value(constants::DW_AT_abstract_origin) {
+            Some(AttributeValue::UnitRef(at)) => function_name(dwarf, unit, at).unwrap_or_default(),
+            _ => String::new(),
+        };
         let mut ranges = dwarf.die_ranges(unit, entry)?;
         while let Some(range) = ranges.next()? {
-            calls.push(Call { from: range.begin, to: range.end, depth: entry.depth(), file, line });
+            let (from, to, depth) = (range.begin, range.end, entry.depth());
+            calls.push(Call { from, to, depth, file, line, function: function.clone() });
         }
     }
     Ok(calls)
+}
+
+/// The name of the function described at a place of the unit, as people wrote it.
+fn function_name<'a>(
+    dwarf: &gimli::Dwarf<Slice<'a>>,
+    unit: &gimli::Unit<Slice<'a>>,
+    at: gimli::UnitOffset,
+) -> Option<String> {
+    let entry = unit.entry(at).ok()?;
+    let text = |value| Some(dwarf.attr_string(unit, value).ok()?.to_string_lossy().into_owned());
+    if let Some(name) = entry.attr_value(constants::DW_AT_name).and_then(text) {
+        return Some(name);
+    }
+    let Some(AttributeValue::UnitRef(said)) = entry.attr_value(constants::DW_AT_specification) else {
+        return None;
+    };
+    unit.entry(said).ok()?.attr_value(constants::DW_AT_name).and_then(text)
 }
 
 #[cfg(test)]

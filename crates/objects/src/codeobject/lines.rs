@@ -14,7 +14,23 @@ pub struct Lines {
     pub files: Vec<String>,
     /// By address of a row of the table whose file is a library's: file index and line of the call in a file of the user's.
     pub sites: BTreeMap<u64, (u32, u32)>,
+    /// Calls that the compiler inlined.
+    pub inlined: Vec<InlinedCall>,
 }
+
+/// The code of an inlined call: from one address up to another, deeper where calls nest; where it is called, and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlinedCall {
+    pub from: u64,
+    pub to: u64,
+    pub depth: u32,
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+}
+
+/// More inlined calls than that are not kept: files of nothing but damage have many.
+const MOST_CALLS: usize = 1 << 18;
 
 impl Lines {
     /// The place of a file in the list, which gets it if it is new.
@@ -55,7 +71,7 @@ fn unit_lines<'a>(
     // Addresses of rows by the number that the unit has for their file.
     let mut foreign: Vec<u64> = Vec::new();
     let mut known: BTreeMap<u64, (u32, bool)> = BTreeMap::new();
-    let mut rows = program.rows();
+    let mut rows = program.clone().rows();
     while let Some((header, row)) = rows.next_row()? {
         if row.end_sequence() {
             continue;
@@ -76,7 +92,17 @@ fn unit_lines<'a>(
         }
         lines.table.push((row.address(), index, line.get() as u32));
     }
-    // Most units have no code of a library: their tree is not walked.
+    let header = program.header();
+    for call in inlined::calls(dwarf, &unit).unwrap_or_default() {
+        if lines.inlined.len() >= MOST_CALLS || call.from >= call.to {
+            continue;
+        }
+        let file = inlined::name(dwarf, &unit, header, call.file)?;
+        let depth = u32::try_from(call.depth).unwrap_or(0);
+        let (from, to, line, function) = (call.from, call.to, call.line, call.function);
+        lines.inlined.push(InlinedCall { from, to, depth, file, line, function });
+    }
+    // Most units have no code of a library.
     if !foreign.is_empty() {
         for (address, file, line) in inlined::sites(dwarf, &unit, &foreign)? {
             let file = lines.file(file);

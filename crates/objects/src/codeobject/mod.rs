@@ -21,6 +21,7 @@ pub use descriptor::Descriptor;
 pub use error::CodeObjectError;
 pub use fat::{device_code, is_compressed};
 pub use kernel::{ArgKind, Attributes, Kernel, KernelArg, Qualifiers};
+pub use lines::InlinedCall;
 pub use write::from_assembly;
 
 use image::at;
@@ -62,6 +63,8 @@ pub struct CodeObject {
     pub arrays: Vec<DebugArray>,
     /// The compiler was told to make no access that is not aligned.
     pub aligned: bool,
+    /// Calls that the compiler inlined.
+    pub inlined: Vec<InlinedCall>,
     pub version: u8,
     /// What its code is for: GCN3, or RISC-V with lanes that have pcs of their own.
     pub isa: InstructionSet,
@@ -110,7 +113,7 @@ impl CodeObject {
         if kernels.is_empty() {
             return Err(CodeObjectError::Empty);
         }
-        let Lines { table: lines, files, sites } = lines::read(&elf);
+        let Lines { table: lines, files, sites, inlined } = lines::read(&elf);
         let extents = extents(&elf);
         let relocations = relocations(&elf, &segments)?;
         let variables = variables(&elf, &segments)?;
@@ -132,6 +135,7 @@ impl CodeObject {
             sites,
             arrays: arrays::read(&elf),
             aligned: elf.symbols().any(|symbol| symbol.name() == Ok(CHECKED)),
+            inlined,
             version,
             isa: InstructionSet::Gcn3,
             extents,

@@ -21,6 +21,16 @@ pub struct Lines {
     lanes: Vec<(u32, u64)>,
     /// A line was touched by nobody knows which lane.
     unknown: bool,
+    /// Every access as it was, if somebody looks between instructions.
+    exact: Option<Vec<Exact>>,
+}
+
+/// An access of an instruction: where, and of which lane if that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exact {
+    pub addr: u64,
+    pub bytes: u32,
+    pub lane: Option<u32>,
 }
 
 impl Lines {
@@ -30,6 +40,24 @@ impl Lines {
         self.banked = false;
         self.lanes.clear();
         self.unknown = false;
+    }
+
+    /// From now on, and for this instruction anew, every access is kept as it is.
+    pub fn start_exact(&mut self) {
+        self.start(1);
+        self.exact.get_or_insert_default().clear();
+    }
+
+    /// The accesses of the last instruction, if they were wanted.
+    pub fn exact(&self) -> &[Exact] {
+        self.exact.as_deref().unwrap_or_default()
+    }
+
+    #[cold]
+    fn keep(&mut self, addr: u64, bytes: u32, lane: Option<u32>) {
+        if let Some(exact) = &mut self.exact {
+            exact.push(Exact { addr, bytes, lane });
+        }
     }
 
     /// Lanes that touch a line of which `late` says so, by place in the list; none if lanes were not recorded.
@@ -112,6 +140,9 @@ impl Lines {
     #[inline(never)]
     fn note(&mut self, addr: u64, bytes: u32) {
         self.unknown = true;
+        if self.exact.is_some() {
+            return self.keep(addr, bytes, None);
+        }
         self.add(addr, bytes);
     }
 
@@ -131,6 +162,14 @@ impl Lines {
     /// Lane by lane, as if every dword had been accessed by itself.
     #[inline(never)]
     fn note_lanes<const K: usize>(&mut self, base: u64, offset: &[Row<u32>; K], lanes: Mask) {
+        if self.exact.is_some() {
+            for lane in bits(lanes) {
+                for offset in offset {
+                    self.keep(base.wrapping_add(offset[lane as usize].into()), 4, Some(lane));
+                }
+            }
+            return;
+        }
         if self.by_lane {
             for lane in bits(lanes) {
                 for offset in offset {
@@ -179,6 +218,10 @@ impl Lines {
         for lane in bits(lanes) {
             for add in add {
                 let first = base.wrapping_add(offset[lane as usize].into()).wrapping_add(add.into());
+                if self.exact.is_some() {
+                    self.keep(first, bytes, Some(lane));
+                    continue;
+                }
                 let last = first.wrapping_add(u64::from(bytes) - 1);
                 if self.by_lane && known {
                     self.lanes.extend([(lane, first >> self.shift), (lane, last >> self.shift)]);

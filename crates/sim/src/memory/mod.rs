@@ -16,7 +16,7 @@ mod lanes;
 mod serve;
 mod windows;
 
-pub use bus::{Lines, MemBus};
+pub use bus::{Exact, Lines, MemBus};
 pub(crate) use copies::Written;
 pub use device::{DeviceMemory, Touchable, affordable};
 pub use hierarchy::{Access, Hierarchy};
