@@ -74,7 +74,7 @@ impl Default for Page {
 /// Words of a page.
 pub struct PageWords<'a> {
     words: &'a mut [Word; WORDS],
-    /// Some byte near the range has no value.
+    /// Some byte of the range has no value.
     pub undefined: bool,
 }
 
@@ -249,8 +249,18 @@ impl Shadow {
         }
         let Page { undefined, words } = self.page(page);
         let words = words.get_or_insert_with(|| Box::new([Word::default(); WORDS]));
-        let first_bits = from / 64..=to / 64;
-        let undefined = undefined[first_bits].iter().any(|bits| *bits != 0);
+        let (low, high) = (from / 64, to / 64);
+        let bits = |word: usize| {
+            let mut mask = u64::MAX;
+            if word == low {
+                mask &= u64::MAX << (from % 64);
+            }
+            if word == high {
+                mask &= u64::MAX >> (63 - to % 64);
+            }
+            undefined[word] & mask
+        };
+        let undefined = (low..=high).any(|word| bits(word) != 0);
         Some(PageWords { words, undefined })
     }
 

@@ -11,7 +11,7 @@ use super::operand::{Operand, Ty, scalar_name, sreg};
 use super::state::Regs;
 use super::symbols::Waitcnt;
 use super::table::{CLASSES, Class, Ctl};
-use super::{disassemble, disassemble_to, masks};
+use super::{disassemble, disassemble_to, masks, watch};
 use crate::marks::{Marks, Origin, Watch};
 use crate::{
     At, Bus, Facts, Flow, FlowKind, Isa, Mask, Needed, Pc, Quick, Trap, Waits, WaveStart, first_lanes,
@@ -517,7 +517,7 @@ impl Isa for Gcn3 {
     }
 
     fn watch(&self, inst: &Inst, ahead: &[&Inst]) -> Watch {
-        follow::watch(inst, ahead, access_bytes(inst))
+        watch::watch(inst, ahead, access_bytes(inst))
     }
 
     fn follow(

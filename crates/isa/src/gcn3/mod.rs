@@ -21,6 +21,7 @@ pub mod state;
 pub mod symbols;
 pub mod table;
 pub mod valu;
+mod watch;
 
 pub use asm::{
     ArgHeader, ArgType, Assembly, KernelHeader, assemble, assemble_for, assemble_line, assemble_line_for,

@@ -105,7 +105,7 @@ impl Checker {
             }
         }
         if allowed != 0 {
-            self.arrays(base, offset, allowed, bytes, how);
+            self.arrays(base, (offset, low, high), allowed, bytes, how);
             let (extent, dwords) = ((low, high), all.is_multiple_of(4));
             self.rows.push(Lanes { base, offset: *offset, lanes: allowed, bytes, how, extent, dwords });
         }
@@ -113,7 +113,14 @@ impl Checker {
     }
 
     /// One access is to one array: lanes that are in another one, or in none, have left it.
-    fn arrays(&mut self, base: u64, offset: &Row<u32>, lanes: Mask, bytes: u32, how: Use) {
+    fn arrays(
+        &mut self,
+        base: u64,
+        (offset, low, high): (&Row<u32>, u32, u32),
+        lanes: Mask,
+        bytes: u32,
+        how: Use,
+    ) {
         if self.code.kernel.local.is_empty() {
             return;
         }
@@ -125,6 +132,11 @@ impl Checker {
             return;
         }
         let code = self.code.clone();
+        let within = |addr: u64| array_at(&code.kernel.local, addr.wrapping_sub(local.start));
+        let one = within(base.wrapping_add(low.into()));
+        if one.is_some() && one == within(base.wrapping_add(high.into()) + u64::from(bytes) - 1) {
+            return;
+        }
         let list: Vec<(u32, u64)> =
             bits(lanes).map(|lane| (lane, at(lane).wrapping_sub(local.start))).collect();
         self.left_array(&code.kernel.local, &list, bytes, how != Use::Load, "local");
@@ -380,10 +392,18 @@ impl Accesses<'_, '_> {
             return false;
         }
         let Accesses { shadow, order, place, conflict, watch, clock, .. } = self;
-        let Some(mut page) = shadow.page_words(first, last + 3) else { return false };
         let at = |lane: u32| row.base.wrapping_add(row.offset[lane as usize].into());
-        if page.undefined || bits(row.lanes).any(|lane| page.word(at(lane)).is_none()) {
+        let Some(mut page) = shadow.page_words(first, last + 3) else { return false };
+        if bits(row.lanes).any(|lane| page.word(at(lane)).is_none()) {
             return false;
+        }
+        if page.undefined {
+            if row.how != Use::Store {
+                return false;
+            }
+            bits(row.lanes).for_each(|lane| shadow.define(at(lane), 4, true));
+            let Some(again) = shadow.page_words(first, last + 3) else { return false };
+            page = again;
         }
         if row.how != Use::Store {
             self.loaded.skip(row.lanes);
