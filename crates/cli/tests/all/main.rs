@@ -18,6 +18,7 @@ mod mutation;
 mod mutations;
 mod opencl;
 mod pages;
+mod sanitize;
 mod split;
 mod sweep;
 mod synthetic;

@@ -18,14 +18,30 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("check", &[]),
     ("flowproof", &["isa"]),
     ("program", &["isa"]),
-    ("sim", &["hw", "isa", "program", "trace"]),
+    ("sanitize", &["isa"]),
+    ("sim", &["hw", "isa", "program", "sanitize", "trace"]),
     ("objects", &["hw", "isa", "program"]),
     ("facts", &["flowproof", "isa", "objects", "program"]),
     ("wcet", &["facts", "hw", "isa", "program", "trace"]),
     ("proved", &["hw", "isa", "program", "wcet"]),
-    ("device", &["hw", "isa", "objects", "program", "sim", "trace"]),
+    ("device", &["hw", "isa", "objects", "program", "sanitize", "sim", "trace"]),
     ("workloads", &["device", "facts", "hw", "isa", "objects", "program", "sim", "trace"]),
-    ("jobs", &["device", "facts", "files", "hw", "isa", "objects", "program", "sim", "trace", "workloads"]),
+    (
+        "jobs",
+        &[
+            "device",
+            "facts",
+            "files",
+            "hw",
+            "isa",
+            "objects",
+            "program",
+            "sanitize",
+            "sim",
+            "trace",
+            "workloads",
+        ],
+    ),
     (
         "bound",
         &[
@@ -66,7 +82,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// What a user's run needs.
-const PRODUCT: [&str; 21] = [
+const PRODUCT: [&str; 22] = [
     "bound",
     "check",
     "debug",
@@ -81,6 +97,7 @@ const PRODUCT: [&str; 21] = [
     "objects",
     "program",
     "report",
+    "sanitize",
     "schedule",
     "sim",
     "sweep",

@@ -16,7 +16,7 @@ mod verdict;
 pub use corpus::{Argument, Case, Kind, cases};
 pub use error::PlantedError;
 pub use oclgrind::Oclgrind;
-pub use ours::{check, launch};
+pub use ours::{check, check_with, launch};
 pub use place::Place;
 pub use run::run;
 pub use table::{Report, Row, Sum, text};

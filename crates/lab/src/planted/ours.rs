@@ -13,8 +13,13 @@ use wb_sim::RunOptions;
 
 /// Runs a case under the checker and returns what it reports.
 pub fn check(case: &Case, place: &Place) -> Result<Vec<Finding>, PlantedError> {
+    check_with(case, place, &Checks::default())
+}
+
+/// The same with other settings of the checker.
+pub fn check_with(case: &Case, place: &Place, checks: &Checks) -> Result<Vec<Finding>, PlantedError> {
     let mut session = Session::open(&place.checked_file(case), &JobSpec::default())?;
-    session.stage_mut().check(&Checks::default());
+    session.stage_mut().check(checks);
     run(&mut session)?;
     let Some(checker) = session.stage_mut().checked() else { return Ok(Vec::new()) };
     let finding = |report: &Report| Finding {

@@ -1,5 +1,6 @@
 //! Random programs under every mechanism, and the fuzz targets on stable Rust. One binary, so that everything is linked once.
 
+mod checked;
 mod fuzz_smoke;
 mod lists;
 mod loops;

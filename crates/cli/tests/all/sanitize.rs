@@ -1,0 +1,85 @@
+//! `--sanitize` as a user meets it: text, JSON, exit codes, suppressions, wrong input.
+
+use crate::common::{failure, folder, json, wavebound};
+use std::path::Path;
+
+/// Work-items read what others of their group write, without a barrier.
+const RACE: &str = "kernel void turn(global const int *in, global int *out) {
+    local int part[128];
+    int l = get_local_id(0);
+    part[l] = in[get_global_id(0)];
+    out[get_global_id(0)] = part[127 - l];
+}
+";
+
+fn source(name: &str) -> String {
+    let path = folder("sanitize").join(name);
+    std::fs::write(&path, RACE).expect("a file");
+    path.display().to_string()
+}
+
+fn run<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let launch =
+        ["run", file, "--grid", "256", "--group", "128", "--arg", "buf:i32:256:iota", "--arg", "buf:i32:256"];
+    [&launch, more].concat()
+}
+
+#[test]
+fn a_race_is_told_with_both_sides() {
+    let file = source("race.cl");
+    let done = wavebound(&run(&file, &["--sanitize"]));
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert_eq!(done.status.code(), Some(1), "{text}");
+    for part in [
+        "race: ",
+        "race.cl:5 (ds_read_b32",
+        "race.cl:4 (ds_write_b32",
+        "local `part`",
+        "of group 0",
+        "sanitizer: ",
+    ] {
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+    let plain = wavebound(&run(&file, &["--untimed"]));
+    assert_eq!(plain.status.code(), Some(0), "without checks it runs");
+}
+
+#[test]
+fn suppressions_take_reports_out() {
+    let file = source("quiet.cl");
+    let known = folder("sanitize-known").join("known.txt");
+    std::fs::write(&known, "race quiet.cl # looked at\nuninitialised quiet.cl:5\n").expect("a file");
+    let known = known.display().to_string();
+    let done = wavebound(&run(&file, &["--sanitize", "--suppressions", &known]));
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert_eq!(done.status.code(), Some(0), "{text}");
+    assert!(text.contains("nothing found") && text.contains("suppressed"), "{text}");
+    std::fs::write(Path::new(&known), "rice quiet.cl\n").expect("a file");
+    let told = failure(&run(&file, &["--sanitize", "--suppressions", &known]));
+    assert!(told.contains("line 1") && told.contains("`rice`"), "{told}");
+    let told = failure(&run(&file, &["--suppressions", &known]));
+    assert!(told.contains("--sanitize"), "{told}");
+}
+
+#[test]
+fn json_has_the_reports() {
+    let file = source("json.cl");
+    let done = wavebound(&run(&file, &["--sanitize", "--json"]));
+    let value: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    let reports = value["sanitizer"]["reports"].as_array().expect("reports");
+    let race = reports.iter().find(|r| r["kind"] == "race").expect("a race");
+    assert!(race["place"]["line"].as_u64().is_some_and(|line| line == 4 || line == 5), "{race}");
+    assert!(race["other"]["who"]["group"].is_u64() && race["count"].as_u64() > Some(0), "{race}");
+    let plain = json(&run(&file, &["--untimed", "--json"]));
+    assert!(plain["sanitizer"].is_null());
+}
+
+/// Lanes of lane-pc machines are checked, too.
+#[test]
+fn other_instruction_sets_are_checked() {
+    let file = source("lanes.cl");
+    let done = wavebound(&run(&file, &["--machine", "lanepc", "--sanitize"]));
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert_eq!(done.status.code(), Some(1), "{text}");
+    assert!(text.contains("race: ") && text.contains("lanes.cl:5"), "{text}");
+}
