@@ -1,22 +1,8 @@
 //! Checked launches: the checker learns of memory and copies, reports are told as they come, and to the command in the end.
 
-use crate::options::Sanitize;
 use crate::records::Record;
 use crate::session::Session;
-use miette::{Report, miette};
 use std::backtrace::Backtrace;
-use wavebound::device::Device;
-use wavebound::sanitize::{Checker, Options, Suppressions};
-
-/// A device that is checked has a checker from the beginning.
-pub(crate) fn prepare(device: &mut Device, wanted: &Sanitize) -> Result<(), Report> {
-    let options = Options { in_step: wanted.in_step, ..Options::default() };
-    let mut checker = Checker::new(options, device.memory().origin());
-    checker.reports.suppressions = Suppressions::parse(&wanted.suppressions)
-        .map_err(|why| miette!(help = "see docs/sanitizer.md", "the file of suppressions: {why}"))?;
-    device.check(checker, None);
-    Ok(())
-}
 
 impl Session {
     /// Bytes were copied.

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod capture;
+mod checker;
 mod checks;
 mod counter;
 #[allow(unsafe_code)]

@@ -1,7 +1,7 @@
 //! One simulated device and the command that listens: what every runtime has, whatever its interface. Each process of a run has its
 //! own; a forked child goes on with a copy.
 
-use crate::checks;
+use crate::checker;
 use crate::options::Options;
 use crate::recording::Recording;
 use crate::records::Record;
@@ -45,7 +45,7 @@ impl Session {
     pub fn new(command: &'static str, options: Options) -> Result<Session, Report> {
         let mut device = Device::mapped(options.affordable_machine()?);
         if let Some(wanted) = &options.sanitize {
-            checks::prepare(&mut device, wanted)?;
+            checker::prepare(&mut device, wanted)?;
         }
         listen(&mut device)?;
         let mut session = Session {

@@ -1,7 +1,9 @@
 //! How undefined values travel through RISC-V instructions, for checked runs ([`crate::marks`]): a result is undefined if a source
 //! is. Also for lane-pc machines.
 
-use super::{Class, Format, Inst, Op, Regs};
+use super::inst::Inst;
+use super::regs::Regs;
+use super::table::{Class, Format, Op};
 use crate::Mask;
 use crate::lanes::bits;
 use crate::marks::{Found, Marks, Watch};
