@@ -107,7 +107,8 @@ pub struct Conflict {
 #[inline]
 pub fn access(word: &mut Word, write: bool, stamp: Stamp, place: u32, order: &Order) -> Option<Conflict> {
     let clash = |old: Stamp| {
-        !old.is_none() && !(old.is_atomic() && stamp.is_atomic()) && !order.before(old, stamp.lane())
+        let apart = old.is_none() || old.is_atomic() && stamp.is_atomic();
+        !apart && !order.before(old, stamp.lane())
     };
     let mut conflict = None;
     if clash(word.write) {

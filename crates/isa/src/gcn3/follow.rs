@@ -387,7 +387,7 @@ impl Follow<'_> {
         };
         let shifted = |planes: Planes, by: u32, left: bool, fill: Mask| -> Planes {
             let by = by & 31;
-            let (whole, part) = ((by / 8) as usize, by % 8 != 0);
+            let (whole, part) = ((by / 8) as usize, !by.is_multiple_of(8));
             std::array::from_fn(|p| {
                 let at = |q: usize| planes.get(q).copied();
                 let (near, far) = match left {
