@@ -99,7 +99,7 @@ int main(void) {
 
     // What is known about kernels and their arguments.
     cl_program known = build(
-        "__attribute__((reqd_work_group_size(8, 4, 1))) kernel void fixed(global int *x) { x[get_local_id(0)] = 1; }\n"
+        "__attribute__((reqd_work_group_size(8, 4, 1))) kernel void fixed(global int *x) { x[get_global_id(1) * 16 + get_global_id(0)] = 1; }\n"
         "kernel void args(global const float *restrict in, constant int *table, local int *scratch, volatile global uint *n, float4 v, int k)\n"
         "{ scratch[get_local_id(0)] = table[k]; n[0] = scratch[0] + (int)(v.x + in[0]); }\n",
         "-cl-kernel-arg-info");
@@ -111,7 +111,7 @@ int main(void) {
     TRUE(group[0] == 8 && group[1] == 4 && group[2] == 1);
     CHECK(clGetKernelInfo(fixed, CL_KERNEL_ATTRIBUTES, sizeof text, text, NULL));
     TRUE(strstr(text, "reqd_work_group_size(8,4,1)"));
-    cl_mem out = buffer_of(64, NULL);
+    cl_mem out = buffer_of(16 * 8 * sizeof(int), NULL);
     CHECK(clSetKernelArg(fixed, 0, sizeof out, &out));
     IS(clEnqueueNDRangeKernel(queue, fixed, 2, NULL, global, other, 0, NULL, NULL), CL_INVALID_WORK_GROUP_SIZE);
     CHECK(clEnqueueNDRangeKernel(queue, fixed, 2, NULL, global, group, 0, NULL, NULL));

@@ -32,6 +32,7 @@ def commands(folder):
         ("campaign-case", ["campaign", "--case", "1", "--json"], ()),
         ("campaign-exact", ["campaign", "--exact", "2", "--json"], ()),
         ("campaign-loops", ["campaign", "--loops", "2", "--json"], ()),
+        ("campaign-planted", ["campaign", "--planted", "--only", "division-by-zero", "--json"], ()),
         ("campaign-proved", ["campaign", "--proved", "2", "--json"], ()),
         ("cfg", ["cfg", BASIC, "--kernel", "collatz", "--format", "json"], ()),
         ("wcet", ["wcet", *COLLATZ, "--unmeasured", "exclude", "--facts-from-trace", "--certificate", certificate, "--json"], ()),

@@ -9,6 +9,9 @@ use wb_sanitize::{Array, Block, Checker};
 /// Lanes of a wave for which compilers leave out barriers.
 const WAVE: u32 = 64;
 
+/// Bytes of freed blocks that nobody gets yet, so that uses of them are found.
+const HELD: u64 = 1 << 28;
+
 impl Device {
     /// From now on kernels are checked. What is allocated already has a value; `module` is the program that is in place.
     pub fn check(&mut self, mut checker: Checker, module: Option<&Module>) {
@@ -20,16 +23,17 @@ impl Device {
             checker.internal(module.block());
         }
         self.memory.checker = Some(Box::new(checker));
+        self.heap.hold_back(HELD.min(self.heap.total() / 4));
     }
 
     pub fn checker(&mut self) -> Option<&mut Checker> {
         self.memory.checker.as_deref_mut()
     }
 
-    /// A new block; nobody has written it.
-    pub(crate) fn checks_block(&mut self, at: u64, bytes: u64) {
+    /// A new block. Nobody has written it, unless it is the runtime's own: what kernels find there is told elsewhere.
+    pub(crate) fn checks_block(&mut self, at: u64, bytes: u64, internal: bool) {
         if let Some(checker) = &mut self.memory.checker {
-            checker.allocated(at, Block { bytes, ..Block::default() });
+            checker.allocated(at, Block { bytes, internal, ..Block::default() });
         }
     }
 

@@ -2,7 +2,7 @@
 //! address first, so that the same calls always give the same addresses. Behind every block there is a gap that belongs to
 //! nobody, so that running over the end of a buffer does not silently hit the next one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Every block starts at a multiple of this, as HIP promises of `hipMalloc`.
 pub const ALIGN: u64 = 256;
@@ -34,6 +34,11 @@ pub struct Heap {
     taken: u64,
     first: u64,
     end: u64,
+    /// Blocks that were given back, the oldest first, with their spans: nobody gets them yet.
+    waiting: VecDeque<(u64, u64)>,
+    /// Bytes of the spans that wait, and how many may.
+    held: u64,
+    hold: u64,
 }
 
 impl Heap {
@@ -42,12 +47,22 @@ impl Heap {
         let first = first.next_multiple_of(ALIGN);
         let end = (end / ALIGN * ALIGN).max(first);
         let free = (end > first).then_some((first, end - first)).into_iter().collect();
-        Heap { free, used: BTreeMap::new(), taken: 0, first, end }
+        Heap { free, used: BTreeMap::new(), taken: 0, first, end, waiting: VecDeque::new(), held: 0, hold: 0 }
+    }
+
+    /// From now on blocks that are given back wait, up to so many bytes of them, before somebody else gets them: who still uses
+    /// one is then found out.
+    pub fn hold_back(&mut self, bytes: u64) {
+        self.hold = bytes;
     }
 
     /// A block of at least `bytes` bytes; none if no gap is large enough.
     pub fn alloc(&mut self, bytes: u64) -> Option<u64> {
         let size = bytes.max(1).checked_next_multiple_of(ALIGN)?;
+        let fits = |span: u64| self.free.values().any(|gap| *gap >= span);
+        if !self.waiting.is_empty() && !size.checked_add(GAP).is_some_and(fits) {
+            self.release(0);
+        }
         let room = |span: u64| self.free.iter().find(|(_, gap)| **gap >= span).map(|(a, g)| (*a, *g, span));
         // A device that is nearly full does without gaps.
         let (at, gap, span) = size.checked_add(GAP).and_then(room).or_else(|| room(size))?;
@@ -64,6 +79,7 @@ impl Heap {
     /// together are taken from the last to the first.
     pub fn take(&mut self, at: u64, bytes: u64) -> bool {
         let Some(size) = bytes.max(1).checked_next_multiple_of(ALIGN) else { return false };
+        self.release(0);
         let Some((&from, &gap)) = self.free.range(..=at).next_back() else { return false };
         let end = from + gap;
         if !at.is_multiple_of(ALIGN) || at.checked_add(size).is_none_or(|behind| behind > end) {
@@ -84,9 +100,39 @@ impl Heap {
 
     /// Gives a block back; false if none starts there.
     pub fn free(&mut self, at: u64) -> bool {
+        self.give_back(at, self.hold)
+    }
+
+    /// The same, and who asks next may get it.
+    pub fn free_now(&mut self, at: u64) -> bool {
+        self.give_back(at, 0)
+    }
+
+    fn give_back(&mut self, at: u64, hold: u64) -> bool {
         let Some(block) = self.used.remove(&at) else { return false };
-        let mut size = block.span;
         self.taken -= block.rounded();
+        if hold == 0 {
+            self.join(at, block.span);
+            return true;
+        }
+        self.waiting.push_back((at, block.span));
+        self.held += block.span;
+        self.release(hold);
+        true
+    }
+
+    /// Blocks that waited longest are free, until no more than `hold` bytes wait.
+    fn release(&mut self, hold: u64) {
+        while self.held > hold
+            && let Some((at, span)) = self.waiting.pop_front()
+        {
+            self.held -= span;
+            self.join(at, span);
+        }
+    }
+
+    /// A range is free; it grows together with its neighbours.
+    fn join(&mut self, at: u64, mut size: u64) {
         let mut from = at;
         if let Some((&before, &gap)) = self.free.range(..at).next_back()
             && before + gap == at
@@ -98,7 +144,6 @@ impl Heap {
             size += gap;
         }
         self.free.insert(from, size);
-        true
     }
 
     /// The block that holds an address: first address and bytes asked for.
@@ -139,6 +184,22 @@ impl Heap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_wait_if_told_to() {
+        let mut heap = Heap::new(0, 8 * GAP);
+        heap.hold_back(3 * GAP);
+        let a = heap.alloc(256).expect("room");
+        assert!(heap.free(a) && !heap.free(a) && heap.block(a).is_none(), "a block is freed once");
+        let b = heap.alloc(256).expect("room");
+        assert_ne!(a, b, "the first one waits");
+        assert!(heap.free_now(b));
+        assert_eq!(heap.alloc(256), Some(b));
+        assert_eq!(heap.available(), heap.total() - 256);
+        let all = heap.alloc(5 * GAP).expect("what waits is given to who needs it");
+        assert!(heap.free(b) && heap.free(all));
+        assert_eq!(heap.alloc(7 * GAP), Some(0), "all of it");
+    }
 
     #[test]
     fn blocks_do_not_overlap_and_grow_together_again() {

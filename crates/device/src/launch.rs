@@ -129,7 +129,7 @@ impl Device {
     /// Takes back what [`Device::prepare`] reserved; the launch can be run again on a copy of the memory.
     pub fn keep<I: OnDevice>(&mut self, mut prepared: Prepared<I>) -> Prepared<I> {
         for addr in prepared.reserved.drain(..) {
-            self.free(addr);
+            self.free_own(addr);
         }
         prepared
     }
@@ -137,7 +137,7 @@ impl Device {
     /// Takes back what [`Device::prepare`] reserved, and keeps the decoded program for the next launch.
     pub fn finish<I: OnDevice>(&mut self, prepared: Prepared<I>) {
         for addr in prepared.reserved {
-            self.free(addr);
+            self.free_own(addr);
         }
         I::programs(self).insert(prepared.key, prepared.program);
     }
@@ -163,7 +163,7 @@ impl Device {
             }
             Err(error) => {
                 for addr in reserved {
-                    self.free(addr);
+                    self.free_own(addr);
                 }
                 Err(error)
             }
@@ -171,8 +171,7 @@ impl Device {
     }
 
     pub(crate) fn reserve(&mut self, bytes: u64, reserved: &mut Vec<u64>) -> Result<u64, DeviceError> {
-        let addr = self.alloc(bytes)?;
-        self.own_block(addr);
+        let addr = self.alloc_for(bytes, true)?;
         reserved.push(addr);
         Ok(addr)
     }

@@ -147,10 +147,15 @@ impl Device {
 
     /// Reserves `bytes` bytes; memory that was never used before is zero.
     pub fn alloc(&mut self, bytes: u64) -> Result<u64, DeviceError> {
+        self.alloc_for(bytes, false)
+    }
+
+    /// The same; `own`: for the runtime, not for the program.
+    pub(crate) fn alloc_for(&mut self, bytes: u64, own: bool) -> Result<u64, DeviceError> {
         let size = self.heap.total();
         let addr = self.heap.alloc(bytes).ok_or(DeviceError::OutOfMemory { bytes, size })?;
         self.memory.open(addr, bytes.max(1));
-        self.checks_block(addr, bytes);
+        self.checks_block(addr, bytes, own);
         Ok(addr)
     }
 
@@ -160,12 +165,24 @@ impl Device {
             return Err(DeviceError::Taken { addr, bytes });
         }
         self.memory.open(addr, bytes.max(1));
-        self.checks_block(addr, bytes);
+        self.checks_block(addr, bytes, false);
         Ok(())
     }
 
     /// Gives back what starts at `addr`; false if nothing does.
     pub fn free(&mut self, addr: u64) -> bool {
+        self.leave(addr);
+        self.heap.free(addr)
+    }
+
+    /// The same for a block of the runtime, which nobody uses any more.
+    pub(crate) fn free_own(&mut self, addr: u64) {
+        self.leave(addr);
+        self.heap.free_now(addr);
+    }
+
+    /// Nobody may touch the block at `addr` any more.
+    fn leave(&mut self, addr: u64) {
         if let Some((at, bytes)) = self.heap.block(addr)
             && at == addr
         {
@@ -174,7 +191,6 @@ impl Device {
                 checker.freed(at);
             }
         }
-        self.heap.free(addr)
     }
 
     pub fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), DeviceError> {

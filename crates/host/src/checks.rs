@@ -57,29 +57,44 @@ impl Session {
         let Some(checker) = self.device.checker() else { return };
         let reports = checker.reports.all().to_vec();
         let suppressed = checker.reports.suppressed.values().sum();
+        let left_out = checker.reports.left_out;
         let process = self.process;
-        self.record(&Record::Checked { process, reports, suppressed });
+        self.record(&Record::Checked { process, reports, suppressed, left_out });
     }
 }
 
-/// Where the program called us: the first frame that is not the library's, the loader's or Rust's.
+/// Frames of the program that a report shows.
+const FRAMES: usize = 3;
+
+/// Where the program called us: the frames behind that of the interface's function (`hipMalloc`, `clCreateBuffer`), up to `main`.
 fn caller() -> Option<String> {
     let trace = Backtrace::force_capture().to_string();
     let mut lines = trace.lines().map(str::trim).peekable();
+    let (mut entered, mut frames) = (false, Vec::new());
     while let Some(line) = lines.next() {
         let Some((_, name)) = line.split_once(": ").filter(|(n, _)| n.parse::<u32>().is_ok()) else {
             continue;
         };
-        let ours = ["wb_", "wavebound", "hip", "cl", "std::", "core::", "__rust", "_hip"];
-        let library = ours.iter().any(|o| name.starts_with(o)) || name.contains("wb_") || name == "<unknown>";
-        if library {
-            continue;
+        if is_entry(name) {
+            entered = true;
+        } else if entered {
+            let place = lines.peek().and_then(|l| l.strip_prefix("at "));
+            // Behind the program's own frames come those of the system, whose sources nobody has.
+            if place.is_none() && !frames.is_empty() {
+                break;
+            }
+            frames.push(place.map_or(name.to_owned(), |place| format!("{place} ({name})")));
+            if name == "main" || frames.len() == FRAMES {
+                break;
+            }
         }
-        let place = lines.peek().and_then(|l| l.strip_prefix("at "));
-        return Some(match place {
-            Some(place) => format!("{place} ({name})"),
-            None => name.to_owned(),
-        });
     }
-    None
+    (!frames.is_empty()).then(|| frames.join(", from "))
+}
+
+/// `hip` or `cl` and a capital, at the end of a path of modules.
+fn is_entry(name: &str) -> bool {
+    let last = name.rsplit("::").next().unwrap_or(name);
+    let rest = last.strip_prefix("hip").or_else(|| last.strip_prefix("cl"));
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
 }

@@ -46,6 +46,7 @@ pub enum Record {
         process: u32,
         reports: Vec<Report>,
         suppressed: u64,
+        left_out: u64,
     },
     /// A launch was written as a launch file.
     Captured {

@@ -32,8 +32,8 @@ impl HwError {
     }
 
     /// An error about one field; the message starts with its path.
-    pub(crate) fn field(path: impl Into<String>, what: impl fmt::Display) -> Self {
-        let path = path.into();
+    pub(crate) fn field(path: impl fmt::Display, what: impl fmt::Display) -> Self {
+        let path = path.to_string();
         HwError { message: format!("`{path}`: {what}"), field: Some(path), help: None, place: None }
     }
 

@@ -6,7 +6,7 @@ use crate::machine::{Cache, FrontEndKind, Machine, Port, Scope, SplitUnits, Unit
 use crate::mechanism::Reconverge;
 use crate::policy::Policy;
 use crate::schema::{entry_path, plain_name};
-use std::fmt::Display;
+use std::fmt::{Display, Formatter};
 
 const MAX_CYCLES: u32 = 1 << 24;
 const GIB: u64 = 1 << 30;
@@ -16,7 +16,7 @@ const MAX_PLACES: u64 = 64;
 type Check = Result<(), HwError>;
 
 /// A table of a unit names one of its classes.
-fn has_class(unit: &Unit, class: &str, path: &str) -> Check {
+fn has_class(unit: &Unit, class: &str, path: impl Display) -> Check {
     if unit.classes.iter().any(|c| c == class) {
         return Ok(());
     }
@@ -162,9 +162,9 @@ impl Machine {
 
     fn check_memory(&self) -> Check {
         let m = &self.memory;
-        for (field, name) in [("data", &m.data), ("sampler", &m.sampler), ("scalar", &m.scalar)] {
-            self.level(&format!("memory.{field}"), name, &["dram"])?;
-        }
+        self.level("memory.data", &m.data, &["dram"])?;
+        self.level("memory.sampler", &m.sampler, &["dram"])?;
+        self.level("memory.scalar", &m.scalar, &["dram"])?;
         self.level("memory.instruction", &m.instruction, &["dram", "none"])?;
         cycles("memory.lds_latency", m.lds_latency)?;
         cycles("memory.request_latency", m.request_latency)?;
@@ -201,7 +201,7 @@ impl Machine {
         }
         names("units", self.units.iter().map(|u| u.name.as_str()), &[])?;
         for (i, u) in self.units.iter().enumerate() {
-            let path = |field: &str| unit_path(i, u, field);
+            let path = |field| unit_path(i, u, field);
             if u.classes.is_empty() {
                 return Err(HwError::field(path("classes"), "a unit runs at least one instruction class"));
             }
@@ -211,13 +211,13 @@ impl Machine {
             range(path("interval"), u.interval, 1, MAX_CYCLES)?;
             range(path("depth"), u.depth, 0, 4096)?;
             for (class, latency) in &u.latencies {
-                let path = path(&format!("latencies.{class}"));
-                has_class(u, class, &path)?;
+                let path = Path { class, ..path("latencies") };
+                has_class(u, class, path)?;
                 cycles(path, *latency)?;
             }
             for (class, interval) in &u.intervals {
-                let path = path(&format!("intervals.{class}"));
-                has_class(u, class, &path)?;
+                let path = Path { class, ..path("intervals") };
+                has_class(u, class, path)?;
                 if u.port != Port::None || u.depth > 0 {
                     return Err(HwError::field(
                         path,
@@ -249,8 +249,8 @@ impl Machine {
 
     fn check_caches(&self) -> Check {
         names("caches", self.caches.iter().map(|c| c.name.as_str()), &["dram", "none"])?;
-        for c in &self.caches {
-            let path = |field: &str| format!("caches.{}.{field}", c.name);
+        for (i, c) in self.caches.iter().enumerate() {
+            let path = |field| Path { list: "caches", index: i, name: &c.name, field, class: "" };
             range(path("shared_by"), c.shared_by, 0, 4096)?;
             power_of_two(path("line"), c.line, 4096)?;
             range(path("ways"), c.ways, 1, 65_536)?;
@@ -262,15 +262,14 @@ impl Machine {
             }
             cycles(path("latency"), c.latency)?;
             range(path("ports"), c.ports, 0, 1024)?;
-            self.level(&path("next"), &c.next, &["dram"])?;
-            self.check_chain(c)?;
+            self.level(path("next"), &c.next, &["dram"])?;
+            self.check_chain(c, path)?;
         }
         Ok(())
     }
 
     /// The way from `c` to memory ends, and its next level fits it.
-    fn check_chain(&self, c: &Cache) -> Check {
-        let path = |field: &str| format!("caches.{}.{field}", c.name);
+    fn check_chain<'a>(&self, c: &Cache, path: impl Fn(&'a str) -> Path<'a>) -> Check {
         let find = |name: &str| self.caches.iter().find(|n| n.name == name);
         let mut at = find(&c.next);
         // At most as many steps as caches: a loop that `c` only leads into is reported for its members.
@@ -296,7 +295,7 @@ impl Machine {
         Ok(())
     }
 
-    fn level(&self, path: &str, name: &str, also: &[&str]) -> Check {
+    fn level(&self, path: impl Display, name: &str, also: &[&str]) -> Check {
         if also.contains(&name) || self.caches.iter().any(|c| c.name == name) {
             return Ok(());
         }
@@ -305,26 +304,45 @@ impl Machine {
     }
 }
 
-fn unit_path(index: usize, unit: &Unit, field: &str) -> String {
-    format!("{}.{field}", entry_path("units", index, &unit.name))
+/// Where a field of an entry of a list is. Written out only when something is wrong: every launch asks whether its machine is
+/// well formed.
+#[derive(Clone, Copy)]
+struct Path<'a> {
+    list: &'static str,
+    index: usize,
+    name: &'a str,
+    field: &'a str,
+    /// The class, of fields that have a value for each; otherwise empty.
+    class: &'a str,
+}
+
+impl Display for Path<'_> {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        write!(f, "{}.{}", entry_path(self.list, self.index, self.name), self.field)?;
+        if self.class.is_empty() { Ok(()) } else { write!(f, ".{}", self.class) }
+    }
+}
+
+fn unit_path<'a>(index: usize, unit: &'a Unit, field: &'a str) -> Path<'a> {
+    Path { list: "units", index, name: &unit.name, field, class: "" }
 }
 
 fn not_empty(path: &str, text: &str) -> Check {
     if text.trim().is_empty() { Err(HwError::field(path, "must not be empty")) } else { Ok(()) }
 }
 
-fn range<T: PartialOrd + Display>(path: impl Into<String>, value: T, min: T, max: T) -> Check {
+fn range<T: PartialOrd + Display>(path: impl Display, value: T, min: T, max: T) -> Check {
     if value >= min && value <= max {
         return Ok(());
     }
     Err(HwError::field(path, format!("{value} is out of range; allowed: {min} to {max}")))
 }
 
-fn cycles(path: impl Into<String>, value: u32) -> Check {
+fn cycles(path: impl Display, value: u32) -> Check {
     range(path, value, 0, MAX_CYCLES)
 }
 
-fn power_of_two(path: impl Into<String>, value: u32, max: u32) -> Check {
+fn power_of_two(path: impl Display, value: u32, max: u32) -> Check {
     if value.is_power_of_two() && value <= max {
         return Ok(());
     }
@@ -335,16 +353,16 @@ fn power_of_two(path: impl Into<String>, value: u32, max: u32) -> Check {
 fn names<'a>(list: &str, all: impl Iterator<Item = &'a str>, reserved: &[&str]) -> Check {
     let mut seen = Vec::new();
     for (i, name) in all.enumerate() {
-        let path = format!("{list}[{i}].name");
+        let path = || format!("{list}[{i}].name");
         if !plain_name(name) {
-            return Err(HwError::field(path, format!("`{name}` is not a name"))
+            return Err(HwError::field(path(), format!("`{name}` is not a name"))
                 .help("letters, digits, `-` and `_`, not only digits"));
         }
         if reserved.contains(&name) {
-            return Err(HwError::field(path, format!("`{name}` has a meaning of its own")));
+            return Err(HwError::field(path(), format!("`{name}` has a meaning of its own")));
         }
         if seen.contains(&name) {
-            return Err(HwError::field(path, format!("`{name}` appears twice")));
+            return Err(HwError::field(path(), format!("`{name}` appears twice")));
         }
         seen.push(name);
     }

@@ -87,6 +87,12 @@ impl Blocks {
         self.used.range(..=addr).next_back().is_some_and(|(at, block)| addr < at + block.bytes)
     }
 
+    /// Whether an address is in a block of the runtime: what compilers do there is their business.
+    pub fn is_internal(&self, addr: u64) -> bool {
+        let before = self.used.range(..=addr).next_back();
+        before.is_some_and(|(at, block)| block.internal && addr < at + block.bytes)
+    }
+
     /// The program's own blocks.
     pub fn own(&self) -> impl Iterator<Item = (u64, &Block)> {
         self.used.iter().filter(|(_, block)| !block.internal).map(|(at, block)| (*at, block))

@@ -30,9 +30,11 @@ pub struct Code {
     pub key: (String, u64, usize),
     pub watch: Vec<Watch>,
     pub places: Vec<Place>,
-    pub kernel: Kernel,
     /// Somebody learns of others by atomics.
     pub learns: bool,
+    /// Functions of the compiler's device library, by pc. They choose a lane with `readfirstlane` on purpose, and read lanes
+    /// that are off.
+    pub library: Vec<bool>,
 }
 
 /// The array an offset lies in.

@@ -15,6 +15,9 @@ use wb_sanitize::{Checker, Code, Place, Start};
 /// Instructions that are looked at behind one, to see what it is for.
 const AHEAD: usize = 16;
 
+/// How the names of functions of AMD's device libraries begin.
+const LIBRARIES: [&str; 2] = ["__ockl_", "__ocml_"];
+
 /// A launch begins.
 pub(crate) fn launch<I: Isa>(checker: &mut Checker, exec: &Exec<I>) {
     let program = exec.program;
@@ -27,7 +30,12 @@ pub(crate) fn launch<I: Isa>(checker: &mut Checker, exec: &Exec<I>) {
 
 fn code<I: Isa>(program: &Program<I>, key: (String, u64, usize)) -> Code {
     let mut code = Code { key, ..Code::default() };
+    let mut library = false;
     for (pc, op) in program.ops.iter().enumerate() {
+        if let Some(function) = program.label_at(pc as u32) {
+            library = LIBRARIES.iter().any(|prefix| function.starts_with(prefix));
+        }
+        code.library.push(library);
         let Some(inst) = &op.inst else {
             code.watch.push(Default::default());
             code.places.push(Place::default());
@@ -87,7 +95,12 @@ pub(crate) fn arrives<I: Isa, X>(
     slot: u32,
 ) {
     let state = &wave.paths[k];
-    let active = exec.program.isa.active(&state.regs, state.path.mask);
+    let isa = &exec.program.isa;
+    // Elsewhere a barrier counts waves, whatever their lanes do.
+    if !isa.lane_barriers() && isa.execution_mask().is_empty() {
+        return;
+    }
+    let active = isa.active(&state.regs, state.path.mask);
     checker.arrives(slot as usize, state.path.from, active, wave.live);
 }
 

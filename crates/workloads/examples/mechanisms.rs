@@ -2,8 +2,10 @@
 //! `cargo run --release -p wb-workloads --example mechanisms -- [SIZE] [MACHINE] [MECHANISM,…]`.
 //! Speeds are in time that the program computed, so that others on the computer change them little.
 
+mod clock;
+
+use clock::computed;
 use std::error::Error;
-use std::time::{Duration, Instant};
 use wb_hw::{InstructionSet, Mechanism};
 use wb_sim::RunOptions;
 use wb_workloads::{Marks, Simulation, Size};
@@ -15,7 +17,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let wanted = args.next().unwrap_or_default();
     let chosen = |m: &Mechanism| wanted.is_empty() || wanted.split(',').any(|w| w == m.name());
     let all: Vec<Mechanism> = Mechanism::of(InstructionSet::Riscv).filter(chosen).collect();
-    let start = Instant::now();
     let names: Vec<&str> = all.iter().map(|m| m.name()).collect();
     println!("{:15} {:>12} {}", "", "cycles", names.iter().map(|n| format!("{n:>12}")).collect::<String>());
     let mut logs = vec![0.0; all.len()];
@@ -28,14 +29,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             let set = wb_hw::parse_set(&format!("divergence.mechanism={mechanism}"))?;
             let machine = wb_hw::preset(&preset)?.with_overrides(&[set])?;
             let mut simulation = Simulation::new(w, size, machine, &Marks::None)?;
-            let begin = computed(start);
+            let begin = computed();
             let mut cycles = 0;
             while let Some(dispatch) = simulation.next_launch()? {
                 let outcome = simulation.run(&dispatch, RunOptions::default(), None)?;
                 cycles += outcome.cycles;
                 instructions[i] += outcome.wave_instructions;
             }
-            seconds[i] += (computed(start) - begin).as_secs_f64();
+            seconds[i] += (computed() - begin).as_secs_f64();
             if i == 0 {
                 base = cycles;
                 line += &format!(" {cycles:12} ");
@@ -57,11 +58,4 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rates = instructions.iter().zip(&seconds).map(|(&n, s)| format!("{:12.2}", n as f64 / s / 1e6));
     println!("{:15} {:12} {}", "M instr/s", "", rates.collect::<String>());
     Ok(())
-}
-
-/// Time that this thread has been running (proc(5)); where nobody counts it, time that passed.
-fn computed(start: Instant) -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = text.split_whitespace().next().and_then(|n| n.parse().ok());
-    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }

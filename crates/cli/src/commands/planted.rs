@@ -6,7 +6,8 @@ use miette::miette;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
-use wb_lab::planted::{self, Case, Kind, Oclgrind, Place, Report};
+use wavebound::sanitize::Kind;
+use wb_lab::planted::{self, Case, Oclgrind, Place, Report};
 
 impl Printed for Report {
     const NAME: &'static str = "campaign-planted";

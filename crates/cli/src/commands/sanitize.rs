@@ -76,16 +76,21 @@ pub fn tell(reports: &Reports) {
         print(&format!("{report}\n"));
     }
     let hidden: u64 = reports.suppressed.values().sum();
-    let mut line = match reports.all().len() {
+    print_line(&summary(reports.all().len(), reports.left_out, hidden));
+}
+
+/// How many reports there are, how many places too many, and how many reports nobody wanted.
+pub fn summary(reports: usize, left_out: u64, hidden: u64) -> String {
+    let mut line = match reports {
         0 => "sanitizer: nothing found".to_owned(),
         1 => "sanitizer: 1 report".to_owned(),
         n => format!("sanitizer: {n} reports"),
     };
-    if reports.left_out > 0 {
-        line += &format!(", {} more places were left out", reports.left_out);
+    if left_out > 0 {
+        line += &format!(", {left_out} more places were left out");
     }
     if hidden > 0 {
         line += &format!(", {hidden} suppressed");
     }
-    print_line(&line);
+    line
 }

@@ -40,7 +40,7 @@ pub(crate) fn library() -> PathBuf {
     library
 }
 
-fn hip(options: &[&str], program: &str, args: &[&str]) -> Option<Output> {
+pub(crate) fn hip(options: &[&str], program: &str, args: &[&str]) -> Option<Output> {
     let folder = samples()?;
     let output = Command::new(env!("CARGO_BIN_EXE_wavebound"))
         .arg("hip")
@@ -61,7 +61,7 @@ pub(crate) fn text(output: &Output) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-const SAMPLES: &[(&str, &[&str])] = &[
+pub(crate) const SAMPLES: &[(&str, &[&str])] = &[
     ("vector_add", &[]),
     ("bfs", &[]),
     ("reduce", &[]),

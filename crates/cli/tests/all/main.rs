@@ -4,6 +4,7 @@ mod bad_input;
 mod bounds;
 mod captured;
 mod certificates;
+mod checked_programs;
 mod circles;
 mod cli;
 mod common;

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 /// Where the samples are; none if there is no loader to link with.
-fn samples() -> Option<&'static Path> {
+pub(crate) fn samples() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let build = || {
         let found = ["/usr/include/CL/cl.h", "/usr/lib/x86_64-linux-gnu/libOpenCL.so", "/usr/bin/clang-19"];
@@ -55,7 +55,7 @@ fn command(options: &[&str], program: &Path, args: &[&str]) -> Command {
     command
 }
 
-fn cl(options: &[&str], program: &Path, args: &[&str]) -> Output {
+pub(crate) fn cl(options: &[&str], program: &Path, args: &[&str]) -> Output {
     command(options, program, args).output().expect("wavebound")
 }
 

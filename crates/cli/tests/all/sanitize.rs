@@ -75,6 +75,37 @@ fn json_has_the_reports() {
     assert!(plain["sanitizer"].is_null());
 }
 
+/// A kernel may be launched again with other local memory.
+#[test]
+fn every_launch_has_its_own_local_arrays() {
+    let folder = folder("sanitize-launches");
+    let source = "kernel void turn(global int *out, local int *part, local int *other) {
+    int l = get_local_id(0), n = get_local_size(0);
+    part[l] = l;
+    other[l] = 1;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[l] = part[n - 1 - l] + other[l];
+}
+";
+    std::fs::write(folder.join("turn.cl"), source).expect("a file");
+    let launch = |n: u32, bytes: u32| {
+        format!(
+            "[[launch]]\nkernel = \"turn\"\ngrid = {n}\ngroup = {n}\nargs = [\"out\", \"local:{bytes}\", \"local:{bytes}\"]\n"
+        )
+    };
+    let buffer = "object = \"turn.cl\"\n[buffers.out]\ntype = \"i32\"\nlength = 256\n";
+    let run = |name: &str, launches: &[String]| {
+        let file = folder.join(name);
+        std::fs::write(&file, format!("{buffer}{}", launches.concat())).expect("a file");
+        let done = wavebound(&["run", &file.display().to_string(), "--sanitize"]);
+        (done.status.code(), String::from_utf8_lossy(&done.stdout).into_owned())
+    };
+    let (code, text) = run("right.toml", &[launch(64, 256), launch(256, 1024)]);
+    assert_eq!(code, Some(0), "{text}");
+    let (code, text) = run("short.toml", &[launch(256, 1024), launch(64, 252)]);
+    assert!(code == Some(1) && text.contains("out-of-bounds: "), "one element is missing\n{text}");
+}
+
 /// Lanes of lane-pc machines are checked, too.
 #[test]
 fn other_instruction_sets_are_checked() {

@@ -140,7 +140,8 @@ impl Follow<'_> {
         let constant = matches!(self.inst.src[0], Operand::InlineInt(-1));
         let all = matches!(self.inst.op, Op::SOrSaveexecB64)
             || self.inst.op == Op::SMovB64 && self.inst.dst == Operand::EXEC;
-        let writes = all || self.inst.dst == Operand::EXEC || self.inst.op.name().contains("saveexec");
+        let implicit = self.inst.entry().writes & super::table::implicit::EXEC != 0;
+        let writes = implicit || self.inst.dst == Operand::EXEC;
         if writes {
             self.marks.whole_wave = all && constant;
         }
@@ -187,7 +188,6 @@ impl Follow<'_> {
             "nand" => and((a, x), (b, y)),
             "nor" => or((a, x), (b, y)),
             // The second source, or with saveexec EXEC, is inverted; `andn1` inverts the other.
-            "andn2" if save => and((a, x), (b, !y)),
             "andn2" => and((a, x), (b, !y)),
             "orn2" => or((a, x), (b, !y)),
             "andn1" => and((a, !x), (b, y)),

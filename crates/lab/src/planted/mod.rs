@@ -13,7 +13,7 @@ mod table;
 mod times;
 mod verdict;
 
-pub use corpus::{Argument, Case, Kind, cases};
+pub use corpus::{Argument, Case, cases};
 pub use error::PlantedError;
 pub use oclgrind::Oclgrind;
 pub use ours::{check, check_with, launch};

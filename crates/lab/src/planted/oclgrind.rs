@@ -2,7 +2,7 @@
 //! program, called as a user would; without it, its column stays empty.
 
 use super::clock;
-use super::corpus::{Case, Kind};
+use super::corpus::Case;
 use super::error::PlantedError;
 use super::place::Place;
 use super::simulation::simulation_file;
@@ -10,6 +10,7 @@ use super::verdict::{Finding, Verdict};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use wb_sanitize::Kind;
 
 /// All checks. `--uniform-writes` reports races of equal values, too, which it leaves out by itself.
 const CHECKS: [&str; 7] =

@@ -1,10 +1,11 @@
 //! What the checkers made of the corpus: a row for each case, sums by kind, times.
 
-use super::corpus::{Case, Kind};
+use super::corpus::Case;
 use super::times::Time;
 use super::verdict::Verdict;
 use serde::Serialize;
 use std::fmt::Write;
+use wb_sanitize::Kind;
 
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Row {

@@ -1,7 +1,8 @@
 //! What a checker's reports are worth: the planted error at its line, something else, or nothing.
 
-use super::corpus::{Case, Kind};
+use super::corpus::Case;
 use serde::Serialize;
+use wb_sanitize::Kind;
 
 /// One report of a checker.
 #[derive(Clone, Debug, PartialEq, Eq)]

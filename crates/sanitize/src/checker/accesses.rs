@@ -2,7 +2,7 @@
 
 use super::{Checker, Lanes, Single, Wave, origin, private_offset, source};
 use crate::blocks::Wrong;
-use crate::code::{Array, Code, array_at};
+use crate::code::{Array, array_at};
 use crate::kind::Kind;
 use crate::order::{Clocks, Conflict, Group, Order, access, join};
 use crate::report::Other;
@@ -21,7 +21,7 @@ impl Checker {
 
     fn watch_align(&self) -> u32 {
         let watch = self.code.watch.get(self.pc as usize);
-        watch.map_or(0, |w| if self.code.kernel.aligned || w.atomic { w.align } else { 0 })
+        watch.map_or(0, |w| if self.running.aligned || w.atomic { w.align } else { 0 })
     }
 
     fn wrong(&mut self, lane: u32, addr: u64, bytes: u32, store: bool, why: Wrong) {
@@ -36,6 +36,9 @@ impl Checker {
     }
 
     fn misaligned(&mut self, lane: u32, addr: u64, align: u32) {
+        if self.blocks.is_internal(addr) {
+            return;
+        }
         let message = format!("address {addr:#x} is no multiple of {align}");
         let who = self.now(lane);
         self.report(Kind::Misaligned, self.place_id(self.pc), (0, Some(addr)), message, who, |_| None);
@@ -121,7 +124,7 @@ impl Checker {
         bytes: u32,
         how: Use,
     ) {
-        if self.code.kernel.local.is_empty() {
+        if self.running.local.is_empty() {
             return;
         }
         let Some(Some(wave)) = self.waves.get(self.slot) else { return };
@@ -131,15 +134,15 @@ impl Checker {
         if !local.contains(&at(first)) {
             return;
         }
-        let code = self.code.clone();
-        let within = |addr: u64| array_at(&code.kernel.local, addr.wrapping_sub(local.start));
+        let kernel = self.running.clone();
+        let within = |addr: u64| array_at(&kernel.local, addr.wrapping_sub(local.start));
         let one = within(base.wrapping_add(low.into()));
         if one.is_some() && one == within(base.wrapping_add(high.into()) + u64::from(bytes) - 1) {
             return;
         }
         let list: Vec<(u32, u64)> =
             bits(lanes).map(|lane| (lane, at(lane).wrapping_sub(local.start))).collect();
-        self.left_array(&code.kernel.local, &list, bytes, how != Use::Load, "local");
+        self.left_array(&kernel.local, &list, bytes, how != Use::Load, "local");
     }
 
     fn left_array(&mut self, arrays: &[Array], list: &[(u32, u64)], bytes: u32, store: bool, space: &str) {
@@ -183,7 +186,7 @@ impl Checker {
         }
     }
 
-    /// The instruction has run: what it accessed is noted, and what it loaded is marked. `step`: it left something to look at.
+    /// The instruction has run: what it accessed is noted, and what it loaded is marked.
     #[inline]
     pub fn ends(&mut self) {
         if self.rows.is_empty() && self.singles.is_empty() {
@@ -200,14 +203,14 @@ impl Checker {
     fn accessed(&mut self) {
         let code = self.code.clone();
         let Some(watch) = code.watch.get(self.pc as usize) else { return };
-        let Some(Some(mut wave)) = self.waves.get_mut(self.slot).map(Option::take) else { return };
         let (rows, singles) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.singles));
-        if watch.indexed && !code.kernel.private.is_empty() {
-            self.private_arrays(&wave, &code, &rows, &singles);
+        if watch.indexed && !self.running.private.is_empty() {
+            self.private_arrays(&rows, &singles);
         }
+        let Some(Some(mut wave)) = self.waves.get_mut(self.slot).map(Option::take) else { return };
         let place = self.place_id(self.pc);
         let (races, launch) = (self.options.races, self.first_wave);
-        let in_step = self.options.in_step || code.kernel.in_step;
+        let in_step = self.options.in_step || self.running.in_step;
         let Checker { shadow, groups, told, .. } = &mut *self;
         let Some(group) = groups.get_mut(&wave.group) else { return };
         let clock = group.clocks[wave.index];
@@ -295,13 +298,16 @@ impl Checker {
     }
 
     /// An index that the program computed leads out of its array.
-    fn private_arrays(&mut self, wave: &Wave, code: &Code, rows: &[Lanes], singles: &[Single]) {
+    fn private_arrays(&mut self, rows: &[Lanes], singles: &[Single]) {
+        let Some(Some(wave)) = self.waves.get(self.slot) else { return };
+        let (private, kernel) = (wave.private.clone(), self.running.clone());
+        let arrays = &kernel.private;
         let mut list: Vec<(u32, u64)> = Vec::new();
         let mut bytes = 4;
         let mut store = false;
         let mut add = |lane: u32, addr: u64| {
-            if wave.private.contains(&addr) {
-                list.push((lane, private_offset(addr - wave.private.start)));
+            if private.contains(&addr) {
+                list.push((lane, private_offset(addr - private.start)));
             }
         };
         for row in rows {
@@ -313,10 +319,8 @@ impl Checker {
             (store, bytes) = (store | (s.how != Use::Load), s.bytes);
             add(s.lane, s.addr);
         }
-        let in_none = list.iter().find(|(_, at)| array_at(&code.kernel.private, *at).is_none()).copied();
-        let back = self.waves.get_mut(self.slot).map(|place| place.replace(Box::new(wave.clone())));
-        match in_none {
-            Some((lane, at)) if list.iter().all(|(_, at)| array_at(&code.kernel.private, *at).is_none()) => {
+        match list.first().copied() {
+            Some((lane, at)) if list.iter().all(|(_, at)| array_at(arrays, *at).is_none()) => {
                 let what = if store { "write" } else { "read" };
                 let message = format!(
                     "a {what} of {bytes} bytes at {at} of private memory, outside every private array"
@@ -331,10 +335,7 @@ impl Checker {
                     |_| None,
                 );
             }
-            _ => self.left_array(&code.kernel.private, &list, bytes, store, "private"),
-        }
-        if let (Some(place), Some(old)) = (self.waves.get_mut(self.slot), back) {
-            *place = old;
+            _ => self.left_array(arrays, &list, bytes, store, "private"),
         }
     }
 }

@@ -99,6 +99,8 @@ pub struct Checker {
     pub reports: Reports,
     /// What is known of the kernel that is launched next.
     pub kernel: Kernel,
+    /// The same of the one that runs.
+    running: Arc<Kernel>,
     shadow: Shadow,
     blocks: Blocks,
     codes: Vec<Arc<Code>>,
@@ -132,6 +134,7 @@ impl Checker {
             options,
             reports: Reports::default(),
             kernel: Kernel::default(),
+            running: Arc::default(),
             shadow: Shadow::new(origin),
             blocks: Blocks::default(),
             codes: Vec::new(),
@@ -233,8 +236,7 @@ impl Checker {
         true
     }
 
-    pub fn learn(&mut self, mut code: Code) {
-        code.kernel = self.kernel.clone();
+    pub fn learn(&mut self, code: Code) {
         let last = self.codes.last().map_or(0, |code| code.watch.len() as u32);
         let first = self.first_places.last().map_or(1, |first| first + last);
         self.first_places.push(first);
@@ -242,9 +244,10 @@ impl Checker {
         (self.code, self.first_place) = (self.codes[self.codes.len() - 1].clone(), first);
     }
 
-    /// Arrays of local memory that the launch made.
+    /// A launch begins, with what is known of its kernel: local memory may be cut in another way than the last time.
     pub fn launch(&mut self, lanes: u32) {
         self.launches += 1;
+        self.running = Arc::new(self.kernel.clone());
         self.lanes = lanes;
         self.waves.clear();
         self.groups.clear();
@@ -279,7 +282,7 @@ impl Checker {
             self.report(Kind::InactiveLane, made, (place, addr), message, who, |c| {
                 Some(Other { what: "used here".to_owned(), place: c.place(place), who: None })
             });
-        } else {
+        } else if self.options.uninitialised {
             let message = format!("{what} depends on a value that nobody wrote");
             self.report(Kind::Uninitialised, place, (from.0, addr), message, who, |c| c.comes_from(from));
         }
@@ -347,7 +350,7 @@ impl Checker {
         if let Some(wave) = self.waves.get(self.slot).and_then(Option::as_ref) {
             if wave.local.contains(&addr) {
                 let offset = addr - wave.local.start;
-                let array = array_at(&self.code.kernel.local, offset).map(|i| &self.code.kernel.local[i]);
+                let array = array_at(&self.running.local, offset).map(|i| &self.running.local[i]);
                 return match array {
                     Some(a) => {
                         (format!("local `{}` + {} of {} bytes", a.name, offset - a.offset, a.bytes), None)

@@ -44,7 +44,7 @@ impl Checker {
         }));
     }
 
-    /// Origin of what registers hold when a wave starts, and of what lanes that are off give.
+    /// Origin of what registers hold when a wave starts.
     pub fn from_registers(&self, pc: u32) -> Origin {
         origin(source::REGISTER, self.place_id(pc))
     }
@@ -99,7 +99,7 @@ impl Checker {
         }
     }
 
-    /// The waves of these slots go on behind their barrier.
+    /// The group of the wave in this slot goes on behind its barrier.
     pub fn released(&mut self, slot: usize) {
         let Some(wave) = self.waves.get(slot).and_then(Option::as_ref) else { return };
         let number = wave.group;
@@ -132,8 +132,10 @@ impl Checker {
         let Some(Some(wave)) = self.waves.get_mut(self.slot) else { return };
         let found = std::mem::take(&mut wave.marks.found);
         let place = self.place_id(self.pc);
+        let library = self.code().library.get(self.pc as usize).copied().unwrap_or(false);
         for one in found {
             match one {
+                Found::LaneOff { .. } | Found::Divergent { .. } if library => {}
                 Found::Branch { lanes, origin } => self.undefined(lanes, origin, "a branch"),
                 Found::Address { lanes, origin } => self.undefined(lanes, origin, "an address"),
                 Found::LaneOff { lane, other } => {
@@ -157,9 +159,6 @@ impl Checker {
     }
 
     fn undefined(&mut self, lanes: Mask, from: Origin, what: &str) {
-        if !self.options.uninitialised {
-            return;
-        }
         let place = self.place_id(self.pc);
         let who = self.now(Marks::first(lanes));
         self.depends(place, from, None, what, who);

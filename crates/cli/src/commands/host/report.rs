@@ -4,6 +4,7 @@ use super::args::HostArgs;
 use super::run::Run;
 use super::told::{Checked, Missing, Start, Told};
 use crate::commands::outcome::size;
+use crate::commands::sanitize::summary;
 use crate::commands::{Printed, json, print};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -203,8 +204,8 @@ fn table(args: &HostArgs, told: &Told) -> String {
         let _ = writeln!(out, "captured: {file}");
     }
     if let Some(checked) = &told.checked {
-        let _ =
-            writeln!(out, "sanitizer: {} reports, {} suppressed", checked.reports.len(), checked.suppressed);
+        let line = summary(checked.reports.len(), checked.left_out, checked.suppressed);
+        let _ = writeln!(out, "{line}");
         for report in checked.reports.iter().filter(|r| r.count > 1) {
             let _ = writeln!(out, "  {} times: {} at {}", report.count, report.kind, report.place);
         }

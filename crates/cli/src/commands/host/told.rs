@@ -31,6 +31,8 @@ pub(super) struct Told {
 pub(super) struct Checked {
     pub(super) reports: Vec<Report>,
     pub(super) suppressed: u64,
+    /// Different places that were not kept.
+    pub(super) left_out: u64,
 }
 
 /// A kernel that was bounded: report as text and JSON.
@@ -78,10 +80,11 @@ pub(super) fn read(records: File, wcet: bool) -> miette::Result<Told> {
             Ok(Record::NoBound { process, kernel, text }) => {
                 told.missing.push(Missing { process, name: short_name(&kernel), kernel, why: text });
             }
-            Ok(Record::Checked { reports, suppressed, .. }) => {
+            Ok(Record::Checked { reports, suppressed, left_out, .. }) => {
                 let checked = told.checked.get_or_insert_default();
                 checked.reports.extend(reports);
                 checked.suppressed += suppressed;
+                checked.left_out += left_out;
             }
             Ok(Record::Captured { file }) => told.captured.push(file),
             Ok(Record::Error { text }) => told.errors.push(text),

@@ -98,10 +98,6 @@ pub(super) fn normalized(v: f32, low: f32, steps: f32) -> u32 {
     num::whole_i32(num::rndne64(f64::from(held) * f64::from(steps))) & 0xffff
 }
 
-fn exponent(x: f32) -> u32 {
-    num::frexp64(x.into()).1 as u32
-}
-
 /// One byte of `old` replaced.
 fn pack(x: f32, at: u32, old: u32) -> u32 {
     let shift = 8 * (at & 3);
@@ -166,8 +162,8 @@ pub(super) fn find(op: Op) -> Option<Run> {
                 if r > limit { limit } else { r }
             });
         },
-        Op::VFrexpMantF32 => |cx| cx.f32(|[a]| num::frexp64(a.into()).0 as f32),
-        Op::VFrexpExpI32F32 => |cx| cx.f32_bits(|[a]| exponent(a)),
+        Op::VFrexpMantF32 => |cx| cx.f32(|[a]: [f32; 1]| f32::from_bits(num::frexp32(a.to_bits()).0)),
+        Op::VFrexpExpI32F32 => |cx| cx.f32_bits(|[a]| num::frexp32(a.to_bits()).1),
         Op::VLdexpF32 => |cx| {
             let (keep, keep_out) = (cx.keep_in32(), cx.keep_out32());
             cx.map_float(move |[a, n]| {

@@ -173,13 +173,8 @@ fn combined(op: Op) -> Option<Run> {
         Op::VLshlOrB32 => |cx| cx.map(|[a, n, c]| a << (n & 31) | c),
         Op::VAndOrB32 => |cx| cx.map(|[a, b, c]| a & b | c),
         Op::VOr3B32 => |cx| cx.map(|[a, b, c]| a | b | c),
-        Op::VLshlAddU64 => |cx| {
-            cx.slow(2, |_, [a, n, c]| {
-                let sum = (a << (n & 7)).wrapping_add(c);
-                ([sum as u32, (sum >> 32) as u32, 0, 0], false)
-            });
-        },
-        Op::VMovB64 => |cx| cx.slow(2, |_, [a, _, _]| ([a as u32, (a >> 32) as u32, 0, 0], false)),
+        Op::VLshlAddU64 => |cx| cx.map_wide(|a, n, c| (a << (n & 7)).wrapping_add(c)),
+        Op::VMovB64 => |cx| cx.map_wide(|a, _, _| a),
         Op::VDot2cI32I16 => |cx| dot(cx, Op::VDot2cI32I16),
         Op::VDot4cI32I8 => |cx| dot(cx, Op::VDot4cI32I8),
         Op::VDot8cI32I4 => |cx| dot(cx, Op::VDot8cI32I4),

@@ -262,6 +262,20 @@ pub(super) fn frexp64(x: f64) -> (f64, i32) {
     (f64::from_bits(mantissa), low + 53)
 }
 
+/// The same for the bits of an f32; without branches, so that loops vectorise.
+#[inline(always)]
+pub(super) fn frexp32(bits: u32) -> (u32, u32) {
+    let magnitude = bits & 0x7fff_ffff;
+    // Denormals become ordinary numbers by 2^32.
+    let tiny = magnitude < 0x0080_0000;
+    let scaled = (f32::from_bits(magnitude) * 4_294_967_296.0).to_bits();
+    let (number, offset) = if tiny { (scaled, 126 + 32) } else { (magnitude, 126) };
+    let special = (magnitude == 0) | (magnitude >= 0x7f80_0000);
+    let mantissa = bits & 0x8000_0000 | 0x3f00_0000 | number & 0x007f_ffff;
+    let exponent = (number >> 23).wrapping_sub(offset);
+    if special { (bits, 0) } else { (mantissa, exponent) }
+}
+
 /// The bits of a NaN moved between widths; rounding conversions need not keep payloads.
 pub(super) fn f64_to_f32(x: f64) -> f32 {
     if x.is_nan() {
@@ -278,4 +292,26 @@ pub(super) fn f32_to_f64(bits: u32) -> u64 {
         return u64::from(bits & (1 << 31)) << 32 | 0x7ff8 << 48 | u64::from(bits & 0x007f_ffff) << 29;
     }
     f64::from(x).to_bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All exponents and signs, with ends and some middles of the fractions.
+    #[test]
+    fn frexp32_is_frexp64() {
+        let fractions = (0..23).map(|bit| 1 << bit).chain([0, 0x7f_ffff, 0x55_5555, 0x2a_aaaa]);
+        let numbers = fractions.flat_map(|fraction| (0..512).map(move |high| high << 23 | fraction));
+        for bits in numbers {
+            let x = f32::from_bits(bits);
+            let (mantissa, exponent) = frexp32(bits);
+            if x.is_nan() {
+                assert_eq!((mantissa, exponent), (bits, 0), "{bits:#x}");
+                continue;
+            }
+            let (wanted, power) = frexp64(x.into());
+            assert_eq!((mantissa, exponent as i32), ((wanted as f32).to_bits(), power), "{bits:#x}");
+        }
+    }
 }

@@ -531,13 +531,21 @@ fn blend(dst: &mut Row, out: &Row, mask: Mask) {
 #[cold]
 #[inline(never)]
 fn fix_nan32<const N: usize>(out: &mut Row, src: [&Row; N], and: [u32; 3], xor: [u32; 3]) {
-    let nan = |v: u32| f32::from_bits(v).is_nan();
-    for i in 0..LANES {
-        if nan(out[i]) {
-            let found = (0..N).map(|s| src[s][i] & and[s] ^ xor[s]).find(|&v| nan(v));
-            out[i] = found.map_or(NAN32, |v| v | QUIET32);
-        }
-    }
+    // Lanes that are off count, too, and are often NaN: hence without branches.
+    vector(
+        #[inline(always)]
+        move || {
+            let nan = |v: u32| f32::from_bits(v).is_nan();
+            for i in 0..LANES {
+                let mut own = NAN32;
+                for s in (0..N).rev() {
+                    let v = src[s][i] & and[s] ^ xor[s];
+                    own = if nan(v) { v | QUIET32 } else { own };
+                }
+                out[i] = if nan(out[i]) { own } else { out[i] };
+            }
+        },
+    );
 }
 
 #[inline(always)]

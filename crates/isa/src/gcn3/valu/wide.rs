@@ -3,7 +3,7 @@
 // Loops by index keep the shape the vectoriser wants.
 #![allow(clippy::needless_range_loop)]
 
-use super::row_engine::{Cx, LANES, NONE, Row, each, fetch, pack, row, wide};
+use super::row_engine::{Cx, LANES, NONE, Row, Src, each, fetch, pack, row, wide};
 use super::vector::vector;
 use crate::Mask;
 use crate::lanes::bits;
@@ -28,6 +28,34 @@ impl Cx<'_> {
                 let mut out = [[0; LANES]; 2];
                 for i in 0..LANES {
                     let v = f(a[i], wide(low[i], high[i]));
+                    out[0][i] = v as u32;
+                    out[1][i] = (v >> 32) as u32;
+                }
+                self.put(0, &out[0]);
+                self.put(1, &out[1]);
+            },
+        )
+    }
+
+    /// 64-bit results of a 64-bit, a 32-bit and a 64-bit source.
+    #[inline(never)]
+    pub fn map_wide(&mut self, f: impl Fn(u64, u32, u64) -> u64) {
+        if self.src.iter().any(|s| matches!(s, Src::Copy(_))) {
+            // A source that was made for this instruction has no upper half.
+            return self.slow(2, |_, [a, b, c]| {
+                let v = f(a, b as u32, c);
+                ([v as u32, (v >> 32) as u32, 0, 0], false)
+            });
+        }
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 0, a, a_high);
+                row!(self, 1, b);
+                row!(self, 2, c, c_high);
+                let mut out = [[0; LANES]; 2];
+                for i in 0..LANES {
+                    let v = f(wide(a[i], a_high[i]), b[i], wide(c[i], c_high[i]));
                     out[0][i] = v as u32;
                     out[1][i] = (v >> 32) as u32;
                 }
@@ -281,12 +309,20 @@ impl Cx<'_> {
 #[cold]
 #[inline(never)]
 fn fix_nan64<const N: usize>(out: &mut [Row; 2], src: [[&Row; 2]; N], and: [u32; 3], xor: [u32; 3]) {
-    let nan = |v: u64| f64::from_bits(v).is_nan();
-    for i in 0..LANES {
-        if nan(wide(out[0][i], out[1][i])) {
-            let found = (0..N).map(|s| wide(src[s][0][i], src[s][1][i] & and[s] ^ xor[s])).find(|&v| nan(v));
-            let v = found.map_or(NAN64, |v| v | QUIET64);
-            (out[0][i], out[1][i]) = (v as u32, (v >> 32) as u32);
-        }
-    }
+    vector(
+        #[inline(always)]
+        move || {
+            let nan = |v: u64| f64::from_bits(v).is_nan();
+            for i in 0..LANES {
+                let mut own = NAN64;
+                for s in (0..N).rev() {
+                    let v = wide(src[s][0][i], src[s][1][i] & and[s] ^ xor[s]);
+                    own = if nan(v) { v | QUIET64 } else { own };
+                }
+                let v = wide(out[0][i], out[1][i]);
+                let v = if nan(v) { own } else { v };
+                (out[0][i], out[1][i]) = (v as u32, (v >> 32) as u32);
+            }
+        },
+    );
 }
