@@ -22,6 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut logs = vec![0.0; all.len()];
     let mut seconds = vec![0.0; all.len()];
     let mut instructions = vec![0; all.len()];
+    let mut rates = vec![0.0; all.len()];
     for w in wb_workloads::all() {
         let mut line = format!("{:15}", w.name);
         let mut base = 0;
@@ -30,13 +31,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             let machine = wb_hw::preset(&preset)?.with_overrides(&[set])?;
             let mut simulation = Simulation::new(w, size, machine, &Marks::None)?;
             let begin = computed();
-            let mut cycles = 0;
+            let (mut cycles, mut issued) = (0, 0);
             while let Some(dispatch) = simulation.next_launch()? {
                 let outcome = simulation.run(&dispatch, RunOptions::default(), None)?;
                 cycles += outcome.cycles;
-                instructions[i] += outcome.wave_instructions;
+                issued += outcome.wave_instructions;
             }
-            seconds[i] += (computed() - begin).as_secs_f64();
+            let took = (computed() - begin).as_secs_f64();
+            seconds[i] += took;
+            instructions[i] += issued;
+            rates[i] += (issued as f64 / took / 1e6).ln();
             if i == 0 {
                 base = cycles;
                 line += &format!(" {cycles:12} ");
@@ -55,7 +59,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         "",
         seconds.iter().map(|s| format!("{s:12.1}")).collect::<String>()
     );
-    let rates = instructions.iter().zip(&seconds).map(|(&n, s)| format!("{:12.2}", n as f64 / s / 1e6));
-    println!("{:15} {:12} {}", "M instr/s", "", rates.collect::<String>());
+    let all_rates = instructions.iter().zip(&seconds).map(|(&n, s)| format!("{:12.2}", n as f64 / s / 1e6));
+    println!("{:15} {:12} {}", "M instr/s", "", all_rates.collect::<String>());
+    // Of all instructions a few workloads have most.
+    let means = rates.iter().map(|l| format!("{:12.2}", (l / wb_workloads::all().len() as f64).exp()));
+    println!("{:15} {:12} {}", "  mean", "", means.collect::<String>());
     Ok(())
 }

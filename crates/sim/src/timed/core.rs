@@ -509,6 +509,7 @@ impl<I: Isa> Core<I> {
         }
         let (q, local) = self.seat(slot, 0);
         self.issuers[q].draining |= 1 << local;
+        self.issuers[q].noted &= !(1 << local);
     }
 
     pub fn park(&mut self, slot: usize, k: usize) {
@@ -578,8 +579,12 @@ impl<I: Isa> Core<I> {
         })
     }
 
-    pub fn seats(&self) -> usize {
-        self.seats
+    /// Something happened to the wave in `slot`: why its paths wait may have changed.
+    pub fn look_again(&mut self, slot: usize) {
+        let (p, local) = self.seat(slot, 0);
+        for k in bits(self.in_use[p]) {
+            self.issuers[k as usize * self.partitions + p].noted &= !(1 << local);
+        }
     }
 
     pub fn residents(&self) -> impl Iterator<Item = &Resident<I>> {

@@ -64,6 +64,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         let head = self.head(&r, k, op.map_or(0, |op| op.class));
         if self.sink.on() {
             self.end_stall(c, slot, &mut r, k);
+            self.cores[c].look_again(slot);
         }
         if self.exec.check {
             self.check_operands(&r, k)?;

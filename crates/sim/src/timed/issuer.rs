@@ -37,6 +37,8 @@ pub(super) struct Issuer {
     pub next_wake: u64,
     /// Seats whose wave only waits for its last results.
     pub draining: u64,
+    /// Seats that cannot issue, and whose reason an observer knows: until something happens to them, nobody has to look again.
+    pub noted: u64,
     /// As of the last scan: occupied seats that are neither ready nor only short of a unit.
     pub stalled: u64,
     /// It is looked at from this cycle on: before, nobody of it can issue and nothing of it changes by itself.
@@ -64,6 +66,7 @@ impl Issuer {
             sleeping: 0,
             next_wake: u64::MAX,
             draining: 0,
+            noted: 0,
             stalled: 0,
             due: u64::MAX,
             since: 0,
@@ -91,6 +94,7 @@ impl Issuer {
     pub fn sleep(&mut self, local: usize, wake: u64) {
         self.wake[local] = wake;
         self.sleeping |= 1 << local;
+        self.noted &= !(1 << local);
         self.next_wake = self.next_wake.min(wake);
     }
 
@@ -105,10 +109,17 @@ impl Issuer {
     /// The seat is not active any more.
     pub fn leave(&mut self, local: usize) {
         self.active &= !(1 << local);
+        self.noted &= !(1 << local);
         if self.sleeping >> local & 1 == 1 {
             self.sleeping &= !(1 << local);
             self.wake_up(0);
         }
+    }
+
+    /// The seat cannot issue at `now`, whatever others do: it waits for a barrier, a sibling, its last results, or operands.
+    #[inline(always)]
+    pub fn is_quiet(&self, local: usize, now: u64) -> bool {
+        (self.active & !self.draining) >> local & 1 == 0 || self.wake[local] > now
     }
 
     /// Seats whose cycle has come, and when the next ones follow.

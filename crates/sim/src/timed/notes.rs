@@ -2,6 +2,7 @@
 
 use super::Timed;
 use super::core::Resident;
+use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc};
 use wb_trace::{Event, Kind, StallReason};
 
@@ -64,27 +65,57 @@ impl<I: Isa> Timed<'_, '_, I> {
     /// `could` are the seats that were ready when the scheduler chose.
     pub(super) fn note_stalls(&mut self, c: usize, q: usize, issued: u64, could: u64) {
         let k = q / self.cores[c].partitions;
-        for local in 0..self.cores[c].seats() {
-            if issued >> local & 1 == 1 {
+        debug_assert!(self.sees_all(c, q));
+        let issuer = &self.cores[c].issuers[q];
+        for local in bits((issuer.occupied | issuer.draining) & !issued) {
+            let (local, bit) = (local as usize, 1 << local);
+            let issuer = &self.cores[c].issuers[q];
+            let quiet = issuer.is_quiet(local, self.now);
+            if quiet && issuer.noted & bit != 0 {
+                debug_assert!(self.still_waits(c, q, local));
                 continue;
             }
             let slot = self.cores[c].slot_number(q, local);
             let reason = match self.cores[c].stall_reason(q, local, self.now) {
-                Some(_) if could >> local & 1 == 1 => StallReason::NotSelected,
+                Some(_) if could & bit != 0 => StallReason::NotSelected,
                 Some(reason) => reason,
                 None => continue,
             };
-            let Some(mut r) = self.cores[c].waves[slot].take() else { continue };
-            if r.wave.paths[k].own.stall != Some(reason) {
+            let stall = |r: &Resident<I>| r.wave.paths[k].own.stall;
+            if self.cores[c].waves[slot].as_deref().map(stall) != Some(Some(reason))
+                && let Some(mut r) = self.cores[c].waves[slot].take()
+            {
                 self.end_stall(c, slot, &mut r, k);
                 r.wave.paths[k].own.stall = Some(reason);
                 r.wave.paths[k].own.stalled_since = self.now;
+                self.cores[c].waves[slot] = Some(r);
             }
-            self.cores[c].waves[slot] = Some(r);
+            if quiet {
+                self.cores[c].issuers[q].noted |= bit;
+            }
         }
     }
 
+    /// Who waits has a seat.
+    fn sees_all(&self, c: usize, q: usize) -> bool {
+        let issuer = &self.cores[c].issuers[q];
+        let taken = issuer.occupied | issuer.draining;
+        (0..issuer.wake.len())
+            .all(|local| taken >> local & 1 == 1 || self.cores[c].stall_reason(q, local, self.now).is_none())
+    }
+
+    /// A seat that nobody looks at waits for what the observer was told.
+    fn still_waits(&self, c: usize, q: usize, local: usize) -> bool {
+        let core = &self.cores[c];
+        let reason = core.stall_reason(q, local, self.now);
+        let wave = &core.waves[core.slot_number(q, local)];
+        reason.is_some()
+            && wave.as_ref().is_some_and(|r| r.wave.paths[q / core.partitions].own.stall == reason)
+    }
+
     pub(super) fn end_stall(&mut self, c: usize, slot: usize, r: &mut Resident<I>, k: usize) {
+        let (q, local) = self.cores[c].seat(slot, k);
+        self.cores[c].issuers[q].noted &= !(1 << local);
         let state = &mut r.wave.paths[k];
         if let Some(reason) = state.own.stall.take()
             && self.now > state.own.stalled_since
