@@ -9,6 +9,9 @@ use wb_sanitize::{Array, Block, Checker};
 /// Lanes of a wave for which compilers leave out barriers.
 const WAVE: u32 = 64;
 
+/// Bytes between arguments in local memory.
+const LOCAL_GAP: u32 = 256;
+
 /// Bytes of freed blocks that nobody gets yet, so that uses of them are found.
 const HELD: u64 = 1 << 28;
 
@@ -37,6 +40,16 @@ impl Device {
         }
     }
 
+    /// Bytes between arguments in local memory: who leaves one does not come into the next. None where they do not fit.
+    pub(crate) fn local_gap(&self, kernel: &Kernel, dispatch: &Dispatch) -> u32 {
+        let sizes = dispatch.args.iter().filter_map(|arg| match arg {
+            Arg::Local(bytes) => Some(bytes.saturating_add(LOCAL_GAP + 16)),
+            _ => None,
+        });
+        let all = sizes.fold(kernel.lds_bytes.saturating_add(dispatch.dynamic_lds), u32::saturating_add);
+        if self.memory.checker.is_some() && all <= self.machine.core.lds_bytes { LOCAL_GAP } else { 0 }
+    }
+
     /// A block is not the program's.
     pub fn own_block(&mut self, at: u64) {
         if let Some(checker) = &mut self.memory.checker {
@@ -46,7 +59,7 @@ impl Device {
 }
 
 /// What a checker should know of a kernel: its arrays, and whether its lanes go in step.
-pub(crate) fn kernel(module: &Module, kernel: &Kernel, dispatch: &Dispatch) -> wb_sanitize::Kernel {
+pub(crate) fn kernel(module: &Module, kernel: &Kernel, dispatch: &Dispatch, gap: u32) -> wb_sanitize::Kernel {
     let arrays = |private: bool| {
         let mine = module.object.arrays.iter().filter(|a| a.private == private);
         let mine = mine.filter(|a| a.function == kernel.entry);
@@ -61,7 +74,7 @@ pub(crate) fn kernel(module: &Module, kernel: &Kernel, dispatch: &Dispatch) -> w
     let mut end = kernel.lds_bytes;
     for (slot, arg) in explicit(kernel).zip(&dispatch.args) {
         if let Arg::Local(bytes) = arg {
-            let offset = end.next_multiple_of(16);
+            let offset = end.saturating_add(gap).next_multiple_of(16);
             end = offset.saturating_add(*bytes);
             // Without debug information for the others nothing is said about any.
             if !local.is_empty() || kernel.lds_bytes == 0 {
@@ -73,6 +86,7 @@ pub(crate) fn kernel(module: &Module, kernel: &Kernel, dispatch: &Dispatch) -> w
     let required = attributes.required_group.map(|group| group.iter().product::<u32>());
     let largest = required.unwrap_or(attributes.largest_group);
     wb_sanitize::Kernel {
+        local_whole: kernel.lds_bytes == 0 && dispatch.dynamic_lds == 0,
         local,
         private: arrays(true),
         aligned: module.object.aligned,

@@ -20,6 +20,8 @@ pub struct Pointers {
     pub bytes: u32,
     /// Where local memory begins.
     pub local: u32,
+    /// Bytes that nobody has before each argument in local memory.
+    pub gap: u32,
 }
 
 /// Where kernels reach the host; 0: they do not.
@@ -67,7 +69,8 @@ pub fn build(
             (ArgKind::Value, Arg::Value(bytes)) if bytes.len() == slot.size as usize => bytes.clone(),
             (ArgKind::Value, Arg::Buffer(addr)) if slot.size == 8 => addr.to_le_bytes().to_vec(),
             (ArgKind::DynamicLds, Arg::Local(size)) => {
-                let offset = kernel.lds_bytes.saturating_add(local).next_multiple_of(16);
+                let offset =
+                    kernel.lds_bytes.saturating_add(local).saturating_add(pointers.gap).next_multiple_of(16);
                 local = offset.saturating_add(*size).saturating_sub(kernel.lds_bytes);
                 pointers.local.saturating_add(offset).to_le_bytes().to_vec()
             }

@@ -209,7 +209,8 @@ impl Device {
     ) -> Result<Prepared, DeviceError> {
         let kernel = module.kernel(&dispatch.kernel)?.clone();
         let (size, count) = self.shape(&kernel, dispatch)?;
-        let pointers = Pointers { bytes: 8, local: 0 };
+        let gap = self.local_gap(&kernel, dispatch);
+        let pointers = Pointers { bytes: 8, local: 0, gap };
         let host = Host { hostcall: self.hostcall, printf: self.printf };
         let (args, local) = kernarg::build(&kernel, dispatch, pointers, host)?;
         let lds_bytes = kernel.lds_bytes.saturating_add(local).saturating_add(dispatch.dynamic_lds);
@@ -271,7 +272,7 @@ impl Device {
             machine,
             kernarg: args,
             touchable: Touchable::default(),
-            checks: crate::checks::kernel(module, &kernel, dispatch),
+            checks: crate::checks::kernel(module, &kernel, dispatch, gap),
             reserved: Vec::new(),
             key,
         })

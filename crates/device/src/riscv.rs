@@ -37,8 +37,9 @@ impl OnDevice for Riscv {
         if private > PRIVATE_END - PRIVATE {
             return Err(wrong(format!("{private} bytes of private memory per work-item")));
         }
-        let (args, local) =
-            kernarg::build(&kernel, dispatch, Pointers { bytes: 4, local: LOCAL }, Host::default())?;
+        let gap = device.local_gap(&kernel, dispatch);
+        let pointers = Pointers { bytes: 4, local: LOCAL, gap };
+        let (args, local) = kernarg::build(&kernel, dispatch, pointers, Host::default())?;
         let lds_bytes = kernel.lds_bytes.saturating_add(local).saturating_add(dispatch.dynamic_lds);
         if lds_bytes > u32::MAX - LOCAL {
             return Err(wrong(format!(
@@ -89,7 +90,7 @@ impl OnDevice for Riscv {
             machine,
             kernarg: args,
             touchable: Touchable::default(),
-            checks: crate::checks::kernel(module, &kernel, dispatch),
+            checks: crate::checks::kernel(module, &kernel, dispatch, gap),
             reserved: Vec::new(),
             key,
         })

@@ -95,6 +95,8 @@ fn caller() -> Option<String> {
 /// `hip` or `cl` and a capital, at the end of a path of modules.
 fn is_entry(name: &str) -> bool {
     let last = name.rsplit("::").next().unwrap_or(name);
+    // The library's own names.
+    let last = last.strip_prefix("wavebound_").unwrap_or(last);
     let rest = last.strip_prefix("hip").or_else(|| last.strip_prefix("cl"));
     rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
 }

@@ -188,6 +188,8 @@ pub trait Isa: Send + Sync + 'static {
     fn active(&self, _regs: &Self::Regs, mask: Mask) -> Mask {
         mask
     }
+    /// Sets the execution mask, where the ISA has one of its own.
+    fn set_active(&self, _regs: &mut Self::Regs, _lanes: Mask) {}
     /// Ids of the registers each path has a copy of (scalars); the others belong to lanes.
     fn path_registers(&self) -> std::ops::Range<u16> {
         0..0

@@ -133,6 +133,7 @@ kernel void local_argument_into_next(global const int *in, global int *out, loca
 
 /* case local-array-into-next
    error out-of-bounds
+   known compilers make one access of two that look alike, so another array may be meant
    grid 128 group 64
    in i32 128 iota
    out i32 128 uninitialised

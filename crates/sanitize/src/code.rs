@@ -16,6 +16,8 @@ pub struct Array {
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     pub local: Vec<Array>,
+    /// Local memory has nothing but these arrays.
+    pub local_whole: bool,
     pub private: Vec<Array>,
     /// An access of a dword that is not aligned is an error of the program: the compiler was told to make none.
     pub aligned: bool,

@@ -117,28 +117,49 @@ pub(crate) fn step<I: Isa, X: Clone>(
     if let Some(checker) = &mut bus.memory.checker {
         begins(checker, exec, wave, (k, slot), moment);
     }
-    let done = exec.step(wave, k, moment, bus, notes);
+    let isa = &exec.program.isa;
+    let (mask, lanes) = (wave.paths[k].path.mask, isa.active(&wave.paths[k].regs, u64::MAX));
+    let mut removed = 0;
+    // A lane that leaves its memory is reported, and the others go on without it.
+    let done = loop {
+        let done = exec.step(wave, k, moment, bus, notes);
+        let (Err(error), Some(checker)) = (&done, &mut bus.memory.checker) else { break done };
+        let (Some(fault), Some(op)) = (&error.fault, exec.program.ops.get(pc as usize)) else { break done };
+        let lane = lane_of(fault).filter(|lane| (mask & lanes & !removed) >> lane & 1 == 1);
+        checker.fault(slot as usize, (pc, lane.unwrap_or(0)), fault);
+        let state = &mut wave.paths[k];
+        let atomic = checker.code().watch.get(pc as usize).is_some_and(|w| w.atomic);
+        removed |= lane.map_or(0, |lane| 1 << lane);
+        if lane.is_none() || mask & lanes & !removed == 0 || atomic {
+            // Nobody is left; or what lanes before this one have modified must not be modified again.
+            (state.path.pc, state.path.mask) = (op.next, mask);
+            isa.set_active(&mut state.regs, lanes);
+            return Ok(Effect::Continue);
+        }
+        (state.path.pc, state.path.mask) = (pc, mask & !removed);
+        isa.set_active(&mut state.regs, lanes & !removed);
+        checker.again();
+    };
     let Some(checker) = &mut bus.memory.checker else { return done };
-    match done {
-        Ok(effect) => {
-            checker.ends();
-            // A group of one wave does not wait.
-            let barrier = matches!(exec.program.flow.kind.get(pc as usize), Some(FlowKind::Barrier));
-            if barrier && effect == Effect::Continue {
-                arrives(checker, exec, wave, k, slot);
-                checker.released(slot as usize);
-            }
-            Ok(effect)
-        }
-        Err(error) => {
-            let (Some(fault), Some(op)) = (&error.fault, exec.program.ops.get(pc as usize)) else {
-                return Err(error);
-            };
-            checker.fault(slot as usize, pc, fault);
-            wave.paths[k].path.pc = op.next;
-            Ok(Effect::Continue)
-        }
+    let effect = done?;
+    if removed != 0 {
+        let state = &mut wave.paths[k];
+        state.path.mask = mask;
+        isa.set_active(&mut state.regs, lanes);
     }
+    checker.ends();
+    // A group of one wave does not wait.
+    let barrier = matches!(exec.program.flow.kind.get(pc as usize), Some(FlowKind::Barrier));
+    if barrier && effect == Effect::Continue {
+        arrives(checker, exec, wave, k, slot);
+        checker.released(slot as usize);
+    }
+    Ok(effect)
+}
+
+/// The lane that the text of a fault names ([`wb_isa::MemFault::of_lane`]).
+fn lane_of(fault: &str) -> Option<u32> {
+    fault.rsplit_once("(lane ")?.1.split_once(')')?.0.parse().ok()
 }
 
 /// Follows undefined values through the instruction that comes next.
@@ -157,7 +178,13 @@ fn begins<I: Isa, X>(
     else {
         return;
     };
-    let always = checker.code().watch.get(path.pc as usize).is_some_and(|w| w.always);
+    let watch = checker.code().watch.get(path.pc as usize);
+    let (always, scalar) = watch.map_or((false, false), |w| (w.always, w.scalar));
+    if scalar {
+        // It is the wave's: the first lane that is on stands for it.
+        let active = program.isa.active(&state.regs, path.mask);
+        checker.lane(Marks::first(active));
+    }
     let off = checker.lane_off_at(path.pc);
     let Some(marks) = checker.begins(slot as usize, path.pc) else { return };
     let (reads, writes) = (program.reads(op), program.writes(op));

@@ -15,6 +15,7 @@ const OPENCL: Api = Api {
     manifest: "crates/cl-library/Cargo.toml",
     front: &[("wavebound.icd", vendor_file)],
     path: ("OCL_ICD_VENDORS", false),
+    lanes_in_step: false,
     unused: "the program did not use our OpenCL library: is it an OpenCL program that uses the loader (on Debian: ocl-icd-libopencl1)?",
 };
 

@@ -18,6 +18,7 @@ const HIP: Api = Api {
         (wb_hip::SHIMS[1].0, |_| wb_hip::SHIMS[1].1.to_vec()),
     ],
     path: ("LD_LIBRARY_PATH", true),
+    lanes_in_step: true,
     unused: "the program did not use our libamdhip64.so.5 or libamdhip64.so.6: is it a HIP program, linked dynamically, without an rpath of its own?",
 };
 

@@ -22,6 +22,9 @@ pub struct SanitizeArgs {
     /// Lanes of a wave run in step: what one lane does before another one is no race (wave-synchronous programs)
     #[arg(long, requires = "sanitize")]
     pub in_step: bool,
+    /// Lanes of a wave do not run in step, also in HIP programs, for which it is taken for granted otherwise
+    #[arg(long, requires = "sanitize", conflicts_with = "in_step")]
+    pub lanes_apart: bool,
 }
 
 impl SanitizeArgs {
@@ -32,10 +35,11 @@ impl SanitizeArgs {
         Ok(self.sanitize.then_some(Checks { options, suppressions }))
     }
 
-    /// The same for the library that programs load.
-    pub fn for_library(&self) -> miette::Result<Option<Sanitize>> {
+    /// The same for the library that programs load. `in_step`: lanes are, unless somebody says that they are not.
+    pub fn for_library(&self, in_step: bool) -> miette::Result<Option<Sanitize>> {
         let (suppressions, _) = self.read()?;
-        Ok(self.sanitize.then_some(Sanitize { in_step: self.in_step, suppressions }))
+        let in_step = self.in_step || in_step && !self.lanes_apart;
+        Ok(self.sanitize.then_some(Sanitize { in_step, suppressions }))
     }
 
     /// The file of suppressions: its text, and what it says.

@@ -115,3 +115,66 @@ fn other_instruction_sets_are_checked() {
     assert_eq!(done.status.code(), Some(1), "{text}");
     assert!(text.contains("race: ") && text.contains("lanes.cl:5"), "{text}");
 }
+
+/// A launch of a source, checked: what it prints.
+fn checked(name: &str, source: &str, args: &[&str]) -> String {
+    let path = folder("sanitize-cases").join(name);
+    std::fs::write(&path, source).expect("a file");
+    let path = path.display().to_string();
+    let done = wavebound(&[&["run", &path, "--sanitize", "--show", "arg0"], args].concat());
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+/// A scalar load is the wave's, not that of the lane that was named last.
+#[test]
+fn one_work_item_does_not_race_with_itself() {
+    let source = "kernel void k(global int *a, global uchar *b) {
+    int g = get_group_id(0), l = get_local_id(0);
+    if (l == 0) a[g] = a[g] + 1;
+    b[get_global_id(0)] = l;
+}
+";
+    let args = ["--grid", "256", "--group", "64", "--arg", "buf:i32:256:iota", "--arg", "buf:u8:256"];
+    let text = checked("scalar.cl", source, &args);
+    assert!(text.contains("nothing found"), "{text}");
+}
+
+/// Clang makes one access of the two in each branch.
+#[test]
+fn an_access_may_mean_one_of_two_arrays() {
+    let source = "kernel void k(global int *o, local int *x, local int *y) {
+    int l = get_local_id(0);
+    if (l < 16) x[l] = o[l] + 1;
+    else y[l - 16] = o[l] + 1;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < 16) o[l] = x[15 - l];
+    else o[l] = y[31 - l];
+}
+";
+    let launch = ["--grid", "32", "--group", "32", "--arg", "buf:i32:64:iota", "--arg", "local:64"];
+    let text = checked("merged.cl", source, &[&launch[..], &["--arg", "local:64"]].concat());
+    assert!(text.contains("nothing found"), "{text}");
+    let text = checked("short.cl", source, &[&launch[..], &["--arg", "local:60"]].concat());
+    assert!(text.contains("outside the local array `y`: at 60 of its 60 bytes"), "{text}");
+    assert!(text.contains("(wave 0, lane 31)"), "{text}");
+}
+
+/// Lanes that leave local memory do not spoil what the others do.
+#[test]
+fn other_lanes_go_on() {
+    let source = "kernel void k(global int *o, int n) {
+    local int x[64];
+    int l = get_local_id(0);
+    x[l] = l;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int v = 7;
+    if (l * n >= 0) v = x[l * n];
+    o[l] = v + 1000;
+}
+";
+    let args = ["--grid", "64", "--group", "64", "--arg", "buf:i32:64", "--arg", "i32:2"];
+    let text = checked("beyond.cl", source, &args);
+    assert!(text.contains("arg0 = 1000 1002 1004 1006") && text.contains(" 1062 "), "{text}");
+    assert!(text.contains("(wave 0, lane 32)") && text.contains("seen 32 times"), "{text}");
+    assert!(text.contains("sanitizer: 1 report\n"), "nothing else: {text}");
+}

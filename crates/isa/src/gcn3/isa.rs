@@ -324,6 +324,10 @@ impl Isa for Gcn3 {
         exec::active(regs, mask)
     }
 
+    fn set_active(&self, regs: &mut Regs, lanes: Mask) {
+        regs.set_pair(sreg::EXEC, lanes);
+    }
+
     fn path_registers(&self) -> std::ops::Range<u16> {
         FIRST_SCALAR..SCC + 1
     }

@@ -36,7 +36,9 @@ impl Checker {
     }
 
     fn misaligned(&mut self, lane: u32, addr: u64, align: u32) {
-        if self.blocks.is_internal(addr) {
+        let wave = self.waves.get(self.slot).and_then(|w| w.as_ref());
+        let own = wave.is_some_and(|w| w.local.contains(&addr) || w.private.contains(&addr));
+        if !own && self.blocks.is_internal(addr) {
             return;
         }
         let message = format!("address {addr:#x} is no multiple of {align}");
@@ -162,10 +164,16 @@ impl Checker {
                 most = Some((i, count));
             }
         }
-        // Where nobody is in an array, debug information does not know what is meant.
-        let Some((array, _)) = most else { return };
+        // Where nobody is in an array, debug information does not know what is meant; the one before it is, if there is nothing else.
+        let whole = space == "local" && self.running.local_whole;
+        let before = || arrays.iter().rposition(|a| a.offset <= *low).filter(|_| whole);
+        let Some(array) = most.map(|m| m.0).or_else(before) else { return };
         let meant = &arrays[array];
-        let outside = |at: u64| at < meant.offset || at + u64::from(bytes) > meant.offset + meant.bytes;
+        // Another array is no error: compilers make one access of two that look alike, and pointers may point to either.
+        let outside = |at: u64| {
+            let found = array_at(arrays, at);
+            found.is_none() || found != array_at(arrays, at + u64::from(bytes) - 1)
+        };
         if let Some(&(lane, at)) = list.iter().find(|(_, at)| outside(*at)) {
             let what = if store { "write" } else { "read" };
             let message = format!(

@@ -122,6 +122,12 @@ impl Checker {
         self.waves.get_mut(slot)?.as_mut().map(|wave| &mut wave.marks)
     }
 
+    /// The instruction runs once more, without a lane: what it accessed does not count.
+    pub fn again(&mut self) {
+        self.rows.clear();
+        self.singles.clear();
+    }
+
     /// What a lane that is off gives, from here.
     pub fn lane_off_at(&self, pc: u32) -> Origin {
         origin(source::LANE_OFF, self.place_id(pc))
@@ -165,9 +171,9 @@ impl Checker {
     }
 
     /// A fault of local or private memory, which the instruction set found.
-    pub fn fault(&mut self, slot: usize, pc: u32, what: &str) {
+    pub fn fault(&mut self, slot: usize, (pc, lane): (u32, u32), what: &str) {
         (self.slot, self.pc) = (slot, pc);
-        let who = self.now(0);
+        let who = self.now(lane);
         self.report(Kind::OutOfBounds, self.place_id(pc), (0, None), what.to_owned(), who, |_| None);
     }
 }

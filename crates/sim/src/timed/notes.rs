@@ -90,7 +90,8 @@ impl<I: Isa> Timed<'_, '_, I> {
                 r.wave.paths[k].own.stalled_since = self.now;
                 self.cores[c].waves[slot] = Some(r);
             }
-            if quiet {
+            // Who could have gone and was not chosen waits for something else in the next cycle.
+            if quiet && could & bit == 0 {
                 self.cores[c].issuers[q].noted |= bit;
             }
         }

@@ -18,6 +18,8 @@ pub struct Api {
     pub front: &'static [(&'static str, Contents)],
     /// The variable by which programs find the folder, and whether what it had before comes behind.
     pub path: (&'static str, bool),
+    /// Lanes of a wave run in step unless told otherwise (`--sanitize`): compilers leave no trace of what orders them.
+    pub lanes_in_step: bool,
     /// What to say if no process of the run used the library.
     pub unused: &'static str,
 }

@@ -1,5 +1,6 @@
 //! The options of `wavebound hip` and `wavebound cl`, and the same for the library.
 
+use super::api::Api;
 use super::folder::Folder;
 use crate::commands::sanitize::SanitizeArgs;
 use crate::commands::style::StyleArg;
@@ -76,7 +77,7 @@ pub struct HostArgs {
 }
 
 impl HostArgs {
-    pub(super) fn options(&self, folder: &Folder) -> miette::Result<Options> {
+    pub(super) fn options(&self, folder: &Folder, api: &Api) -> miette::Result<Options> {
         let spec = self.machine.spec();
         let mut sets = spec.sets;
         sets.extend(self.limit.map(|n| format!("limits.cycles={n}")));
@@ -113,7 +114,7 @@ impl HostArgs {
                 }),
                 None => None,
             },
-            sanitize: self.sanitize.for_library()?,
+            sanitize: self.sanitize.for_library(api.lanes_in_step)?,
             wcet: self.wcet.then(|| self.analysis.for_library()).transpose()?,
             progress: std::io::stderr().is_terminal(),
             records: Some(folder.records()),

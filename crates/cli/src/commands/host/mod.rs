@@ -34,7 +34,7 @@ pub fn main(run: &Run) -> CommandResult {
     let library = library::find(api, run.library)?;
     let folder = Folder::new(api, &library)?;
     let records = File::open(folder.records()).into_diagnostic()?;
-    let options = serde_json::to_string(&args.options(&folder)?).into_diagnostic()?;
+    let options = serde_json::to_string(&args.options(&folder, run.api)?).into_diagnostic()?;
 
     let (program, rest) = run.program.split_first().ok_or_else(|| miette!("no program"))?;
     let mut path = OsString::from(folder.path());
