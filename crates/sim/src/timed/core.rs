@@ -582,8 +582,8 @@ impl<I: Isa> Core<I> {
     /// Something happened to the wave in `slot`: why its paths wait may have changed.
     pub fn look_again(&mut self, slot: usize) {
         let (p, local) = self.seat(slot, 0);
-        for k in bits(self.in_use[p]) {
-            self.issuers[k as usize * self.partitions + p].noted &= !(1 << local);
+        for k in 0..self.used {
+            self.issuers[k * self.partitions + p].noted &= !(1 << local);
         }
     }
 

@@ -2,7 +2,6 @@
 
 use super::Timed;
 use super::core::Resident;
-use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, Pc};
 use wb_trace::{Event, Kind, StallReason};
 
@@ -65,10 +64,12 @@ impl<I: Isa> Timed<'_, '_, I> {
     /// `could` are the seats that were ready when the scheduler chose.
     pub(super) fn note_stalls(&mut self, c: usize, q: usize, issued: u64, could: u64) {
         let k = q / self.cores[c].partitions;
-        debug_assert!(self.sees_all(c, q));
-        let issuer = &self.cores[c].issuers[q];
-        for local in bits((issuer.occupied | issuer.draining) & !issued) {
-            let (local, bit) = (local as usize, 1 << local);
+        // Who waits for siblings may have left its seat.
+        for local in 0..self.cores[c].issuers[q].wake.len() {
+            let bit = 1 << local;
+            if issued & bit != 0 {
+                continue;
+            }
             let issuer = &self.cores[c].issuers[q];
             let quiet = issuer.is_quiet(local, self.now);
             if quiet && issuer.noted & bit != 0 {
@@ -95,14 +96,6 @@ impl<I: Isa> Timed<'_, '_, I> {
                 self.cores[c].issuers[q].noted |= bit;
             }
         }
-    }
-
-    /// Who waits has a seat.
-    fn sees_all(&self, c: usize, q: usize) -> bool {
-        let issuer = &self.cores[c].issuers[q];
-        let taken = issuer.occupied | issuer.draining;
-        (0..issuer.wake.len())
-            .all(|local| taken >> local & 1 == 1 || self.cores[c].stall_reason(q, local, self.now).is_none())
     }
 
     /// A seat that nobody looks at waits for what the observer was told.

@@ -56,6 +56,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             let now = self.now;
             let parked = r.wave.parked;
             let behind = r.wave.paths[parked.trailing_zeros() as usize & 63].path.pc;
+            self.cores[c].look_again(slot);
             let done = self.exec.regroup(&mut r.wave, |a, b| a.board.absorb(&b.board, now))?;
             match done {
                 Regrouped::GoOn(pc) => {
