@@ -2,6 +2,7 @@
 
 use super::Timed;
 use super::core::Resident;
+use wb_hw::InstructionSet;
 use wb_isa::{Isa, Mask, Pc};
 use wb_trace::{Event, Kind, StallReason};
 
@@ -91,8 +92,9 @@ impl<I: Isa> Timed<'_, '_, I> {
                 r.wave.paths[k].own.stalled_since = self.now;
                 self.cores[c].waves[slot] = Some(r);
             }
-            // Who could have gone and was not chosen waits for something else in the next cycle.
-            if quiet && could & bit == 0 {
+            // Who could have gone and was not chosen waits for something else in the next cycle. On lane-pc machines some mechanisms
+            // change what a path waits for without touching its seat: there everybody is looked at in every cycle.
+            if quiet && could & bit == 0 && self.machine.isa != InstructionSet::Riscv {
                 self.cores[c].issuers[q].noted |= bit;
             }
         }
