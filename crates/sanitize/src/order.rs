@@ -59,6 +59,8 @@ pub struct Order<'a> {
     pub learnt: &'a Clocks,
     /// Waves of earlier launches have lower numbers.
     pub launch: u32,
+    /// Whatever the wave did before this clock is behind all its lanes: they go in step.
+    pub step: u32,
 }
 
 impl Order<'_> {
@@ -66,7 +68,7 @@ impl Order<'_> {
     #[inline]
     pub fn before(&self, stamp: Stamp, lane: u32) -> bool {
         let wave = stamp.wave();
-        if wave == self.wave && stamp.lane() == lane || wave < self.launch {
+        if wave == self.wave && (stamp.lane() == lane || stamp.clock() < self.step) || wave < self.launch {
             return true;
         }
         let known = wave.checked_sub(self.group.first).and_then(|i| self.group.known.get(i as usize));
@@ -156,7 +158,7 @@ mod tests {
         let (mut g, learnt) = (group(2), Clocks::new());
         let mut word = Word::default();
         let of = |g: &Group, word: &mut Word, wave: u32, lane: u32, write: bool, atomic: bool| {
-            let order = Order { wave, group: g, learnt: &learnt, launch: 5 };
+            let order = Order { wave, group: g, learnt: &learnt, launch: 5, step: 0 };
             access(word, write, at(g, wave, lane, atomic), 1, &order)
         };
         assert!(of(&g, &mut word, 10, 3, true, false).is_none());
@@ -180,7 +182,13 @@ mod tests {
         (word.write, word.write_place) = (other, 9);
         let mut learnt = Clocks::new();
         let try_it = |learnt: &Clocks, word: &mut Word| {
-            access(word, false, at(&g, 10, 0, false), 1, &Order { wave: 10, group: &g, learnt, launch: 5 })
+            access(
+                word,
+                false,
+                at(&g, 10, 0, false),
+                1,
+                &Order { wave: 10, group: &g, learnt, launch: 5, step: 0 },
+            )
         };
         assert!(try_it(&learnt, &mut word).is_some());
         learnt.insert(77, 3);

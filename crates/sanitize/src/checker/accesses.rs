@@ -225,7 +225,13 @@ impl Checker {
         let from = watch.data.iter().find(|id| wave.marks.is_marked(**id)).map(|id| wave.marks.origin(*id));
         let mut all = Accesses {
             shadow,
-            order: Order { wave: wave.number, group, learnt: &wave.learnt, launch },
+            order: Order {
+                wave: wave.number,
+                group,
+                learnt: &wave.learnt,
+                launch,
+                step: if in_step { clock } else { 0 },
+            },
             clock,
             place,
             watch,
@@ -262,10 +268,8 @@ impl Checker {
             tell(told, group, &mut wave, of_rows.chain(singles.iter().map(|s| (s.addr, s.how))));
         }
         if in_step {
-            // What the wave did before is behind all its lanes.
-            let now = &mut group.clocks[wave.index];
-            group.known[wave.index] = *now;
-            *now += 1;
+            // What comes next is later, for lanes of this wave.
+            group.clocks[wave.index] += 1;
         }
         if let Some(addr) = loaded.first {
             let source = match () {
