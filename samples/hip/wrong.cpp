@@ -10,7 +10,7 @@ __global__ void add(const int* a, int* b, int n) {
 __global__ void turn(const int* in, int* out) {
     __shared__ int part[128];
     part[threadIdx.x] = in[threadIdx.x];
-    out[threadIdx.x] = part[127 - threadIdx.x];
+    out[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
 }
 
 __global__ void count(int* sum) { *sum += 1; }
@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
     if (!is("unset")) CHECK(hipMemset(b, 0, n * sizeof(int)));
     if (is("freed")) CHECK(hipFree(a));
     if (is("race")) turn<<<1, 128>>>(a, a);
+    else if (is("step")) turn<<<1, 64>>>(a, b);
     else if (is("count")) count<<<2, 64>>>(b);
     else add<<<1, 128>>>(a, b, is("beyond") ? n : n - 1);
     CHECK(hipDeviceSynchronize());
