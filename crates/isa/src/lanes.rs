@@ -1,6 +1,7 @@
 //! Rows of lanes. A register is a row; an operation computes whole rows and blends by mask, in
 //! chunks the compiler vectorises. No per-lane branch or call (docs/ARCHITECTURE.md, invariant 4).
 
+use crate::vector::{NullaryFnOnce, vector_of};
 use crate::{Mask, first_lanes};
 
 /// Rows are padded to a multiple of this many lanes.
@@ -144,29 +145,81 @@ impl<T: Copy + Default> Rows<T> {
 #[inline]
 pub fn uniform(row: &Row<u32>, mask: Mask) -> Option<u32> {
     let first = row[mask.trailing_zeros() as usize & 63];
-    let mut different = 0;
-    for (c, chunk) in row.as_chunks::<CHUNK>().0.iter().enumerate() {
-        let lanes = (mask >> (c * CHUNK)) as u8;
-        for (i, v) in chunk.iter().enumerate() {
-            different |= if lanes & 1 << i != 0 { v ^ first } else { 0 };
+    (vector_of(Different { row, mask, first }) == 0).then_some(first)
+}
+
+/// Bits in which a lane of `mask` differs from `first`. A type rather than a closure: it is inlined wherever it is used, and loops are
+/// compiled for the host's vectors only if they are.
+struct Different<'a> {
+    row: &'a Row<u32>,
+    mask: Mask,
+    first: u32,
+}
+
+impl NullaryFnOnce for Different<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn call(self) -> u32 {
+        let mut different = [0; CHUNK];
+        for (c, chunk) in self.row.as_chunks::<CHUNK>().0.iter().enumerate() {
+            let off = &OFF[usize::from((self.mask >> (c * CHUNK)) as u8)];
+            for i in 0..CHUNK {
+                different[i] |= (chunk[i] ^ self.first) & !off[i];
+            }
         }
+        different.into_iter().fold(0, |all, d| all | d)
     }
-    (different == 0).then_some(first)
 }
 
 /// The largest value the lanes of `mask` have in a row, 0 if there are none.
 #[inline]
 pub fn largest(row: &Row<u32>, mask: Mask) -> u32 {
-    let mut most = [0; CHUNK];
-    for (c, chunk) in row.as_chunks::<CHUNK>().0.iter().enumerate() {
-        let lanes = (mask >> (c * CHUNK)) as u8;
-        for i in 0..CHUNK {
-            let v = if lanes & 1 << i != 0 { chunk[i] } else { 0 };
-            most[i] = most[i].max(v);
-        }
-    }
-    most.into_iter().max().unwrap_or(0)
+    extremes(row, mask).1
 }
+
+/// The least and the largest value the lanes of `mask` have in a row; if there are none, the largest and the least there are.
+#[inline]
+pub fn extremes(row: &Row<u32>, mask: Mask) -> (u32, u32) {
+    vector_of(Extremes { row, mask })
+}
+
+struct Extremes<'a> {
+    row: &'a Row<u32>,
+    mask: Mask,
+}
+
+impl NullaryFnOnce for Extremes<'_> {
+    type Output = (u32, u32);
+
+    #[inline(always)]
+    fn call(self) -> (u32, u32) {
+        let (mut low, mut high) = ([u32::MAX; CHUNK], [0; CHUNK]);
+        for (c, chunk) in self.row.as_chunks::<CHUNK>().0.iter().enumerate() {
+            let off = &OFF[usize::from((self.mask >> (c * CHUNK)) as u8)];
+            for i in 0..CHUNK {
+                low[i] = low[i].min(chunk[i] | off[i]);
+                high[i] = high[i].max(chunk[i] & !off[i]);
+            }
+        }
+        (low.into_iter().fold(u32::MAX, u32::min), high.into_iter().fold(0, u32::max))
+    }
+}
+
+/// All ones for the lanes of a chunk that are not active.
+static OFF: [[u32; CHUNK]; 256] = {
+    let mut table = [[0; CHUNK]; 256];
+    let mut active = 0;
+    while active < 256 {
+        let mut i = 0;
+        while i < CHUNK {
+            table[active][i] = if active >> i & 1 == 1 { 0 } else { u32::MAX };
+            i += 1;
+        }
+        active += 1;
+    }
+    table
+};
 
 /// The set lanes of a mask, lowest first.
 #[inline(always)]

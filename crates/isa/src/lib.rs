@@ -13,6 +13,7 @@ mod isa;
 pub mod lanes;
 pub mod marks;
 pub mod riscv;
+mod vector;
 pub mod vortex;
 
 pub use basics::{MAX_LANES, Mask, NO_PC, Pc, first_lanes};

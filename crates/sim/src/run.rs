@@ -10,6 +10,7 @@ use crate::parallel::{self, Ran};
 use crate::sample::Sampled;
 use crate::sink::Sink;
 use crate::{functional, sample, timed};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use wb_hw::{HwError, InstructionSet, Machine, Mechanism, Reconverge};
 use wb_isa::{FlowKind, Isa, MAX_LANES, Pc};
@@ -91,6 +92,24 @@ fn setup(error: HwError) -> SimError {
     SimError::new(ErrorKind::Setup, error.to_string()).hint(help)
 }
 
+thread_local! {
+    /// The machine that was checked last. Programs launch thousands of small kernels on one machine, and the check takes longer than
+    /// some of them.
+    static CHECKED: RefCell<Option<Machine>> = const { RefCell::new(None) };
+}
+
+/// Whether the machine can exist, and has a unit for each of the classes: those of its instruction set.
+fn fits(machine: &Machine, classes: &[&str]) -> Result<(), Box<SimError>> {
+    // Programs whose kernels are bounded at their very end come here when the thread's memory is gone.
+    if let Ok(true) = CHECKED.try_with(|checked| checked.borrow().as_ref() == Some(machine)) {
+        return Ok(());
+    }
+    machine.validate().map_err(setup)?;
+    machine.check_classes(classes).map_err(setup)?;
+    let _ = CHECKED.try_with(|checked| checked.replace(Some(machine.clone())));
+    Ok(())
+}
+
 fn check<I: Runs>(program: &Program<I>, machine: &Machine, launch: Launch) -> Result<(), Box<SimError>> {
     let bad = |message: String, hint: &str| {
         Err(Box::new(SimError::new(ErrorKind::Setup, message).hint(Some(hint))))
@@ -99,11 +118,11 @@ fn check<I: Runs>(program: &Program<I>, machine: &Machine, launch: Launch) -> Re
         let wrong = if machine.isa == I::ISA { wrong_mechanism(machine) } else { wrong_isa(machine, I::ISA) };
         return Err(Box::new(wrong));
     }
-    machine.validate().map_err(setup)?;
     if machine.isa != I::ISA {
+        machine.validate().map_err(setup)?;
         return Err(Box::new(wrong_isa(machine, I::ISA)));
     }
-    machine.check_classes(program.isa.classes()).map_err(setup)?;
+    fits(machine, program.isa.classes())?;
     if machine.core.lanes > MAX_LANES {
         return bad(
             format!("core.lanes: {} is more than {MAX_LANES}", machine.core.lanes),

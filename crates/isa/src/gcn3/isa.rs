@@ -298,7 +298,9 @@ impl Isa for Gcn3 {
 
     fn start(&self, regs: &mut Regs, start: &WaveStart) {
         let s = &self.setup;
-        regs.v.clear();
+        if !std::mem::take(&mut regs.fresh) {
+            regs.v.clear();
+        }
         regs.s = [0; 128];
         regs.scc = false;
         regs.mode = s.mode;

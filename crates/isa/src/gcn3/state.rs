@@ -68,6 +68,8 @@ pub struct Regs {
     pub vgprs: u32,
     /// Accumulators it has.
     pub agprs: u32,
+    /// Nothing has been written yet: a wave that starts with them need not clear them.
+    pub fresh: bool,
 }
 
 impl Regs {
@@ -90,6 +92,7 @@ impl Regs {
             waves_in_group: 1,
             vgprs,
             agprs,
+            fresh: true,
         }
     }
 

@@ -8,11 +8,10 @@ use std::collections::VecDeque;
 use wb_hw::{AfterMiss, Machine, Unresolved};
 use wb_isa::lanes::bits;
 use wb_isa::{NO_PC, Pc};
-use wb_trace::PortKind;
 
 #[derive(Clone, Debug, Default)]
 struct Buffer {
-    /// Instructions decoded and waiting.
+    /// Instructions decoded and waiting; in the usual case ([`Decoupled::plain`]) they are among those that come.
     ready: u32,
     /// Arrival cycles of requests under way, in order.
     coming: VecDeque<u64>,
@@ -37,7 +36,8 @@ struct Side {
     occupied: u64,
     /// Has room for another instruction.
     wants: u64,
-    /// Has requests under way; and, by cycle modulo [`RING`], who may get something then (bits that are left over do no harm).
+    /// Has requests under way; and, by cycle modulo [`RING`], who may get something then (bits that are left over do no harm). In the
+    /// usual case only those count that have nothing to issue: what comes to the others is looked for when they issue.
     coming: u64,
     arrivals: [u64; RING],
     /// Waits for a line before it requests again.
@@ -122,6 +122,8 @@ pub struct Decoupled {
     plain: bool,
     /// Instructions arrived in the last tick: their waves may issue in the next cycle.
     delivered: bool,
+    /// Sides that have something to issue which they had not when last asked.
+    news: Sides,
 }
 
 impl Decoupled {
@@ -164,6 +166,18 @@ impl Decoupled {
             delivered_to: 0,
             plain: f.resolution == 0 && f.unresolved == Unresolved::GoOn && f.requests == 0,
             delivered: false,
+            news: Sides::new(issuers),
+        }
+    }
+
+    /// Tells of each side that has got something to issue since it was asked last.
+    #[inline]
+    pub fn news(&mut self, mut tell: impl FnMut(usize)) {
+        for word in 0..self.news.0.len() {
+            if self.news.0[word] != 0 {
+                self.news.of(word).for_each(&mut tell);
+                self.news.0[word] = 0;
+            }
         }
     }
 
@@ -201,16 +215,25 @@ impl Decoupled {
 
     pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, jump: bool, now: u64) {
         let b = &mut self.buffers[slot.at];
+        if self.plain {
+            b.coming.pop_front();
+        }
         b.ready = b.ready.saturating_sub(1);
         if self.plain && straight {
             let (side, bit) = (&mut self.sides[slot.side], 1 << slot.local);
-            side.queued[slot.local] = b.ready + b.coming.len() as u32;
+            side.queued[slot.local] = b.coming.len() as u32;
             if b.pc != NO_PC && b.blocked == 0 {
                 side.wants |= bit;
                 self.wanting.set(slot.side, true);
             }
-            if b.ready == 0 && (b.pc != NO_PC || !b.coming.is_empty()) {
-                self.ready[slot.side] &= !bit;
+            match b.coming.front().copied() {
+                Some(next) if next <= now + 1 => {}
+                Some(next) => {
+                    self.ready[slot.side] &= !bit;
+                    self.expect(slot, next);
+                }
+                None if b.pc != NO_PC => self.ready[slot.side] &= !bit,
+                None => {}
             }
             return;
         }
@@ -227,6 +250,17 @@ impl Decoupled {
             b.stalled = false;
         }
         self.update(slot);
+    }
+
+    /// The slot, which has nothing to issue, gets something in cycle `arrival`.
+    #[inline]
+    fn expect(&mut self, slot: Seat, arrival: u64) {
+        let (side, bit) = (&mut self.sides[slot.side], 1 << slot.local);
+        // What comes by the cycle that is delivered already is seen by the next tick.
+        side.arrivals[arrival.max(self.delivered_to + 1) as usize % RING] |= bit;
+        side.coming |= bit;
+        self.expecting.set(slot.side, true);
+        self.next_arrival = self.next_arrival.min(arrival);
     }
 
     /// The wave goes on at `pc`: what it has and what is under way was for nothing.
@@ -303,11 +337,16 @@ impl Decoupled {
         let lost = side.occupied & bit != 0 && b.pc == NO_PC && queued == 0;
         let held = b.pending.is_some() && self.unresolved != Unresolved::GoOn;
         let ready = &mut self.ready[slot.side];
-        *ready = set(*ready, (b.ready > 0 || lost) && !held);
+        let before = (*ready, side.wrong);
+        let has = if self.plain { *ready & bit != 0 && queued > 0 } else { b.ready > 0 };
+        *ready = set(*ready, (has || lost) && !held);
         side.pending = set(side.pending, b.pending.is_some());
         let wrong = b.pending.is_some_and(|p| p.target.is_some()) && !held;
         side.wrong = set(side.wrong, wrong && b.ready > 0);
-        side.coming = set(side.coming, !b.coming.is_empty());
+        if before != (*ready, side.wrong) {
+            self.news.set(slot.side, true);
+        }
+        side.coming = set(side.coming, !b.coming.is_empty() && (!self.plain || !has));
         self.wanting.set(slot.side, side.wants != 0);
         self.expecting.set(slot.side, side.coming != 0);
     }
@@ -351,10 +390,27 @@ impl Decoupled {
     #[inline]
     fn arrive(&mut self, slot: Seat, to: u64) {
         let (b, side) = (&mut self.buffers[slot.at], &mut self.sides[slot.side]);
+        if self.plain {
+            match b.coming.front() {
+                Some(&t) if t > to => side.arrivals[t as usize % RING] |= 1 << slot.local,
+                next => {
+                    if next.is_some() {
+                        self.ready[slot.side] |= 1 << slot.local;
+                        self.news.set(slot.side, true);
+                    }
+                    side.coming &= !(1 << slot.local);
+                    self.expecting.set(slot.side, side.coming != 0);
+                }
+            }
+            return;
+        }
         while b.coming.front().is_some_and(|&t| t <= to) {
             b.coming.pop_front();
             b.ready += 1;
             self.delivered = true;
+            if self.ready[slot.side] >> slot.local & 1 == 0 || b.pending.is_some() {
+                self.news.set(slot.side, true);
+            }
             match (b.pending, self.unresolved) {
                 (None, _) => self.ready[slot.side] |= 1 << slot.local,
                 (Some(p), Unresolved::GoOn) => {
@@ -416,59 +472,67 @@ impl Decoupled {
     }
 
     /// Requests instructions for the waves of side `p`, as many as there are ports.
+    #[inline]
     fn request(&mut self, p: usize, now: u64, age: &[u64], fetch: &mut Fetch) {
-        let n = self.sides.len();
         self.sides[p].catch_up(self.clock);
         self.sides[p].since = self.clock + 1;
         for _ in 0..self.ports {
-            let side = &mut self.sides[p];
-            let view = View {
-                queued: &side.queued,
-                progress: &side.requested,
-                ..fetch_view(side.wants, side.occupied, age, age.len() as u32)
-            };
-            let Some(local) = side.policy.pick(&view) else { break };
-            side.requested[local as usize] += 1;
-            let slot = Seat::new(p, local as usize, n);
-            let b = &mut self.buffers[slot.at];
-            let line = std::iter::once((fetch.addr)(b.pc));
-            let request = fetch.memory.access(PortKind::Fetch, fetch.core, line, false, now);
-            let arrival = request.done.max(now) + self.latency;
-            let arrival = arrival.max(b.coming.back().copied().unwrap_or(0));
-            b.coming.push_back(arrival);
-            // The cache tells a miss one cycle after the request: from then on the wave may have to wait.
-            let line = request.done.saturating_sub(self.hit);
-            if line > now {
-                self.breaks.misses += 1;
-                b.excuse.miss = line + self.hit + self.latency;
-                if self.wait {
-                    b.blocked = line;
-                    self.next_unblock = self.next_unblock.min(line);
-                }
-            }
-            if self.unresolved == Unresolved::Stall {
-                b.stalled = fetch.kind.get(b.pc as usize).is_some_and(jumps);
-            }
-            b.pc = fetch.next.get(b.pc as usize).copied().unwrap_or(NO_PC);
-            self.next_arrival = self.next_arrival.min(arrival);
-            let side = &mut self.sides[p];
-            // The cycle after this one is delivered already: what comes then is seen by the next tick.
-            let seen = arrival.max(self.delivered_to + 1);
-            side.arrivals[seen as usize % RING] |= 1 << local;
-            if self.plain {
-                // One more is under way, and perhaps that is all there is room for.
-                side.coming |= 1 << local;
-                side.queued[local as usize] += 1;
-                if side.queued[local as usize] >= self.capacity || b.blocked != 0 || b.pc == NO_PC {
-                    side.wants &= !(1 << local);
-                    side.blocked |= u64::from(b.blocked != 0) << local;
-                }
-            } else {
-                self.update(slot);
+            if !self.request_one(p, now, age, fetch) {
+                break;
             }
         }
         self.wanting.set(p, self.sides[p].wants != 0);
-        self.expecting.set(p, self.sides[p].coming != 0);
+    }
+
+    /// Requests an instruction for a wave of side `p`; false if none wants one. Not inlined: what it needs would be made ready before
+    /// the loop over ports, of which there mostly is one.
+    #[inline(never)]
+    fn request_one(&mut self, p: usize, now: u64, age: &[u64], fetch: &mut Fetch) -> bool {
+        let sides = self.sides.len();
+        let side = &mut self.sides[p];
+        let view = View {
+            queued: &side.queued,
+            progress: &side.requested,
+            ..fetch_view(side.wants, side.occupied, age, age.len() as u32)
+        };
+        let Some(local) = side.policy.pick(&view) else { return false };
+        side.requested[local as usize] += 1;
+        let slot = Seat::new(p, local as usize, sides);
+        let b = &mut self.buffers[slot.at];
+        let there = fetch.memory.fetch(fetch.core, (fetch.addr)(b.pc), now);
+        let arrival = there.max(now) + self.latency;
+        let arrival = arrival.max(b.coming.back().copied().unwrap_or(0));
+        b.coming.push_back(arrival);
+        // The cache tells a miss one cycle after the request: from then on the wave may have to wait.
+        let line = there.saturating_sub(self.hit);
+        if line > now {
+            self.breaks.misses += 1;
+            b.excuse.miss = line + self.hit + self.latency;
+            if self.wait {
+                b.blocked = line;
+                self.next_unblock = self.next_unblock.min(line);
+            }
+        }
+        if self.unresolved == Unresolved::Stall {
+            b.stalled = fetch.kind.get(b.pc as usize).is_some_and(jumps);
+        }
+        b.pc = fetch.next.get(b.pc as usize).copied().unwrap_or(NO_PC);
+        if !self.plain {
+            self.expect(slot, arrival);
+            self.update(slot);
+            return true;
+        }
+        // One more is under way, and perhaps that is all there is room for.
+        let side = &mut self.sides[p];
+        side.queued[slot.local] += 1;
+        if side.queued[slot.local] >= self.capacity || b.blocked != 0 || b.pc == NO_PC {
+            side.wants &= !(1 << local);
+            side.blocked |= u64::from(b.blocked != 0) << local;
+        }
+        if b.coming.len() == 1 {
+            self.expect(slot, arrival);
+        }
+        true
     }
 
     /// Cycles pass in which nobody wants anything.

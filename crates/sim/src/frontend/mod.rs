@@ -141,12 +141,11 @@ impl FrontEnd {
         }
     }
 
-    /// The slots of partition `p` that have something to issue, and those that have it from the wrong path.
+    /// Tells of each issue port that has got something to issue since this was asked last.
     #[inline(always)]
-    pub fn offers(&self, p: usize) -> (u64, u64) {
-        match self {
-            FrontEnd::Decoupled(d) => (d.ready(p), d.wrong(p)),
-            FrontEnd::Perfect | FrontEnd::Coordinated(_) => (u64::MAX, 0),
+    pub fn news(&mut self, tell: impl FnMut(usize)) {
+        if let FrontEnd::Decoupled(d) = self {
+            d.news(tell);
         }
     }
 

@@ -54,6 +54,22 @@ impl Tags {
         self.ports.take(arrival, 1, now)
     }
 
+    /// The last lookup that hit was of this line, which is still there.
+    #[inline(always)]
+    pub fn is_last(&self, line: u64) -> bool {
+        self.tags[self.last] == line
+    }
+
+    /// A lookup of the line that the last hit was of: when its data is there.
+    #[inline(always)]
+    pub fn again(&mut self) -> u64 {
+        self.stamp += 1;
+        let line = &mut self.lines[self.last];
+        line.used = self.stamp;
+        line.ready
+    }
+
+    #[inline]
     pub fn lookup(&mut self, line: u64) -> Lookup {
         self.stamp += 1;
         if self.tags[self.last] == line {

@@ -19,7 +19,8 @@ enum Place {
 #[derive(Debug)]
 struct Level {
     copies: Vec<Tags>,
-    shared_by: usize,
+    /// By core, which of them it has.
+    copy_of: Vec<u32>,
     line: u32,
     latency: u64,
     write: WritePolicy,
@@ -71,7 +72,7 @@ impl Hierarchy {
                 let shared_by = if c.shared_by == 0 { machine.cores } else { c.shared_by } as usize;
                 Level {
                     copies: vec![Tags::new(c); (machine.cores as usize).div_ceil(shared_by)],
-                    shared_by,
+                    copy_of: (0..machine.cores).map(|core| core / shared_by as u32).collect(),
                     line: c.line,
                     latency: u64::from(c.latency),
                     write: c.write,
@@ -143,6 +144,23 @@ impl Hierarchy {
         result
     }
 
+    /// Instruction fetch of the line with `addr` in cycle `now`: when it is there.
+    #[inline]
+    pub fn fetch(&mut self, core: usize, addr: u64, now: u64) -> u64 {
+        let addr = addr.wrapping_sub(self.origin);
+        if let Place::Level(l) = self.instruction {
+            let level = &mut self.levels[l];
+            let copy = &mut level.copies[level.copy_of[core] as usize];
+            let line = addr >> level.line.trailing_zeros();
+            if copy.is_last(line) {
+                // Most waves are near others.
+                let start = copy.port(now, self.now);
+                return copy.again().max(start + level.latency);
+            }
+        }
+        self.reach(self.instruction, core, addr, false, now, None)
+    }
+
     /// The same, with what became of each line: when it is there, and whether the first level had it.
     pub fn access_each(
         &mut self,
@@ -183,7 +201,7 @@ impl Hierarchy {
             };
         };
         let level = &mut self.levels[l];
-        let copy = core / level.shared_by;
+        let copy = level.copy_of[core] as usize;
         let (latency, next, line) = (level.latency, level.next, addr >> level.line.trailing_zeros());
         if write {
             return match level.write {

@@ -3,7 +3,7 @@
 
 use super::device::DeviceMemory;
 use std::ops::Range;
-use wb_isa::lanes::{CHUNK, Row, bits};
+use wb_isa::lanes::{CHUNK, Row, bits, extremes};
 use wb_isa::{Mask, MemFault, Use};
 
 type Chunk = [u32; CHUNK];
@@ -64,21 +64,6 @@ struct Extent {
 /// Lanes further apart than this go one by one.
 const WIDEST: u64 = 1 << 16;
 
-/// All ones for the lanes of a chunk that are not active.
-static OFF: [Chunk; 256] = {
-    let mut table = [[0; CHUNK]; 256];
-    let mut active = 0;
-    while active < 256 {
-        let mut i = 0;
-        while i < CHUNK {
-            table[active][i] = if active >> i & 1 == 1 { 0 } else { u32::MAX };
-            i += 1;
-        }
-        active += 1;
-    }
-    table
-};
-
 /// The lanes, lowest first; all of them in a loop without a mask.
 #[inline(always)]
 fn each_lane(lanes: Mask, mut f: impl FnMut(usize)) {
@@ -103,16 +88,7 @@ impl DeviceMemory {
     /// The extent of the active lanes, which access `reach` bytes each, if every byte of it may be touched and is not below `floor`.
     #[inline(never)]
     fn extent(&self, base: u64, offset: &Row<u32>, lanes: Mask, floor: u64, reach: u32) -> Option<Extent> {
-        let (mut low, mut high) = ([u32::MAX; CHUNK], [0; CHUNK]);
-        for (c, chunk) in offset.as_chunks::<CHUNK>().0.iter().enumerate() {
-            let off = &OFF[usize::from((lanes >> (c * CHUNK)) as u8)];
-            for (i, (at, off)) in chunk.iter().zip(off).enumerate() {
-                low[i] = low[i].min(at | off);
-                high[i] = high[i].max(at & !off);
-            }
-        }
-        let low = low.into_iter().min().unwrap_or(u32::MAX);
-        let high = high.into_iter().max().unwrap_or(0);
+        let (low, high) = extremes(offset, lanes);
         let size = u64::from(high.checked_sub(low)?) + u64::from(reach);
         let first = base.checked_add(low.into())?;
         if size > WIDEST || first < floor || !self.guard.allows_all(first, size) {

@@ -91,6 +91,7 @@ pub struct Core<I: Isa> {
     /// A wave that waits until it is alone to start others.
     pub spawning: Option<Spawning>,
     pub(super) decoupled: bool,
+    coordinated: bool,
     /// Jumps are known late: what issues may be on the wrong path.
     late: bool,
     /// The context of a wave that issued last, where contexts share an issue port.
@@ -133,6 +134,7 @@ impl<I: Isa> Core<I> {
             units: Units::new(machine, contexts),
             barriers: Barriers::default(),
             decoupled: matches!(frontend, FrontEnd::Decoupled(_)),
+            coordinated: matches!(frontend, FrontEnd::Coordinated(_)),
             late: machine.frontend.resolution > 0,
             frontend,
             occupied: 0,
@@ -161,9 +163,21 @@ impl<I: Isa> Core<I> {
         self.used
     }
 
+    /// The partition of issuer `q`. Most issuers are of context 0, and a division takes longer than the rest of most questions.
+    #[inline(always)]
+    pub fn partition(&self, q: usize) -> usize {
+        if q < self.partitions { q } else { q % self.partitions }
+    }
+
+    /// The context whose paths issue at issuer `q`.
+    #[inline(always)]
+    pub fn context(&self, q: usize) -> usize {
+        if q < self.partitions { 0 } else { q / self.partitions }
+    }
+
     #[inline(always)]
     pub fn slot_number(&self, q: usize, local: usize) -> usize {
-        local * self.partitions + q % self.partitions
+        local * self.partitions + self.partition(q)
     }
 
     /// Issuer and seat of context `k` of the wave in `slot`.
@@ -230,13 +244,15 @@ impl<I: Isa> Core<I> {
         issuer.progress[local] = 0;
         issuer.occupied |= 1 << local;
         issuer.active |= 1 << local;
-        self.in_use[q % self.partitions] |= 1 << k;
+        let p = self.partition(q);
+        self.in_use[p] |= 1 << k;
     }
 
     /// A seat of issuer `q` is free: perhaps it was the last of its context.
     fn note_use(&mut self, q: usize) {
         if self.issuers[q].occupied == 0 {
-            self.in_use[q % self.partitions] &= !(1 << (q / self.partitions));
+            let (p, k) = (self.partition(q), self.context(q));
+            self.in_use[p] &= !(1 << k);
         }
     }
 
@@ -317,6 +333,39 @@ impl<I: Isa> Core<I> {
         let part = &mut self.issuers[q];
         part.stalled = part.occupied & !(ready | blocked);
         (ready, next.min(part.next_wake))
+    }
+
+    /// The same at the begin of a cycle, where contexts share a port: of a context whose paths all wait nothing has to be looked at.
+    #[inline]
+    pub fn scan_unless_quiet(&mut self, q: usize, now: u64) -> (u64, u64) {
+        if self.issuers[q].quiet_to > now && self.decoupled {
+            return (0, self.issuers[q].quiet_to);
+        }
+        let (ready, next) = self.scan(q, now, 0);
+        if ready == 0 && !self.late {
+            self.issuers[q].quiet_to = next;
+        }
+        (ready, next)
+    }
+
+    /// After something issued in cycle `now`: the next cycle at which a seat of issuer `q` can, as far as is known. What
+    /// arrives meanwhile is told apart.
+    #[inline]
+    pub fn next_turn(&mut self, q: usize, now: u64) -> u64 {
+        if self.late || self.coordinated {
+            return now + 1;
+        }
+        if self.issuers[q].next_wake <= now + 1 {
+            return now + 1;
+        }
+        let awake = self.issuers[q].active & !self.issuers[q].sleeping & self.frontend.ready(q, now);
+        let (ready, _, next) = self.divide(q, now + 1, awake);
+        if ready != 0 {
+            return now + 1;
+        }
+        let part = &mut self.issuers[q];
+        part.stalled = part.occupied & !awake;
+        next.min(part.next_wake)
     }
 
     /// Of seats that have their operands: those whose unit is free, those whose unit is not, and when the first is.
@@ -558,7 +607,7 @@ impl<I: Isa> Core<I> {
     /// Why the path in an occupied seat did not issue; `None` if there is no path (any more).
     pub fn stall_reason(&self, q: usize, local: usize, now: u64) -> Option<StallReason> {
         let part = &self.issuers[q];
-        let (slot, k) = (self.slot_number(q, local), q / self.partitions);
+        let (slot, k) = (self.slot_number(q, local), self.context(q));
         let wave = &self.waves[slot].as_ref()?.wave;
         if part.draining >> local & 1 == 1 {
             return Some(StallReason::Memory);

@@ -99,7 +99,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         r: &mut Resident<I>,
         late: Mask,
     ) -> Result<(), Box<SimError>> {
-        let partition = slot % self.cores[c].partitions;
+        let partition = self.cores[c].seat(slot, 0).0;
         if self.table > 0 {
             let used = self.cores[c].table_entries(partition) + r.wave.table_entries();
             r.wave.room = self.table.saturating_sub(used);

@@ -56,7 +56,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         if self.cores[c].nop_next(q, local) && self.issue_nop(c, q, local) {
             return Ok(());
         }
-        let (slot, k) = (self.cores[c].slot_number(q, local), q / self.cores[c].partitions);
+        let (slot, k) = (self.cores[c].slot_number(q, local), self.cores[c].context(q));
         let Some(mut r) = self.cores[c].waves[slot].take() else { return Ok(()) };
         let place = Place { core: c, issuer: q, seat: local, slot, path: k };
         let program = self.exec.program;
@@ -71,7 +71,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             self.check_head(c, (q, local), &r, k)?;
         }
         if self.table > 0 {
-            let used = self.cores[c].table_entries(q % self.cores[c].partitions) + r.wave.table_entries();
+            let used = self.cores[c].table_entries(self.cores[c].partition(q)) + r.wave.table_entries();
             r.wave.room = self.table.saturating_sub(used);
         }
         let (effect, wrote) = self.take_effect(place, &mut r, head.info.port)?;
@@ -115,7 +115,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         }
         self.react(place, effect, (head.pc, head.mask))?;
         if self.memory == MemorySplits::Revive {
-            self.revive(c, q % self.cores[c].partitions)?;
+            self.revive(c, self.cores[c].partition(q))?;
         }
         Ok(())
     }
@@ -321,7 +321,7 @@ impl<I: Isa> Timed<'_, '_, I> {
     /// A NOP at the head of a seat issues, or an instruction of the wrong path: a place of the queue passes, nothing else. False behind the end of the program,
     /// where only an error can issue.
     fn issue_nop(&mut self, c: usize, q: usize, local: usize) -> bool {
-        let (slot, k) = (self.cores[c].slot_number(q, local), q / self.cores[c].partitions);
+        let (slot, k) = (self.cores[c].slot_number(q, local), self.cores[c].context(q));
         let lost = |r: &Resident<I>| r.wave.paths[k].path.pc == NO_PC;
         let Some(mut r) = self.cores[c].waves[slot].take_if(|r| !lost(r)) else { return false };
         self.cores[c].request((q, local), self.now, c, self.exec.program, &mut self.hierarchy);

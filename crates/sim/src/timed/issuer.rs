@@ -41,12 +41,12 @@ pub(super) struct Issuer {
     pub noted: u64,
     /// As of the last scan: occupied seats that are neither ready nor only short of a unit.
     pub stalled: u64,
+    /// Where contexts share a port: nobody of it can issue before this cycle, unless something happens to its seats.
+    pub quiet_to: u64,
     /// It is looked at from this cycle on: before, nobody of it can issue and nothing of it changes by itself.
     pub due: u64,
     /// The first cycle that its policy has not been told of.
     since: u64,
-    /// What the front end had for it when last looked at.
-    pub offered: (u64, u64),
 }
 
 impl Issuer {
@@ -68,9 +68,9 @@ impl Issuer {
             draining: 0,
             noted: 0,
             stalled: 0,
+            quiet_to: 0,
             due: u64::MAX,
             since: 0,
-            offered: (0, 0),
         }
     }
 
@@ -93,6 +93,7 @@ impl Issuer {
     #[inline(always)]
     pub fn sleep(&mut self, local: usize, wake: u64) {
         self.wake[local] = wake;
+        self.quiet_to = 0;
         self.sleeping |= 1 << local;
         self.noted &= !(1 << local);
         self.next_wake = self.next_wake.min(wake);
@@ -101,6 +102,7 @@ impl Issuer {
     #[inline(always)]
     pub fn need(&mut self, local: usize, unit: u8) {
         let bit = 1 << local;
+        self.quiet_to = 0;
         self.needs[usize::from(self.unit[local])] &= !bit;
         self.needs[usize::from(unit)] |= bit;
         self.unit[local] = unit;

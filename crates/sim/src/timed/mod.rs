@@ -413,13 +413,13 @@ impl<I: Isa> Timed<'_, '_, I> {
         let mut issued = 0u64;
         let mut could = 0u64;
         for port in 0..self.machine.issue.width {
-            let (ready, next) = self.cores[c].scan(q, self.now, issued);
+            let core = &mut self.cores[c];
+            let (ready, next) = core.scan(q, self.now, issued);
             if port == 0 {
                 // Somebody who is ready may go in the next cycle, even if the policy lets this one pass.
                 due = if ready != 0 || self.every_cycle { self.now + 1 } else { next };
                 could = ready;
             }
-            let core = &mut self.cores[c];
             let before = if self.watch.is_some() { core.memory(q) } else { 0 };
             let pick = core.pick(q, ready);
             if let Some(watch) = &mut self.watch
@@ -430,6 +430,9 @@ impl<I: Isa> Timed<'_, '_, I> {
             let Some(local) = pick else { break };
             issued |= 1 << local;
             self.issue(c, q, local as usize)?;
+        }
+        if issued != 0 && !self.every_cycle && !self.sink.on() {
+            due = self.cores[c].next_turn(q, self.now);
         }
         self.cores[c].set_due(q, due);
         if self.sink.on() {
@@ -448,7 +451,11 @@ impl<I: Isa> Timed<'_, '_, I> {
         // Paths of one wave compete: all contexts are looked at together.
         for k in bits(self.cores[c].in_use[p]) {
             let k = k as usize;
-            let (set, next) = self.cores[c].scan(k * partitions + p, self.now, 0);
+            let q = k * partitions + p;
+            let (set, next) = match self.every_cycle {
+                true => self.cores[c].scan(q, self.now, 0),
+                false => self.cores[c].scan_unless_quiet(q, self.now),
+            };
             due = due.min(if set != 0 { self.now + 1 } else { next });
             ready[k] = set;
         }

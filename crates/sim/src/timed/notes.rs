@@ -64,7 +64,7 @@ impl<I: Isa> Timed<'_, '_, I> {
     /// Follows, per seat, why it does not issue; emits a stall when the reason changes or it issues.
     /// `could` are the seats that were ready when the scheduler chose.
     pub(super) fn note_stalls(&mut self, c: usize, q: usize, issued: u64, could: u64) {
-        let k = q / self.cores[c].partitions;
+        let k = self.cores[c].context(q);
         // Who waits for siblings may have left its seat.
         for local in 0..self.cores[c].issuers[q].wake.len() {
             let bit = 1 << local;
@@ -105,8 +105,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         let core = &self.cores[c];
         let reason = core.stall_reason(q, local, self.now);
         let wave = &core.waves[core.slot_number(q, local)];
-        reason.is_some()
-            && wave.as_ref().is_some_and(|r| r.wave.paths[q / core.partitions].own.stall == reason)
+        reason.is_some() && wave.as_ref().is_some_and(|r| r.wave.paths[core.context(q)].own.stall == reason)
     }
 
     pub(super) fn end_stall(&mut self, c: usize, slot: usize, r: &mut Resident<I>, k: usize) {

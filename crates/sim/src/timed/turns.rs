@@ -44,7 +44,7 @@ impl<I: Isa> Core<I> {
     /// Tells the scheduler of issuer `q` of the cycles before `to` in which nobody was ready.
     #[inline]
     fn catch_up(&mut self, q: usize, to: u64) {
-        let q = if self.shared { q % self.partitions } else { q };
+        let q = if self.shared { self.partition(q) } else { q };
         let cycles = self.issuers[q].untold(to);
         if cycles == 0 {
             return;
@@ -77,7 +77,8 @@ impl<I: Isa> Core<I> {
 
     /// Something is done to a seat of issuer `q`: it has to be looked at again, in this cycle if its turn is still to come.
     pub(super) fn touch(&mut self, q: usize) {
-        let turn = if self.shared { q % self.partitions } else { q };
+        let turn = if self.shared { self.partition(q) } else { q };
+        self.issuers[q].quiet_to = 0;
         self.catch_up(q, self.now + u64::from(turn < self.turns));
         self.issuers[turn].due = 0;
     }
@@ -122,15 +123,10 @@ impl<I: Isa> Core<I> {
         self.frontend.tick(now, |q| issuers[q].age.as_slice(), &mut fetch);
         self.fetched = now + 1;
         self.fetch_due = self.frontend.next_event(now);
-        for p in 0..self.partitions {
-            for k in bits(self.in_use[p]) {
-                let q = k as usize * self.partitions + p;
-                let offered = self.frontend.offers(q);
-                if self.issuers[q].offered != offered {
-                    self.issuers[q].offered = offered;
-                    self.issuers[if self.shared { p } else { q }].due = 0;
-                }
-            }
-        }
+        let (issuers, partitions, shared) = (&mut self.issuers, self.partitions, self.shared);
+        self.frontend.news(|q| {
+            issuers[q].quiet_to = 0;
+            issuers[if shared { q % partitions } else { q }].due = 0;
+        });
     }
 }

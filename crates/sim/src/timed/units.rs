@@ -21,38 +21,29 @@ struct Copy {
     exit: u64,
 }
 
-#[derive(Debug)]
-struct UnitState {
-    copies: Vec<Copy>,
-    /// Copies per scope; 0 = no structural limit.
+/// A kind of unit.
+#[derive(Clone, Copy, Debug)]
+struct Spec {
+    /// Its first copy and its first set of copies among those of all kinds.
+    first_copy: usize,
+    first_set: usize,
+    sets: usize,
+    /// Copies per set; 0 = no structural limit.
     count: usize,
     scope: Scope,
     /// Times the lanes go through, and cycles a copy is taken by that.
     passes: u64,
     occupancy: u64,
     depth: u64,
-    /// Earliest free copy per scope.
-    earliest: Vec<u64>,
 }
 
-impl Clone for UnitState {
-    fn clone(&self) -> UnitState {
-        UnitState { copies: self.copies.clone(), earliest: self.earliest.clone(), ..*self }
-    }
-
-    /// Keeps what it has allocated.
-    fn clone_from(&mut self, from: &UnitState) {
-        self.copies.clone_from(&from.copies);
-        self.earliest.clone_from(&from.earliest);
-        (self.count, self.scope, self.passes) = (from.count, from.scope, from.passes);
-        (self.occupancy, self.depth) = (from.occupancy, from.depth);
-    }
-}
-
-/// The units of one core.
+/// The units of one core. What changes lies together: instructions that issue as one find it as the first of them did.
 #[derive(Debug, Default)]
 pub struct Units {
-    units: Vec<UnitState>,
+    specs: Vec<Spec>,
+    copies: Vec<Copy>,
+    /// Earliest free copy per set.
+    earliest: Vec<u64>,
     partitions: usize,
 }
 
@@ -125,12 +116,13 @@ fn scopes(scope: Scope, partitions: u32, contexts: u32) -> u32 {
     }
 }
 
-impl UnitState {
+impl Spec {
     /// The set of copies that serves issuer `q`.
     #[inline(always)]
     fn set(&self, q: usize, partitions: usize) -> usize {
         match self.scope {
             Scope::Core => 0,
+            Scope::Partition if q < partitions => q,
             Scope::Partition => q % partitions,
             Scope::Split => q.saturating_sub(partitions),
         }
@@ -139,96 +131,111 @@ impl UnitState {
 
 impl Clone for Units {
     fn clone(&self) -> Units {
-        Units { units: self.units.clone(), partitions: self.partitions }
+        let (specs, copies, earliest) = (self.specs.clone(), self.copies.clone(), self.earliest.clone());
+        Units { specs, copies, earliest, partitions: self.partitions }
     }
 
+    /// Of units of the same machine: keeps what it has allocated.
     fn clone_from(&mut self, from: &Units) {
-        self.units.clone_from(&from.units);
-        self.partitions = from.partitions;
+        if self.specs.len() != from.specs.len() {
+            *self = from.clone();
+            return;
+        }
+        self.copies.clone_from(&from.copies);
+        self.earliest.clone_from(&from.earliest);
     }
 }
 
 impl Units {
     /// Instructions that issued as one: a unit is taken until the last of them is done with it.
     pub fn absorb(&mut self, other: &Units) {
-        for (u, o) in self.units.iter_mut().zip(&other.units) {
-            for (c, d) in u.copies.iter_mut().zip(&o.copies) {
-                (c.free, c.exit) = (c.free.max(d.free), c.exit.max(d.exit));
-            }
-            let sets = u.earliest.len();
-            for scope in 0..sets.min(if u.count == 0 { 0 } else { sets }) {
-                let copies = &u.copies[scope * u.count..(scope + 1) * u.count];
-                u.earliest[scope] = copies.iter().map(|c| c.free).min().unwrap_or(0);
+        for (c, d) in self.copies.iter_mut().zip(&other.copies) {
+            (c.free, c.exit) = (c.free.max(d.free), c.exit.max(d.exit));
+        }
+        for unit in 0..self.specs.len() {
+            let Spec { sets, count, .. } = self.specs[unit];
+            for set in 0..if count > 0 { sets } else { 0 } {
+                self.find_earliest(unit, set);
             }
         }
     }
 
+    /// Finds the earliest free copy of a set anew.
+    #[inline(always)]
+    fn find_earliest(&mut self, unit: usize, set: usize) {
+        let u = &self.specs[unit];
+        let first = u.first_copy + set * u.count;
+        let copies = &self.copies[first..first + u.count];
+        self.earliest[u.first_set + set] = copies.iter().map(|c| c.free).min().unwrap_or(0);
+    }
+
     pub fn new(machine: &Machine, contexts: u32) -> Self {
-        let units: Vec<UnitState> = machine
-            .units
-            .iter()
-            .map(|u| {
-                let scopes = scopes(u.scope, machine.core.partitions, contexts) as usize;
-                let passes = passes(u, machine.core.lanes);
-                UnitState {
-                    copies: vec![Copy::default(); u.count as usize * scopes],
-                    count: u.count as usize,
-                    scope: u.scope,
-                    passes: u64::from(passes),
-                    occupancy: u64::from(occupancy(u, machine.core.lanes)),
-                    depth: u64::from(u.depth),
-                    earliest: vec![0; scopes],
-                }
-            })
-            .collect();
-        let mut units = units;
+        let mut units = Units { partitions: machine.core.partitions as usize, ..Units::default() };
+        for u in &machine.units {
+            units.add(Spec {
+                first_copy: 0,
+                first_set: 0,
+                sets: scopes(u.scope, machine.core.partitions, contexts) as usize,
+                count: u.count as usize,
+                scope: u.scope,
+                passes: u64::from(passes(u, machine.core.lanes)),
+                occupancy: u64::from(occupancy(u, machine.core.lanes)),
+                depth: u64::from(u.depth),
+            });
+        }
         // What NOPs need: nothing.
-        units.push(UnitState {
-            copies: Vec::new(),
-            count: 0,
-            scope: Scope::Core,
-            passes: 1,
-            occupancy: 1,
-            depth: 0,
-            earliest: vec![0],
-        });
-        Units { units, partitions: machine.core.partitions as usize }
+        let (first_copy, first_set, sets, count, scope) = (0, 0, 1, 0, Scope::Core);
+        units.add(Spec { first_copy, first_set, sets, count, scope, passes: 1, occupancy: 1, depth: 0 });
+        units
+    }
+
+    /// Adds a kind of unit, all copies free.
+    fn add(&mut self, spec: Spec) {
+        self.specs.push(Spec { first_copy: self.copies.len(), first_set: self.earliest.len(), ..spec });
+        self.copies.resize(self.copies.len() + spec.sets * spec.count, Copy::default());
+        self.earliest.resize(self.earliest.len() + spec.sets, 0);
     }
 
     /// The unit that is always free.
     pub fn none(&self) -> u8 {
-        (self.units.len() - 1) as u8
+        (self.specs.len() - 1) as u8
     }
 
     /// First cycle at which a copy of `unit` can take an instruction of issuer `q`.
     #[inline(always)]
     pub fn free_at(&self, unit: u8, q: usize) -> u64 {
-        let u = &self.units[unit as usize];
-        u.earliest[u.set(q, self.partitions)]
+        let u = &self.specs[unit as usize];
+        self.earliest[u.first_set + u.set(q, self.partitions)]
     }
 
     /// The copy taken last is held `cycles` longer (bank conflicts).
     pub fn hold(&mut self, unit: u8, q: usize, instance: u8, cycles: u64) {
-        let u = &mut self.units[unit as usize];
+        let u = self.specs[unit as usize];
         if u.count == 0 || cycles == 0 {
             return;
         }
-        let scope = u.set(q, self.partitions);
-        u.copies[usize::from(instance)].free += cycles;
-        let copies = &u.copies[scope * u.count..(scope + 1) * u.count];
-        u.earliest[scope] = copies.iter().map(|c| c.free).min().unwrap_or(0);
+        self.copies[u.first_copy + usize::from(instance)].free += cycles;
+        self.find_earliest(unit.into(), u.set(q, self.partitions));
     }
 
     /// Takes a copy; returns its number in the core, the cycles it is held, and when the result is ready.
     #[inline]
     pub fn take(&mut self, class: ClassInfo, q: usize, now: u64) -> (u8, u64, u64) {
-        let u = &mut self.units[class.unit as usize];
+        let u = &self.specs[class.unit as usize];
         let latency = u64::from(class.latency);
         if u.count == 0 {
             return (0, 0, now + latency);
         }
-        let scope = u.set(q, self.partitions);
-        let copies = &mut u.copies[scope * u.count..(scope + 1) * u.count];
+        let set = u.set(q, self.partitions);
+        if u.count == 1 && u.depth == 0 {
+            // There is nothing to choose.
+            let free = now + u.occupancy + u64::from(class.longer);
+            self.copies[u.first_copy + set].free = free;
+            self.earliest[u.first_set + set] = free;
+            return (set.min(255) as u8, free - now, now + latency + u.passes - 1);
+        }
+        let first = u.first_copy + set * u.count;
+        let copies = &mut self.copies[first..first + u.count];
         let mut done = now + latency + u.passes - 1;
         // The copy that delivers first; among equals the first one, so that spare copies starve (GUPPY figure 2).
         let key = |c: &Copy| (c.free.max(now), (c.exit + 1).max(done.max(now + u.depth)));
@@ -242,7 +249,8 @@ impl Units {
             copy.exit = done;
         }
         copy.free = free;
-        u.earliest[scope] = copies.iter().map(|c| c.free).min().unwrap_or(0);
-        ((scope * u.count + best).min(255) as u8, free - now, done)
+        let instance = (set * u.count + best).min(255) as u8;
+        self.find_earliest(class.unit.into(), set);
+        (instance, free - now, done)
     }
 }

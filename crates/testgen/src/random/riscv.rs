@@ -148,7 +148,7 @@ fn check_source(ast: &Ast, setup: &Setup, source: &str) -> Result<Checked, Strin
     let timed = run(&job, RunOptions::default())?;
     compare("timed", &job, &wanted, &timed)?;
     if setup.vary(18, 4) == 0 {
-        every_cycle(&job)?;
+        every_cycle(&job, timed.cycles)?;
     }
     Ok(Checked {
         wave_instructions: timed.wave_instructions,
@@ -163,20 +163,25 @@ fn run(job: &Job, options: RunOptions) -> Result<Outcome, String> {
         .map_err(|e| format!("the {which} run fails: {:?}", miette::Report::new(e)))
 }
 
-/// Cycles that are skipped change nothing: the events are those of a run that looks at every cycle.
-fn every_cycle(job: &Job) -> Result<(), String> {
-    let events = |every_cycle: bool| -> Result<u64, String> {
+/// Cycles that are skipped change nothing: the events are those of a run that looks at every cycle, and so are the cycles if nobody
+/// observes, when more of them are skipped.
+fn every_cycle(job: &Job, unobserved: u64) -> Result<(), String> {
+    let events = |every_cycle: bool| -> Result<(u64, u64), String> {
         let mut hash = HashObserver::new();
         let options = RunOptions { check: true, every_cycle, ..RunOptions::default() };
-        job.run(options, Some(&mut hash))
+        let ran = job
+            .run(options, Some(&mut hash))
             .map_err(|e| format!("every cycle: {:?}", miette::Report::new(e)))?;
-        Ok(hash.hash())
+        Ok((ran.cycles, hash.hash()))
     };
     let (skipping, every) = (events(false)?, events(true)?);
-    if skipping == every {
-        return Ok(());
+    if skipping != every {
+        return Err(format!("cycles and events {skipping:x?}, but {every:x?} if every cycle is looked at"));
     }
-    Err(format!("events {skipping:016x}, but {every:016x} if every cycle is looked at"))
+    if unobserved != every.0 {
+        return Err(format!("{unobserved} cycles unobserved, {} observed", every.0));
+    }
+    Ok(())
 }
 
 fn compare(which: &str, job: &Job, wanted: &[u32], outcome: &Outcome) -> Result<(), String> {

@@ -12,8 +12,8 @@ use super::num::{self, NAN16, add_odd32, flush_half, half_nearest, half_value};
 #[cfg(test)]
 use super::num::{flush16, half_from_f64, half_to_f64};
 use super::row_engine::{Cx, LANES, NONE, Row, Run, Src, each, fetch, rows};
-use super::vector::vector;
 use super::{div, transcendental};
+use crate::vector::vector;
 
 fn is_nan(h: u16) -> bool {
     h & 0x7fff > 0x7c00

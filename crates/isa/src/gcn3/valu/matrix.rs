@@ -15,9 +15,9 @@ use super::num::half_value;
 use super::operation::{resolve, vector_row};
 use super::row_engine::Src;
 use super::shapes::{Element, Shape, of};
-use super::vector::vector;
 use crate::Trap;
 use crate::lanes::Row;
+use crate::vector::vector;
 
 /// The lane of B that a lane takes instead of its own.
 fn permuted(lane: usize, blgp: u8) -> usize {

@@ -26,7 +26,6 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod transcendental;
-mod vector;
 mod wide;
 
 pub(super) use bound::{Both, Vector};

@@ -10,9 +10,9 @@ use super::super::state::{Regs, mode};
 use super::Vector;
 use super::prepare::source_lane;
 use super::row_engine::{LANES, Row};
-use super::vector::vector;
 use crate::Mask;
 use crate::lanes::bits;
+use crate::vector::vector;
 use std::array::from_fn;
 
 /// A vector instruction with SDWA or DPP, or clamp.

@@ -3,7 +3,7 @@
 use super::super::inst::{Inst, omod};
 use super::super::state::mode;
 use super::row_engine::Row;
-use super::vector::vector;
+use crate::vector::vector;
 
 /// The factor of a float result; none where MODE keeps denormals or asks for IEEE rules.
 pub(super) fn factor(inst_omod: u8, mode: u32, keeps_denormals: bool) -> Option<f32> {

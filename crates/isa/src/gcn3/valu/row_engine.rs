@@ -8,9 +8,9 @@
 use super::super::state::mode;
 use super::source::rows_after_splat;
 pub(super) use super::source::{LANES, NONE, Row, Src, each, fetch, pack, row, rows, unpack, wide};
-use super::vector::{fused, vector};
 use crate::Mask;
 use crate::lanes::{CHUNK, bits};
+use crate::vector::{fused, vector};
 use std::array::from_fn;
 
 /// One instruction at work.

@@ -4,9 +4,9 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::row_engine::{Cx, LANES, NONE, Row, Src, each, fetch, pack, row, wide};
-use super::vector::vector;
 use crate::Mask;
 use crate::lanes::bits;
+use crate::vector::vector;
 
 pub(super) const NAN64: u64 = 0xfff8_0000_0000_0000;
 pub(super) const QUIET64: u64 = 1 << 51;

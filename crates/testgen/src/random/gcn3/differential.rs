@@ -93,20 +93,27 @@ pub(super) fn check_text(wanted: &Memory, setup: &Setup, source: &str) -> Result
     })
 }
 
-/// Cycles that are skipped change nothing: the events are those of a run that looks at every cycle.
+/// Cycles that are skipped change nothing: the events are those of a run that looks at every cycle, and so are the cycles if nobody
+/// observes, when more of them are skipped.
 fn every_cycle(object: &ObjectFile, setup: &Setup) -> Result<(), String> {
-    let events = |every_cycle: bool| -> Result<(u64, u64), String> {
-        let mut hash = HashObserver::new();
+    let cycles = |every_cycle: bool, observer: Option<&mut dyn Observer>| -> Result<u64, String> {
         let mut launched = Launched::new(object, setup, setup.machine(), true)?;
         let options = RunOptions { timed: true, check: true, every_cycle, ..RunOptions::default() };
-        let ran = launched.device.launch(&launched.module, &launched.dispatch, options, Some(&mut hash));
-        Ok((ran.map_err(|e| format!("every cycle: {}", told(e)))?.cycles, hash.hash()))
+        let ran = launched.device.launch(&launched.module, &launched.dispatch, options, observer);
+        Ok(ran.map_err(|e| format!("every cycle: {}", told(e)))?.cycles)
     };
-    let (skipping, every) = (events(false)?, events(true)?);
-    if skipping == every {
-        return Ok(());
+    let events = |every_cycle: bool| -> Result<(u64, u64), String> {
+        let mut hash = HashObserver::new();
+        Ok((cycles(every_cycle, Some(&mut hash))?, hash.hash()))
+    };
+    let (skipping, every, unobserved) = (events(false)?, events(true)?, cycles(false, None)?);
+    if skipping != every {
+        return Err(format!("cycles and events {skipping:x?}, but {every:x?} if every cycle is looked at"));
     }
-    Err(format!("cycles and events {skipping:x?}, but {every:x?} if every cycle is looked at"))
+    if unobserved != every.0 {
+        return Err(format!("{unobserved} cycles unobserved, {} observed", every.0));
+    }
+    Ok(())
 }
 
 /// Counts splits and hashes what issued, when, where and with which lanes.

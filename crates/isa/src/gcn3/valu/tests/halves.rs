@@ -4,8 +4,8 @@
 
 use super::super::half::half_op;
 use super::super::num::{add_odd, ceil64, floor64, flush16, half_from_f64, half_to_f64, rndne64, trunc64};
-use super::super::vector;
 use super::*;
+use crate::vector;
 
 /// Which denormals are flushed: of sources, of results.
 const MODES: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];

@@ -286,10 +286,10 @@ fn matrices_on_other_hosts() {
                 (0..128).map(|row| r.v.row(row).to_vec()).collect::<Vec<_>>()
             };
             let here = run();
-            for host in crate::gcn3::valu::vector::others() {
-                crate::gcn3::valu::vector::INSTEAD.set(Some(host));
+            for host in crate::vector::others() {
+                crate::vector::INSTEAD.set(Some(host));
                 assert!(here == run(), "{}", entry.name);
-                crate::gcn3::valu::vector::INSTEAD.set(None);
+                crate::vector::INSTEAD.set(None);
             }
         }
     }

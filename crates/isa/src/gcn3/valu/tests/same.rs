@@ -3,8 +3,9 @@
 //! there is a change of results and needs a reason.
 
 use super::super::super::table::Halves;
-use super::super::{cross, vector};
+use super::super::cross;
 use super::*;
+use crate::vector;
 use std::fmt::Write;
 
 /// FNV-1a.
