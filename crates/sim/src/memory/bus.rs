@@ -9,25 +9,6 @@ use wb_isa::{Bus, Mask, MemFault, Use, one_by_one};
 /// Banks local memory can have.
 pub const MAX_BANKS: usize = 64;
 
-/// Whether no two different ones of some dwords share a bank, as it mostly is.
-#[inline]
-fn without_conflict(dwords: &[u64], banks: u64) -> bool {
-    if !banks.is_power_of_two() || banks as usize > MAX_BANKS {
-        return false;
-    }
-    let (mut used, mut of) = (0u64, [0; MAX_BANKS]);
-    for &dword in dwords {
-        let bank = (dword & (banks - 1)) as usize % MAX_BANKS;
-        if used >> bank & 1 == 0 {
-            used |= 1 << bank;
-            of[bank] = dword;
-        } else if of[bank] != dword {
-            return false;
-        }
-    }
-    true
-}
-
 /// The lines one memory instruction touches, each once, in the order of its lanes (coalescing); for local
 /// memory the dwords of all lanes, since banks serve each on its own.
 #[derive(Clone, Debug, Default)]
@@ -115,10 +96,6 @@ impl Lines {
         }
         let mut passes = 0;
         for together in self.list.chunks((banks as usize).min(MAX_BANKS)) {
-            if without_conflict(together, banks) {
-                passes += 1;
-                continue;
-            }
             // The different dwords of each bank, newest first: by place behind `together`'s first, 0 = none.
             let mut newest = [0u8; MAX_BANKS];
             let mut older = [0u8; MAX_BANKS];
