@@ -1,6 +1,9 @@
 //! Rows of lanes. A register is a row; an operation computes whole rows and blends by mask, in
 //! chunks the compiler vectorises. No per-lane branch or call (docs/ARCHITECTURE.md, invariant 4).
 
+// Loops by index keep the shape the vectoriser wants.
+#![allow(clippy::needless_range_loop)]
+
 use crate::vector::{NullaryFnOnce, vector_of};
 use crate::{Mask, first_lanes};
 
@@ -141,6 +144,49 @@ impl<T: Copy + Default> Rows<T> {
     }
 }
 
+impl Rows<u32> {
+    /// The same as [`Rows::blend`], in the host's vectors.
+    #[inline]
+    pub fn blend_words(&mut self, r: usize, mask: Mask, out: &Row<u32>) {
+        match <&mut Row<u32>>::try_from(self.row_mut(r)) {
+            Ok(row) if mask == Mask::MAX => *row = *out,
+            Ok(row) => vector_of(Blend { row, mask, out }),
+            Err(_) => self.blend(r, mask, out),
+        }
+    }
+}
+
+struct Blend<'a> {
+    row: &'a mut Row<u32>,
+    mask: Mask,
+    out: &'a Row<u32>,
+}
+
+impl NullaryFnOnce for Blend<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        blend(self.row, self.out, self.mask);
+    }
+}
+
+/// Writes `out` in the lanes of `mask`.
+#[inline(always)]
+pub(crate) fn blend(row: &mut Row<u32>, out: &Row<u32>, mask: Mask) {
+    // Chosen by bits, into a row of its own: other shapes of this loop are not vectorised.
+    let mut new = [0; 64];
+    for half in 0..2 {
+        let lanes = (mask >> (32 * half)) as u32;
+        for i in 0..32 {
+            let at = half * 32 + i;
+            let on = if lanes & (1 << i) != 0 { u32::MAX } else { 0 };
+            new[at] = row[at] & !on | out[at] & on;
+        }
+    }
+    *row = new;
+}
+
 /// What the lanes of `mask` have in a row, if it is the same in all of them.
 #[inline]
 pub fn uniform(row: &Row<u32>, mask: Mask) -> Option<u32> {
@@ -161,14 +207,12 @@ impl NullaryFnOnce for Different<'_> {
 
     #[inline(always)]
     fn call(self) -> u32 {
-        let mut different = [0; CHUNK];
-        for (c, chunk) in self.row.as_chunks::<CHUNK>().0.iter().enumerate() {
-            let off = &OFF[usize::from((self.mask >> (c * CHUNK)) as u8)];
-            for i in 0..CHUNK {
-                different[i] |= (chunk[i] ^ self.first) & !off[i];
-            }
+        let on = spread(self.mask);
+        let mut different = 0;
+        for i in 0..64 {
+            different |= (self.row[i] ^ self.first) & on[i];
         }
-        different.into_iter().fold(0, |all, d| all | d)
+        different
     }
 }
 
@@ -194,32 +238,73 @@ impl NullaryFnOnce for Extremes<'_> {
 
     #[inline(always)]
     fn call(self) -> (u32, u32) {
-        let (mut low, mut high) = ([u32::MAX; CHUNK], [0; CHUNK]);
-        for (c, chunk) in self.row.as_chunks::<CHUNK>().0.iter().enumerate() {
-            let off = &OFF[usize::from((self.mask >> (c * CHUNK)) as u8)];
-            for i in 0..CHUNK {
-                low[i] = low[i].min(chunk[i] | off[i]);
-                high[i] = high[i].max(chunk[i] & !off[i]);
+        let (mut low, mut high) = (u32::MAX, 0);
+        for (half, row) in self.row.as_chunks::<32>().0.iter().enumerate() {
+            let lanes = (self.mask >> (32 * half)) as u32;
+            for i in 0..32 {
+                let off = if lanes & (1 << i) != 0 { 0 } else { u32::MAX };
+                low = low.min(row[i] | off);
+                high = high.max(row[i] & !off);
             }
         }
-        (low.into_iter().fold(u32::MAX, u32::min), high.into_iter().fold(0, u32::max))
+        (low, high)
     }
 }
 
-/// All ones for the lanes of a chunk that are not active.
-static OFF: [[u32; CHUNK]; 256] = {
-    let mut table = [[0; CHUNK]; 256];
-    let mut active = 0;
-    while active < 256 {
-        let mut i = 0;
-        while i < CHUNK {
-            table[active][i] = if active >> i & 1 == 1 { 0 } else { u32::MAX };
-            i += 1;
-        }
-        active += 1;
+/// All bits of all lanes together: at least their largest value.
+#[inline]
+pub fn any_bits(row: &Row<u32>) -> u32 {
+    vector_of(AnyBits(row))
+}
+
+struct AnyBits<'a>(&'a Row<u32>);
+
+impl NullaryFnOnce for AnyBits<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn call(self) -> u32 {
+        self.0.iter().fold(0, |all, v| all | v)
     }
-    table
-};
+}
+
+/// Whether all lanes follow each other, `step` apart.
+#[inline]
+pub fn in_steps(row: &Row<u32>, step: u32) -> bool {
+    // Mostly the last one tells.
+    row[63].wrapping_sub(row[0]) == step.wrapping_mul(63) && vector_of(Apart { row, step }) == 0
+}
+
+struct Apart<'a> {
+    row: &'a Row<u32>,
+    step: u32,
+}
+
+impl NullaryFnOnce for Apart<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn call(self) -> u32 {
+        let mut apart = 0;
+        for (i, at) in self.row.iter().enumerate() {
+            apart |= at ^ self.row[0].wrapping_add((i as u32).wrapping_mul(self.step));
+        }
+        apart
+    }
+}
+
+/// All ones for the lanes of `mask`, zero for the others.
+#[inline(always)]
+fn spread(mask: Mask) -> Row<u32> {
+    let mut on = [0; 64];
+    for half in 0..2 {
+        let lanes = (mask >> (32 * half)) as u32;
+        for i in 0..32 {
+            on[half * 32 + i] = if lanes & (1 << i) != 0 { u32::MAX } else { 0 };
+        }
+    }
+    on
+}
 
 /// The set lanes of a mask, lowest first.
 #[inline(always)]
@@ -270,5 +355,32 @@ mod tests {
         assert_eq!(largest(&row, 0), 0);
         assert_eq!(largest(&row, 1 << 3 | 1 << 41), 41);
         assert_eq!(largest(&row, !0), 63);
+        assert_eq!(extremes(&row, 1 << 3 | 1 << 41 | 1 << 20), (7, 41));
+        assert_eq!(extremes(&row, 0), (u32::MAX, 0));
+        assert_eq!(any_bits(&row), 63);
+    }
+
+    #[test]
+    fn lanes_that_follow_each_other() {
+        let mut row: Row<u32> = std::array::from_fn(|i| (i as u32 * 8).wrapping_sub(40));
+        assert!(in_steps(&row, 8) && !in_steps(&row, 4));
+        row[31] += 1;
+        assert!(!in_steps(&row, 8));
+        assert!(in_steps(&[5; 64], 0));
+    }
+
+    #[test]
+    fn words_blend_like_everything_else() {
+        let out: Row<u32> = std::array::from_fn(|i| i as u32 + 1000);
+        for mask in [0, 1, !0, 0x8000_0001_7fff_fff0, 0x00ff_ff00_ff00_aa55] {
+            for lanes in [64, 24] {
+                let mut rows = Rows::<u32>::new(3, lanes);
+                rows.row_mut(1).iter_mut().enumerate().for_each(|(i, v)| *v = i as u32);
+                let mut same = rows.clone();
+                rows.blend_words(1, mask, &out);
+                same.blend(1, mask, &out);
+                assert_eq!(rows.data, same.data, "{mask:x}, {lanes} lanes");
+            }
+        }
     }
 }

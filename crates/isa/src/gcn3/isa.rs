@@ -185,18 +185,34 @@ impl Gcn3 {
         let packed = self.setup.packed_ids();
         let dimensions = if packed { dimensions } else { dimensions.min(regs.vgprs) } as usize;
         let [x, y, _] = size.map(|n| n.max(1));
-        for lane in 0..regs.v.lanes() {
-            let n = first.wrapping_add(lane);
-            let ids = [n % x, n / x % y, n / x / y];
+        let mut ids = [first % x, first / x % y, first / x / y];
+        let lanes = regs.v.lanes();
+        let mut lane = 0;
+        while lane < lanes {
+            // Lanes that differ in x only.
+            let run = (x - ids[0]).min(lanes - lane);
+            let some = lane as usize..(lane + run) as usize;
             if packed {
                 // Ten bits each in one register.
-                let used = ids[..dimensions].iter().enumerate();
-                regs.v.set(0, lane, used.map(|(d, id)| (id & 0x3ff) << (10 * d)).sum());
-                continue;
+                let others = (1..dimensions).map(|d| (ids[d] & 0x3ff) << (10 * d)).sum::<u32>();
+                for (id, x) in regs.v.row_mut(0)[some].iter_mut().zip(ids[0]..) {
+                    *id = x & 0x3ff | others;
+                }
+            } else {
+                for (d, &id) in ids[..dimensions].iter().enumerate() {
+                    let row = &mut regs.v.row_mut(d)[some.clone()];
+                    if d == 0 {
+                        row.iter_mut().zip(id..).for_each(|(own, x)| *own = x);
+                    } else {
+                        row.fill(id);
+                    }
+                }
             }
-            for (row, &id) in ids[..dimensions].iter().enumerate() {
-                regs.v.set(row, lane, id);
-            }
+            lane += run;
+            ids = match ids[1] + 1 {
+                next if next < y => [0, next, ids[2]],
+                _ => [0, 0, ids[2].wrapping_add(1)],
+            };
         }
     }
 }

@@ -184,7 +184,7 @@ fn load_private<B: Bus, const D: usize>(
         out[d % D][lane % 64] = u32::from_le_bytes(*bytes);
     })?;
     for (d, out) in out.iter().enumerate() {
-        regs.v.blend(dst + d, lanes, out);
+        regs.v.blend_words(dst + d, lanes, out);
     }
     Ok(())
 }

@@ -158,7 +158,7 @@ fn read2<B: Bus, const D: usize, const N: usize>(
         }
     })?;
     for (d, out) in out.iter().flatten().enumerate() {
-        regs.v.blend(dst + d, lanes, out);
+        regs.v.blend_words(dst + d, lanes, out);
     }
     Ok(())
 }
@@ -198,7 +198,7 @@ fn exchange2<B: Bus, const D: usize, const N: usize>(
         }
     })?;
     for (d, old) in old.iter().flatten().enumerate() {
-        regs.v.blend(dst + d, lanes, old);
+        regs.v.blend_words(dst + d, lanes, old);
     }
     Ok(())
 }

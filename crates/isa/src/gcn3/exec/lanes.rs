@@ -57,7 +57,7 @@ pub(super) fn load_part<P: Places, B: Bus, const N: usize>(
     let dst = vectors(regs, inst.dst, 1)?;
     let mut out = [0; 64];
     each(at, regs, bus, lanes, Use::Load, |lane, bytes| out[lane % 64] = extend(*bytes))?;
-    regs.v.blend(dst, lanes, &out);
+    regs.v.blend_words(dst, lanes, &out);
     Ok(())
 }
 
@@ -77,7 +77,7 @@ pub(super) fn load_half<P: Places, B: Bus, const N: usize>(
     each(at, regs, bus, lanes, Use::Load, |lane, bytes| {
         out[lane % 64] = space::half_of(out[lane % 64], extend(*bytes), high);
     })?;
-    regs.v.blend(dst, lanes, &out);
+    regs.v.blend_words(dst, lanes, &out);
     Ok(())
 }
 
@@ -96,7 +96,7 @@ pub(super) fn load<P: Places, B: Bus, const D: usize, const N: usize>(
         && let Some(row) = at.row(regs, lanes, 4)
     {
         let out = row.load(bus, lanes)?;
-        regs.v.blend(dst, lanes, &out);
+        regs.v.blend_words(dst, lanes, &out);
         return Ok(());
     }
     let mut out = [[0; 64]; D];
@@ -106,7 +106,7 @@ pub(super) fn load<P: Places, B: Bus, const D: usize, const N: usize>(
         }
     })?;
     for (d, out) in out.iter().enumerate() {
-        regs.v.blend(dst + d, lanes, out);
+        regs.v.blend_words(dst + d, lanes, out);
     }
     Ok(())
 }
@@ -233,7 +233,7 @@ impl Atomic {
         })?;
         if let Some(dst) = self.dst {
             for (d, old) in old.iter().enumerate().take(N / 4) {
-                regs.v.blend(dst + d, lanes, old);
+                regs.v.blend_words(dst + d, lanes, old);
             }
         }
         Ok(())

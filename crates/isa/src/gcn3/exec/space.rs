@@ -4,7 +4,7 @@
 //! unaligned mode); a private access must not leave its dword.
 
 use super::super::state::{PRIVATE_APERTURE, Regs, SHARED_APERTURE};
-use crate::lanes::{Row, bits, largest, uniform};
+use crate::lanes::{Row, any_bits, bits, largest, uniform};
 use crate::{Bus, Mask, MemFault, Trap};
 
 /// Names of an access for messages: in local and in private memory.
@@ -129,7 +129,7 @@ pub(super) fn lds_row(regs: &Regs, first: usize, lanes: Mask, add: u32, bytes: u
     let offset = regs.v.whole(first)?;
     let last = regs.lds_bytes.checked_sub(bytes)?.checked_sub(add)?;
     // All bits together are at least the largest: mostly that is small enough.
-    if offset.iter().fold(0, |all, v| all | v) > last && largest(offset, lanes) > last {
+    if any_bits(offset) > last && largest(offset, lanes) > last {
         return None;
     }
     Some(Together { base: regs.lds_base, offset })

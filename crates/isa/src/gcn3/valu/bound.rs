@@ -47,7 +47,12 @@ pub(in super::super) struct Vector {
     modified: bool,
     /// Scalar pair read as a mask, or [`NO_SDST`].
     mask: u8,
-    src: [Source; 3],
+    /// Rows and constants; what is read from scalar registers is filled in when it runs.
+    src: [Src<'static>; 3],
+    /// Sources that are scalar registers: a bit each for one and for two, and the first register.
+    scalars: u8,
+    pairs: u8,
+    registers: [u8; 3],
     and: [u32; 3],
     xor: [u32; 3],
     outcome: Outcome,
@@ -99,7 +104,8 @@ impl Vector {
             return None;
         }
         let (mut and, mut xor) = ([!0; 3], [0; 3]);
-        let mut src = [Source::Constant(0); 3];
+        let mut src = [Src::Splat(0); 3];
+        let (mut scalars, mut pairs, mut registers) = (0, 0, [0; 3]);
         let mut mask = NO_SDST;
         let mut rows = 0;
         for (i, &ty) in entry.src.iter().enumerate().take_while(|(_, ty)| **ty != Ty::None) {
@@ -111,9 +117,11 @@ impl Vector {
                 _ if ty == Ty::Mask => return None,
                 Source::Row(row) => {
                     rows = rows.max(u16::from(row) + u16::from(ty.dwords()));
-                    src[i] = Source::Row(row);
+                    src[i] = Src::Row(row.into());
                 }
-                other => src[i] = other,
+                Source::Scalar(n) => (scalars, registers[i]) = (scalars | 1 << i, n),
+                Source::Pair(n) => (pairs, registers[i]) = (pairs | 1 << i, n),
+                Source::Constant(v) => src[i] = Src::Splat(v),
             }
         }
         if matches!(inst.op, Op::VDivFmasF32 | Op::VDivFmasF64) {
@@ -123,6 +131,8 @@ impl Vector {
             let test = compare::find(what, entry.src[0]);
             if test.swap {
                 src.swap(0, 1);
+                registers.swap(0, 1);
+                [scalars, pairs] = [scalars, pairs].map(|of| of >> 1 & 1 | (of & 1) << 1);
                 and.swap(0, 1);
                 xor.swap(0, 1);
             }
@@ -132,7 +142,7 @@ impl Vector {
             rows = rows.max(u16::from(dst) + u16::from(entry.dst.dwords()));
             (Loop::Rows { run: find(inst, false)?, carry: inst.sdst }, dst)
         };
-        Some(Vector { run, rows, dst, modified, mask, src, and, xor, outcome })
+        Some(Vector { run, rows, dst, modified, mask, src, scalars, pairs, registers, and, xor, outcome })
     }
 
     /// The lanes it executes in; none if something is unusual.
@@ -166,8 +176,8 @@ impl Vector {
     /// Row of source `i`.
     pub(super) fn row(&self, i: usize) -> Option<usize> {
         match self.src[i] {
-            Source::Row(row) => Some(row.into()),
-            Source::Scalar(_) | Source::Pair(_) | Source::Constant(_) => None,
+            Src::Row(row) => Some(row),
+            Src::Splat(_) | Src::Copy(_) => None,
         }
     }
 
@@ -190,12 +200,16 @@ impl Vector {
     /// Executes it in `lanes`, with other rows for the first two sources if there are some.
     #[inline(always)]
     pub(super) fn run_on(&self, regs: &mut Regs, lanes: Mask, instead: [Option<&Row>; 2]) {
-        let mut src = self.src.map(|source| match source {
-            Source::Row(row) => Src::Row(row.into()),
-            Source::Scalar(n) => Src::Splat(regs.s[usize::from(n & 127)].into()),
-            Source::Pair(n) => Src::Splat(regs.pair(n)),
-            Source::Constant(v) => Src::Splat(v),
-        });
+        let mut src: [Src; 3] = self.src;
+        if self.scalars | self.pairs != 0 {
+            for (i, src) in src.iter_mut().enumerate() {
+                if self.scalars >> i & 1 == 1 {
+                    *src = Src::Splat(regs.s[usize::from(self.registers[i] & 127)].into());
+                } else if self.pairs >> i & 1 == 1 {
+                    *src = Src::Splat(regs.pair(self.registers[i]));
+                }
+            }
+        }
         for (src, instead) in src.iter_mut().zip(instead) {
             if let Some(row) = instead {
                 *src = Src::Copy(row);

@@ -134,7 +134,7 @@ pub(super) fn find(op: Op) -> Option<Run> {
                 (a & below).count_ones().wrapping_add(b)
             })
         },
-        Op::VLshlrevB64 => |cx| cx.map_shift(|n, v| v << (n & 63)),
+        Op::VLshlrevB64 => |cx| cx.shift_left(),
         Op::VLshrrevB64 => |cx| cx.map_shift(|n, v| v >> (n & 63)),
         Op::VAshrrevI64 => |cx| cx.map_shift(|n, v| (v as i64 >> (n & 63)) as u64),
         Op::VCvtPkU16U32 => |cx| cx.map(|[a, b]| a.min(0xffff) | b.min(0xffff) << 16),
@@ -173,8 +173,8 @@ fn combined(op: Op) -> Option<Run> {
         Op::VLshlOrB32 => |cx| cx.map(|[a, n, c]| a << (n & 31) | c),
         Op::VAndOrB32 => |cx| cx.map(|[a, b, c]| a & b | c),
         Op::VOr3B32 => |cx| cx.map(|[a, b, c]| a | b | c),
-        Op::VLshlAddU64 => |cx| cx.map_wide(|a, n, c| (a << (n & 7)).wrapping_add(c)),
-        Op::VMovB64 => |cx| cx.map_wide(|a, _, _| a),
+        Op::VLshlAddU64 => |cx| cx.shift_add(),
+        Op::VMovB64 => |cx| cx.move_wide(),
         Op::VDot2cI32I16 => |cx| dot(cx, Op::VDot2cI32I16),
         Op::VDot4cI32I8 => |cx| dot(cx, Op::VDot4cI32I8),
         Op::VDot8cI32I4 => |cx| dot(cx, Op::VDot8cI32I4),

@@ -9,7 +9,7 @@ use super::super::state::mode;
 use super::source::rows_after_splat;
 pub(super) use super::source::{LANES, NONE, Row, Src, each, fetch, pack, row, rows, unpack, wide};
 use crate::Mask;
-use crate::lanes::{CHUNK, bits};
+use crate::lanes::{bits, blend};
 use crate::vector::{fused, vector};
 use std::array::from_fn;
 
@@ -267,21 +267,30 @@ impl Cx<'_> {
     #[inline(always)]
     pub fn f32<const N: usize>(&mut self, f: impl Fn([f32; N]) -> f32) {
         let (keep_in, keep_out) = (self.keep_in32(), self.keep_out32());
-        self.arithmetic(keep_in, keep_out, f);
+        match self.mode & mode::F32_DENORMALS {
+            mode::F32_DENORMALS => self.arithmetic::<N, false>(keep_in, keep_out, f),
+            _ => self.arithmetic::<N, true>(keep_in, keep_out, f),
+        }
     }
 
     /// f32 arithmetic that never sees or makes denormals.
     #[inline(always)]
     pub fn f32_flushing<const N: usize>(&mut self, f: impl Fn([f32; N]) -> f32) {
-        self.arithmetic(keep(false), keep(false), f);
+        self.arithmetic::<N, true>(keep(false), keep(false), f);
     }
 
-    /// Sources and results flushed, NaN results made the machine's.
+    /// Sources and results flushed if `FLUSH`, NaN results made the machine's.
     #[inline(never)]
-    fn arithmetic<const N: usize>(&mut self, keep_in: u32, keep_out: u32, f: impl Fn([f32; N]) -> f32) {
+    fn arithmetic<const N: usize, const FLUSH: bool>(
+        &mut self,
+        keep_in: u32,
+        keep_out: u32,
+        f: impl Fn([f32; N]) -> f32,
+    ) {
         vector(
             #[inline(always)]
             move || {
+                let flush = |v, keep| if FLUSH { flush(v, keep) } else { v };
                 let mut out = [0; LANES];
                 match self.src[0] {
                     Src::Splat(first) if !self.modified => {
@@ -387,7 +396,8 @@ impl Cx<'_> {
     #[inline(always)]
     pub fn test_f32(&mut self, f: impl Fn(f32, f32) -> bool) -> Mask {
         let keep = self.keep_in32();
-        self.test(keep, move |a, b| f(f32::from_bits(a), f32::from_bits(b)))
+        let f = move |a, b| f(f32::from_bits(a), f32::from_bits(b));
+        if keep == !0 && !self.modified { self.test_bits(f) } else { self.test(keep, f) }
     }
 
     /// The lanes where a test of 32-bit sources holds; float modifiers apply, denormals become `keep` of them.
@@ -506,24 +516,6 @@ impl Cx<'_> {
             mask |= u64::from(bit) << lane;
         }
         self.mask_out = mask;
-    }
-}
-
-/// Writes `out` in the lanes of `mask`, chunk by chunk.
-#[inline(always)]
-fn blend(dst: &mut Row, out: &Row, mask: Mask) {
-    let chunks = dst.as_chunks_mut::<CHUNK>().0.iter_mut().zip(out.as_chunks::<CHUNK>().0);
-    for (c, (old, new)) in chunks.enumerate() {
-        let lanes = (mask >> (c * CHUNK)) as u32 & 0xff;
-        match lanes {
-            0 => {}
-            0xff => *old = *new,
-            _ => {
-                for i in 0..CHUNK {
-                    old[i] = if lanes & (1 << i) != 0 { new[i] } else { old[i] };
-                }
-            }
-        }
     }
 }
 

@@ -39,10 +39,9 @@ pub(super) fn pack(flags: &[u8; LANES]) -> Mask {
 #[inline(always)]
 pub(super) fn unpack(mask: Mask) -> Row {
     let mut out = [0; LANES];
-    for c in 0..LANES / CHUNK {
-        let byte = (mask >> (c * CHUNK)) as u32 & 0xff;
-        for i in 0..CHUNK {
-            out[c * CHUNK + i] = if byte & (1 << i) != 0 { 1 } else { 0 };
+    for (half, lanes) in [mask as u32, (mask >> 32) as u32].into_iter().enumerate() {
+        for i in 0..LANES / 2 {
+            out[half * (LANES / 2) + i] = lanes >> i & 1;
         }
     }
     out

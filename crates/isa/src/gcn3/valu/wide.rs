@@ -65,6 +65,89 @@ impl Cx<'_> {
         )
     }
 
+    /// A 64-bit source shifted left; in dwords, where all lanes shift alike.
+    #[inline(never)]
+    pub fn shift_left(&mut self) {
+        let (Src::Splat(shift), false) = (self.src[0], matches!(self.src[1], Src::Copy(_))) else {
+            return self.map_shift(|n, v| v << (n & 63));
+        };
+        let shift = shift as u32 & 63;
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 1, low, high);
+                let mut out = [[0; LANES]; 2];
+                if shift < 32 {
+                    for i in 0..LANES {
+                        out[0][i] = low[i] << shift;
+                        out[1][i] = high[i] << shift | low[i] >> 1 >> (31 - shift);
+                    }
+                } else {
+                    for i in 0..LANES {
+                        out[1][i] = low[i] << (shift - 32);
+                    }
+                }
+                self.put(0, &out[0]);
+                self.put(1, &out[1]);
+            },
+        )
+    }
+
+    /// A 64-bit source shifted left by less than 8, plus a 64-bit one; in dwords, where all lanes shift alike.
+    #[inline(never)]
+    pub fn shift_add(&mut self) {
+        let Src::Splat(shift) = self.src[1] else {
+            return self.map_wide(|a, n, c| (a << (n & 7)).wrapping_add(c));
+        };
+        if matches!(self.src[0], Src::Copy(_)) || matches!(self.src[2], Src::Copy(_)) {
+            return self.map_wide(|a, n, c| (a << (n & 7)).wrapping_add(c));
+        }
+        let shift = shift as u32 & 7;
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 0, a, a_high);
+                let mut out = [[0; LANES]; 2];
+                let mut lane = |i: usize, c: u32, c_high: u32| {
+                    let (low, high) = (a[i] << shift, a_high[i] << shift | a[i] >> 1 >> (31 - shift));
+                    let sum = low.wrapping_add(c);
+                    let carry = if sum < low { 1 } else { 0 };
+                    out[0][i] = sum;
+                    out[1][i] = high.wrapping_add(c_high).wrapping_add(carry);
+                };
+                if let Src::Splat(c) = self.src[2] {
+                    for i in 0..LANES {
+                        lane(i, c as u32, (c >> 32) as u32);
+                    }
+                } else {
+                    row!(self, 2, c, c_high);
+                    for i in 0..LANES {
+                        lane(i, c[i], c_high[i]);
+                    }
+                }
+                self.put(0, &out[0]);
+                self.put(1, &out[1]);
+            },
+        )
+    }
+
+    /// 64 bits as they are.
+    #[inline(never)]
+    pub fn move_wide(&mut self) {
+        if matches!(self.src[0], Src::Copy(_)) {
+            return self.map_wide(|a, _, _| a);
+        }
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 0, low, high);
+                let (low, high) = (*low, *high);
+                self.put(0, &low);
+                self.put(1, &high);
+            },
+        )
+    }
+
     /// 64-bit multiply-add: two 32-bit sources and a 64-bit one; also gives a carry.
     #[inline(never)]
     pub fn map_mad64(&mut self, f: impl Fn(u32, u32, u64) -> (u64, bool)) {

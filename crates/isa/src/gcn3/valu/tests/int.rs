@@ -297,3 +297,47 @@ fn select_by_mask() {
         assert_eq!(out, if mask >> lane & 1 == 1 { 20 } else { 10 });
     }
 }
+
+/// Shifts of 64 bits that all lanes share, with a scalar or a vector added, also onto their own sources.
+#[test]
+fn shared_shifts_of_64_bits() {
+    let mut rng = Rng(23);
+    for shift in 0..64i8 {
+        for (scalar, dst) in [(false, DST), (true, DST), (false, SRC[0] + 1), (true, SRC[0])] {
+            let mask = if shift % 2 == 0 { !0 } else { rng.next() };
+            let mut r = regs(COMPILED);
+            let values: Vec<[u64; 2]> = (0..64).map(|_| [rng.next(), rng.next() >> (shift % 40)]).collect();
+            let shared = rng.next();
+            r.set_pair(14, shared);
+            for (lane, [a, c]) in values.iter().enumerate() {
+                fill(&mut r, 0, lane as u32, *a);
+                fill(&mut r, 2, lane as u32, *c);
+            }
+            let mut add = inst(Op::VLshlAddU64);
+            add.src[1] = Operand::InlineInt(shift);
+            if scalar {
+                add.src[2] = Operand::Sgpr(14);
+            }
+            let mut left = inst(Op::VLshlrevB64);
+            (left.src[0], left.src[1]) = (Operand::InlineInt(shift), Operand::Vgpr(SRC[0]));
+            for mut inst in [add, left] {
+                inst.dst = Operand::Vgpr(dst);
+                let mut after = r.clone();
+                execute(&inst, &mut after, mask).unwrap();
+                let both = |r: &Regs, lane: u32| {
+                    let [low, high] = [0, 1].map(|d| u64::from(r.v.get(usize::from(dst) + d, lane)));
+                    low | high << 32
+                };
+                for (lane, [a, c]) in (0u32..).zip(&values) {
+                    let c = if scalar { shared } else { *c };
+                    let expected = match inst.op {
+                        _ if mask >> lane & 1 == 0 => both(&r, lane),
+                        Op::VLshlAddU64 => (a << (shift & 7)).wrapping_add(c),
+                        _ => a << shift,
+                    };
+                    assert_eq!(both(&after, lane), expected, "{} by {shift}, lane {lane}", inst.op.name());
+                }
+            }
+        }
+    }
+}
