@@ -28,7 +28,8 @@ const TURN: u64 = 1024;
 
 struct Functional<'a, 's, 'i, I: Isa> {
     exec: &'a Exec<'a, I>,
-    slots: Vec<Option<Resident<I>>>,
+    /// Boxed: a turn takes its wave out.
+    slots: Vec<Option<Box<Resident<I>>>>,
     /// Slots in the order of their turns.
     turns: VecDeque<u32>,
     free: Vec<u32>,
@@ -220,7 +221,7 @@ impl<I: Isa> Functional<'_, '_, '_, I> {
             checked::start(checker, self.exec, slot, &start, self.residency.spaces(&start));
         }
         self.emit(slot, &wave, 0, pc, live, Kind::WaveStart { lanes: live });
-        self.slots[slot as usize] = Some(Resident { wave, path: 0, place, start, slot });
+        self.slots[slot as usize] = Some(Box::new(Resident { wave, path: 0, place, start, slot }));
     }
 
     fn emit(&mut self, slot: u32, wave: &Wave<I, ()>, k: usize, pc: Pc, mask: Mask, kind: Kind) {
@@ -524,7 +525,7 @@ impl<I: Isa> Functional<'_, '_, '_, I> {
         }
     }
 
-    fn end(&mut self, slot: u32, r: Resident<I>) {
+    fn end(&mut self, slot: u32, r: Box<Resident<I>>) {
         let path = r.wave.paths[r.path].path;
         self.emit(slot, &r.wave, r.path, path.from, path.mask, Kind::WaveEnd);
         self.outcome.max_stack_depth = self.outcome.max_stack_depth.max(r.wave.max_depth);

@@ -38,7 +38,7 @@ pub(crate) fn did<'a, I: Isa>(
 /// The run, while an instruction is due.
 pub(crate) struct Seen<'a, I: Isa> {
     pub exec: &'a Exec<'a, I>,
-    pub slots: &'a [Option<Resident<I>>],
+    pub slots: &'a [Option<Box<Resident<I>>>],
     /// The wave whose turn it is, which is in no slot meanwhile.
     pub at: Option<&'a Resident<I>>,
     pub executed: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Seen<'a, I: Isa> {
 
 impl<I: Isa> Seen<'_, I> {
     fn all(&self) -> impl Iterator<Item = &Resident<I>> {
-        self.slots.iter().flatten().chain(self.at)
+        self.slots.iter().flatten().map(Box::as_ref).chain(self.at)
     }
 
     fn find(&self, wave: u32) -> Option<&Resident<I>> {

@@ -3,7 +3,7 @@
 
 use super::device::DeviceMemory;
 use std::ops::Range;
-use wb_isa::lanes::{CHUNK, Row, bits, extremes};
+use wb_isa::lanes::{CHUNK, Row, bits, extremes, in_steps};
 use wb_isa::{Mask, MemFault, Use};
 
 type Chunk = [u32; CHUNK];
@@ -74,15 +74,8 @@ fn each_lane(lanes: Mask, mut f: impl FnMut(usize)) {
     }
 }
 
-/// Whether all lanes follow each other, `step` bytes apart.
-#[inline]
-fn is_row(offset: &Row<u32>, step: u32) -> bool {
-    let mut apart = 0;
-    for (i, at) in offset.iter().enumerate() {
-        apart |= at ^ offset[0].wrapping_add(i as u32 * step);
-    }
-    apart == 0
-}
+/// Bytes of a row of dwords.
+const ROW: usize = 4 * 64;
 
 impl DeviceMemory {
     /// The extent of the active lanes, which access `reach` bytes each, if every byte of it may be touched and is not below `floor`.
@@ -96,6 +89,20 @@ impl DeviceMemory {
         }
         let at = first.wrapping_sub(self.start) as usize;
         Some(Extent { low, bytes: at..at.checked_add(size as usize)? })
+    }
+
+    /// Where the dwords of all lanes lie, if they follow each other, all may be touched, and none is below `floor`.
+    #[inline(always)]
+    fn whole_row(&self, base: u64, offset: &Row<u32>, lanes: Mask, floor: u64) -> Option<Range<usize>> {
+        if lanes != Mask::MAX || offset[0] > u32::MAX - ROW as u32 || !in_steps(offset, 4) {
+            return None;
+        }
+        let first = base.wrapping_add(offset[0].into());
+        if first < floor || !self.guard.allows(first, ROW as u32) {
+            return None;
+        }
+        let at = first.wrapping_sub(self.start) as usize;
+        Some(at..at.checked_add(ROW)?)
     }
 
     /// The bytes of the extent, with the least offset.
@@ -129,7 +136,7 @@ impl DeviceMemory {
         let (at, size) = (bytes.start, bytes.len());
         let place =
             |lane: usize, add: u32| (offset[lane].wrapping_sub(low) as usize) + (add - least) as usize;
-        let row = P == 1 && lanes == Mask::MAX && is_row(offset, N as u32);
+        let row = P == 1 && lanes == Mask::MAX && in_steps(offset, N as u32);
         if how == Use::Load {
             let there = self.bytes.get(bytes).or_else(|| self.copies.as_ref()?.slice(at, size));
             let Some(bytes) = there else { return false };
@@ -189,6 +196,13 @@ impl DeviceMemory {
     ) -> Result<(), MemFault> {
         if !self.windows.is_empty() {
             return self.load_windows(base, offset, lanes, out);
+        }
+        let row = self.whole_row(base, offset, lanes, self.floor);
+        if let Some(bytes) = row.and_then(|row| self.bytes.get(row)) {
+            for (out, b) in out.iter_mut().zip(bytes.as_chunks::<4>().0) {
+                *out = u32::from_le_bytes(*b);
+            }
+            return Ok(());
         }
         let all = offset;
         let mut extent: Option<Option<(u32, &[u8])>> = None;
@@ -252,6 +266,13 @@ impl DeviceMemory {
     ) -> Result<(), MemFault> {
         if !self.windows.is_empty() {
             return self.store_windows(base, offset, lanes, data);
+        }
+        let row = self.whole_row(base, offset, lanes, self.text_end.max(self.floor));
+        if let Some(bytes) = row.and_then(|row| self.bytes.get_mut(row)) {
+            for (b, v) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(data) {
+                *b = v.to_le_bytes();
+            }
+            return Ok(());
         }
         let all = offset;
         let mut extent: Option<Option<Extent>> = None;
