@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use wb_hw::{InstructionSet, Machine, SplitUnits};
 use wb_isa::gcn3::isa::{Gcn3, Setup};
 use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
+use wb_isa::gcn3::{Inst, Operand};
 use wb_isa::riscv::Riscv;
 use wb_isa::{FlowKind, Isa, Pc};
 use wb_objects::codeobject::Kernel;
@@ -259,6 +260,10 @@ impl Device {
             }
         };
         program.isa.setup = setup;
+        if !names_accumulators(&program) {
+            // Its waves need not carry them.
+            program.isa.setup.agprs = 0;
+        }
         // The device has placed the object already; its data keeps what earlier launches left there.
         program.segments.clear();
         let machine = provision(&self.machine, &program);
@@ -294,6 +299,13 @@ pub fn provision(machine: &Machine, program: &Program<Gcn3>) -> Machine {
     }
     machine
         .reprovisioned(pcs.iter().filter(|pc| matches!(kind(pc), FlowKind::SplitLanes { .. })).count() as u32)
+}
+
+/// Whether an instruction has an accumulator as operand; a kernel may ask for some only because registers come in portions.
+fn names_accumulators(program: &Program<Gcn3>) -> bool {
+    let accumulator = |operand: &Operand| matches!(operand, Operand::Agpr(_));
+    let named = |inst: &Inst| accumulator(&inst.dst) || inst.src.iter().any(accumulator);
+    program.isa.setup.agprs != 0 && program.ops.iter().any(|op| op.inst.as_ref().is_some_and(named))
 }
 
 /// The dispatch packet (HSA kernel dispatch packet): kernels read group and grid sizes from it.
