@@ -107,23 +107,14 @@ impl Cx<'_> {
             #[inline(always)]
             move || {
                 row!(self, 0, a, a_high);
+                row!(self, 2, c, c_high);
                 let mut out = [[0; LANES]; 2];
-                let mut lane = |i: usize, c: u32, c_high: u32| {
+                for i in 0..LANES {
                     let (low, high) = (a[i] << shift, a_high[i] << shift | a[i] >> 1 >> (31 - shift));
-                    let sum = low.wrapping_add(c);
+                    let sum = low.wrapping_add(c[i]);
                     let carry = if sum < low { 1 } else { 0 };
                     out[0][i] = sum;
-                    out[1][i] = high.wrapping_add(c_high).wrapping_add(carry);
-                };
-                if let Src::Splat(c) = self.src[2] {
-                    for i in 0..LANES {
-                        lane(i, c as u32, (c >> 32) as u32);
-                    }
-                } else {
-                    row!(self, 2, c, c_high);
-                    for i in 0..LANES {
-                        lane(i, c[i], c_high[i]);
-                    }
+                    out[1][i] = high.wrapping_add(c_high[i]).wrapping_add(carry);
                 }
                 self.put(0, &out[0]);
                 self.put(1, &out[1]);
