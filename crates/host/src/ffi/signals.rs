@@ -1,6 +1,7 @@
 //! Ctrl-C and SIGTERM while a kernel runs: the run stops where it is, its numbers so far are told, and the program ends by the
 //! signal as it would have. Programs that handle these signals themselves are left alone, and so are those that ignore them.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
@@ -17,13 +18,15 @@ static WHEN: AtomicI64 = AtomicI64::new(0);
 pub(crate) struct Watch {
     /// Those whose usual effect is put off.
     ours: Vec<libc::c_int>,
+    /// Whoever runs the kernel knows of the one that came.
+    told: Cell<bool>,
 }
 
 impl Watch {
     pub fn new() -> Watch {
         CAME.store(0, Ordering::SeqCst);
         let ours = SIGNALS.into_iter().filter(|signal| handle(*signal)).collect();
-        Watch { ours }
+        Watch { ours, told: Cell::new(false) }
     }
 
     /// What the progress of a run answers.
@@ -35,13 +38,20 @@ impl Watch {
     }
 
     pub fn came(&self) -> Option<i32> {
-        Some(CAME.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
+        let came = Some(CAME.load(Ordering::SeqCst)).filter(|signal| *signal != 0);
+        self.told.set(self.told.get() || came.is_some());
+        came
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
         self.ours.iter().for_each(|signal| usual(*signal));
+        // One that came after the run had looked for the last time has its usual effect now.
+        let came = CAME.load(Ordering::SeqCst);
+        if came != 0 && !self.told.get() {
+            end_by(came);
+        }
     }
 }
 
