@@ -235,8 +235,10 @@ pub struct RunOptions<'a> {
     /// A scheduling policy of the caller's own instead of the machine's `issue.policy`: makes one for each scheduler. Timed
     /// runs only.
     pub issue: Option<&'a MakePolicy<'a>>,
-    /// Host threads that an untimed run of groups may use (docs/ARCHITECTURE.md); timed runs use one.
+    /// Host threads that a run of groups may use, timed ones only if nobody observes (docs/ARCHITECTURE.md); same results.
     pub threads: usize,
+    /// Use them also where it does not pay.
+    pub always_threads: bool,
     /// Time only a part of the groups and estimate the rest ([`Outcome::estimate`]); launches that are too small for that are timed
     /// whole. Nobody observes then.
     pub sample: Option<Sample>,
@@ -258,6 +260,7 @@ impl Default for RunOptions<'_> {
             every_cycle: false,
             issue: None,
             threads: 1,
+            always_threads: false,
             sample: None,
             progress: None,
             inspector: None,

@@ -3,7 +3,8 @@
 //! groups leaves the same memory as on one thread.
 //!
 //! What cannot be run so is run on one thread: programs whose groups could communicate ([`Isa::shares`]), launches
-//! observed by somebody to whom the order of all events matters, and, from the beginning, launches in which two threads wrote different values to one byte or an error occurred.
+//! observed by somebody to whom the order of all events matters, and, from the beginning, launches in which two threads wrote
+//! different values to one byte, one read what another one wrote, or an error occurred.
 
 use crate::error::SimError;
 use crate::exec::Exec;
@@ -150,14 +151,15 @@ fn share<I: Isa>(
     let waves = u64::from(groups.count) * u64::from(groups.waves(machine.core.lanes));
     let threads = u32::try_from(options.threads).ok()?.min(groups.count);
     let watched = options.keep_registers || options.inspector.is_some();
-    if threads < 2 || waves < WAVES || watched || !memory.can_be_copied() {
+    let few = waves < WAVES && !options.always_threads;
+    if threads < 2 || few || watched || !memory.can_be_copied() {
         return None;
     }
     (!shares(exec)).then_some((groups, threads))
 }
 
 /// Whether groups could communicate by what the kernel can reach; if that calls or jumps to where a register says, by anything there.
-fn shares<I: Isa>(exec: &Exec<I>) -> bool {
+pub(crate) fn shares<I: Isa>(exec: &Exec<I>) -> bool {
     let program = exec.program;
     let blocks = program.cfg.reachable(program.cfg.block_at(program.entry));
     let code: Vec<Pc> = blocks.iter().flat_map(|&b| program.cfg.pcs(b, &program.flow)).collect();
@@ -213,13 +215,30 @@ fn join(
     machine: &Machine,
     groups: &Groups,
 ) -> Option<(Outcome, Vec<Counted>)> {
+    let (outcomes, forks): (Vec<(Outcome, Written)>, Vec<Counted>) =
+        all.into_iter().map(|(outcome, written, fork)| ((outcome, written), fork)).unzip();
+    let instructions: u64 = outcomes.iter().map(|o| o.0.wave_instructions).sum();
+    if instructions > machine.limits.cycles {
+        return None;
+    }
+    let sum = join_outcomes(outcomes, memory, machine, groups)?;
+    Some((Outcome { cycles: instructions, ..sum }, forks))
+}
+
+/// The launch as a whole, but for its cycles; none, and memory as it was, if the threads disagree about memory.
+pub(crate) fn join_outcomes(
+    all: Vec<(Outcome, Written)>,
+    memory: &mut DeviceMemory,
+    machine: &Machine,
+    groups: &Groups,
+) -> Option<Outcome> {
     let mut sum = Outcome::new(DeviceMemory::new(0));
-    let (mut written_by, mut forks) = (Vec::new(), Vec::new());
-    for (outcome, written, fork) in all {
+    let mut written_by = Vec::new();
+    for (outcome, written) in all {
         written_by.push(written);
-        forks.push(fork);
         sum.wave_instructions += outcome.wave_instructions;
         sum.lane_instructions += outcome.lane_instructions;
+        sum.nops += outcome.nops;
         sum.waves = sum.waves.max(outcome.waves);
         sum.max_stack_depth = sum.max_stack_depth.max(outcome.max_stack_depth);
         if !outcome.console.is_empty() {
@@ -227,13 +246,11 @@ fn join(
         }
     }
     sum.threads = written_by.len() as u32;
-    sum.cycles = sum.wave_instructions;
     let region = |from: u64, bytes: u64| from..from.saturating_add(bytes);
     // Local and private memory: every thread has its own there.
     let private: [Range<u64>; 2] = [
         region(groups.lds_region, groups.lds_region_bytes(machine)),
         region(groups.scratch_region, groups.scratch_region_bytes(machine)),
     ];
-    (sum.wave_instructions <= machine.limits.cycles && memory.join(&written_by, &private))
-        .then_some((sum, forks))
+    memory.join(&written_by, &private).then_some(sum)
 }

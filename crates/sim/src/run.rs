@@ -190,6 +190,11 @@ fn start<I: Runs>(program: &Program<I>, request: Request) -> Result<Outcome, Box
                 Sampled::Done(done) => return done.map(|outcome| *outcome),
                 Sampled::Not(memory) => memory,
             };
+            memory = match timed::threads::run(&exec, machine, launch, memory, &mut options) {
+                Ran::Done(outcome) => return Ok(*outcome),
+                Ran::Stopped(error) => return Err(error),
+                Ran::Alone(memory, _) => memory,
+            };
         }
         return timed::run(&exec, machine, launch, None, memory, options, Sink::new(observer));
     }

@@ -24,8 +24,9 @@ pub struct RecordArgs {
     /// Run without a pipeline: fast, same results; cycles are then wave-instructions
     #[arg(long)]
     pub untimed: bool,
-    /// Host threads of an untimed run whose groups do not communicate [default: as many as the computer has cores]
-    #[arg(long, value_name = "N", requires = "untimed", default_value_t = 0, hide_default_value = true)]
+    /// Host threads of a run whose groups do not communicate, and which is untimed or, timed, collects nothing (--no-stats) on a
+    /// machine with cores that share no first-level cache; same results [default: as many as the computer has cores]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     threads: usize,
     /// Time only this part of the groups (0.05, or 0.05:SEED), execute the rest untimed, and estimate the cycles with an interval;
     /// at least five batches are timed, each of which fills the machine ten times, and launches that are too small for that are
@@ -195,6 +196,7 @@ impl RecordArgs {
                 every_cycle: false,
                 issue: None,
                 threads: wavebound::sim::threads(self.threads),
+                always_threads: false,
                 sample: self.sample,
                 progress: Some(&mut report),
                 inspector: None,

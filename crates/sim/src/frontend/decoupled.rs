@@ -3,6 +3,7 @@
 //! elsewhere empties the queue and what is under way.
 
 use super::fetch::{Breaks, Excuse, Fetch, Pending, Seat, fetch_view, jumps};
+use crate::memory::{Times, is_known};
 use crate::sched::{self, Policy, View};
 use std::collections::VecDeque;
 use wb_hw::{AfterMiss, Machine, Unresolved};
@@ -124,6 +125,8 @@ pub struct Decoupled {
     delivered: bool,
     /// Sides that have something to issue which they had not when last asked.
     news: Sides,
+    /// Seats that may wait for what arrives at a time that is not known yet.
+    open: Vec<Seat>,
 }
 
 impl Decoupled {
@@ -167,7 +170,36 @@ impl Decoupled {
             plain: f.resolution == 0 && f.unresolved == Unresolved::GoOn && f.requests == 0,
             delivered: false,
             news: Sides::new(issuers),
+            open: Vec::new(),
         }
+    }
+
+    /// Times that were unknown are known. Returns whether anything waited for them.
+    pub fn tell(&mut self, times: &Times) -> bool {
+        let open = std::mem::take(&mut self.open);
+        for &slot in &open {
+            let b = &mut self.buffers[slot.at];
+            if !is_known(b.blocked) {
+                b.blocked = times.of(b.blocked);
+                self.next_unblock = self.next_unblock.min(b.blocked);
+            }
+            if b.coming.iter().all(|t| is_known(*t)) {
+                continue;
+            }
+            // They arrive in order.
+            let mut last = 0;
+            for arrival in &mut b.coming {
+                last = times.of(*arrival).max(last);
+                *arrival = last;
+            }
+            let starved = self.ready[slot.side] >> slot.local & 1 == 0;
+            let arrivals: Vec<u64> = match self.plain {
+                true => b.coming.front().copied().filter(|_| starved).into_iter().collect(),
+                false => b.coming.iter().copied().collect(),
+            };
+            arrivals.into_iter().for_each(|arrival| self.expect(slot, arrival));
+        }
+        !open.is_empty()
     }
 
     /// Tells of each side that has got something to issue since it was asked last.
@@ -501,8 +533,12 @@ impl Decoupled {
         let b = &mut self.buffers[slot.at];
         let there = fetch.memory.fetch(fetch.core, (fetch.addr)(b.pc), now);
         let arrival = there.max(now) + self.latency;
-        let arrival = arrival.max(b.coming.back().copied().unwrap_or(0));
+        let before = b.coming.back().copied().unwrap_or(0);
+        let arrival = if is_known(before) && is_known(arrival) { arrival.max(before) } else { arrival };
         b.coming.push_back(arrival);
+        if !is_known(there) {
+            self.open.push(slot);
+        }
         // The cache tells a miss one cycle after the request: from then on the wave may have to wait.
         let line = there.saturating_sub(self.hit);
         if line > now {

@@ -10,6 +10,7 @@ pub use coordinated::Coordinated;
 pub use decoupled::Decoupled;
 pub use fetch::{Breaks, Excuse, Fetch, Seat, jumps};
 
+use crate::memory::Times;
 use wb_hw::{FrontEndKind, Machine};
 use wb_isa::Pc;
 
@@ -146,6 +147,14 @@ impl FrontEnd {
     pub fn news(&mut self, tell: impl FnMut(usize)) {
         if let FrontEnd::Decoupled(d) = self {
             d.news(tell);
+        }
+    }
+
+    /// Times that were unknown are known. Returns whether anything waited for them.
+    pub fn tell(&mut self, times: &Times) -> bool {
+        match self {
+            FrontEnd::Decoupled(d) => d.tell(times),
+            FrontEnd::Perfect | FrontEnd::Coordinated(_) => false,
         }
     }
 

@@ -92,6 +92,13 @@ impl Tags {
         Lookup::Hit(line.ready)
     }
 
+    /// The line that was to be there at `ready` is there at `done`, if it has not been evicted meanwhile.
+    pub fn tell(&mut self, way: usize, ready: u64, done: u64) {
+        if self.lines[way].ready == ready {
+            self.lines[way].ready = done;
+        }
+    }
+
     pub fn fill(&mut self, way: usize, line: u64, ready: u64) {
         self.tags[way] = line;
         self.lines[way] = Line { ready, used: self.stamp };

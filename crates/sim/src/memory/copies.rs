@@ -1,11 +1,18 @@
 //! Memory that several host threads read and each writes for itself: pages are copied when they are first written, with one bit for
-//! each byte that was. Afterwards the written bytes are put together; bytes that two threads wrote differently show that the program
-//! depends on an order that threads do not keep.
+//! each byte that was, and one bit for each word of four bytes that was read. Afterwards the written bytes are put together; bytes
+//! that two threads wrote differently, or that one wrote and another read, show that the program depends on an order that threads
+//! do not keep.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 const PAGE: usize = 4096;
+/// Bytes that have one bit among those that were read, and bytes of one word of such bits.
+const WORD: usize = 4;
+const READ: usize = 64 * WORD;
+/// Words of such bits that come into being together.
+const SHEET: usize = 256;
 
 /// A page that a thread has written to.
 #[derive(Clone, Debug)]
@@ -14,6 +21,47 @@ struct Page {
     bytes: Box<[u8; PAGE]>,
     /// One bit for each byte that was written.
     written: [u64; PAGE / 64],
+}
+
+/// One bit for each [`WORD`] that was read, in sheets that exist from the first read on. Only one thread ever marks; the words are
+/// atomic so that several may look at the memory they belong to, and cost no more.
+#[derive(Debug, Default)]
+struct Marks(Vec<OnceLock<Box<[AtomicU64; SHEET]>>>);
+
+impl Marks {
+    fn new(bytes: usize) -> Marks {
+        Marks((0..bytes.div_ceil(READ * SHEET)).map(|_| OnceLock::new()).collect())
+    }
+
+    /// Bytes from `at` on, which exist, were read.
+    #[inline(always)]
+    fn mark(&self, at: usize, size: usize) {
+        let (mut bit, last) = (at / WORD, (at + size - 1) / WORD);
+        while bit <= last {
+            let n = (64 - bit % 64).min(last + 1 - bit);
+            let sheet =
+                self.0[bit / 64 / SHEET].get_or_init(|| Box::new([const { AtomicU64::new(0) }; SHEET]));
+            let word = &sheet[bit / 64 % SHEET];
+            let marked = word.load(Ordering::Relaxed) | (u64::MAX >> (64 - n)) << (bit % 64);
+            word.store(marked, Ordering::Relaxed);
+            bit += n;
+        }
+    }
+
+    /// The word of bits with a number.
+    fn word(&self, number: usize) -> u64 {
+        let sheet = self.0.get(number / SHEET).and_then(OnceLock::get);
+        sheet.map_or(0, |sheet| sheet[number % SHEET].load(Ordering::Relaxed))
+    }
+}
+
+impl Clone for Marks {
+    fn clone(&self) -> Marks {
+        let copy = |sheet: &[AtomicU64; SHEET]| {
+            OnceLock::from(Box::new(sheet.each_ref().map(|word| word.load(Ordering::Relaxed).into())))
+        };
+        Marks(self.0.iter().map(|sheet| sheet.get().map_or_else(OnceLock::new, |s| copy(s))).collect())
+    }
 }
 
 /// What a thread sees of memory.
@@ -25,15 +73,18 @@ pub(super) struct Copies {
     /// Number of each page's copy plus one; 0: there is none.
     index: Vec<u32>,
     pages: Vec<Page>,
+    read: Marks,
 }
 
 impl Copies {
     pub fn new(base: Arc<Vec<u8>>, shift: usize) -> Copies {
         let index = vec![0; base.len().div_ceil(PAGE)];
-        Copies { base, shift, index, pages: Vec::new() }
+        let read = Marks::new(base.len());
+        Copies { base, shift, index, pages: Vec::new(), read }
     }
 
-    /// Bytes that lie together as they are: nobody has written to their pages, or they are in one of them.
+    /// Bytes that lie together as they are: nobody has written to their pages, or they are in one of them. Which of them are read
+    /// the caller says with [`Copies::reads`].
     #[inline]
     pub fn slice(&self, at: usize, size: usize) -> Option<&[u8]> {
         let at = at.wrapping_add(self.shift);
@@ -46,6 +97,12 @@ impl Copies {
         page.bytes.get(at % PAGE..at % PAGE + size)
     }
 
+    /// Bytes from `at` on, which exist, were read.
+    #[inline]
+    pub fn reads(&self, at: usize, size: usize) {
+        self.read.mark(at.wrapping_add(self.shift), size);
+    }
+
     pub fn size(&self) -> usize {
         self.base.len()
     }
@@ -56,6 +113,7 @@ impl Copies {
         let at = at.wrapping_add(self.shift);
         let bytes = self.base.get(at..at.checked_add(N)?)?;
         let (first, last) = (at / PAGE, (at + N - 1) / PAGE);
+        self.read.mark(at, N);
         if self.index[first] | self.index[last] == 0 {
             return bytes.first_chunk::<N>().copied();
         }
@@ -82,7 +140,8 @@ impl Copies {
             return self.load::<4>(at).map(|b| u32::from_le_bytes(b).into());
         }
         let at = at.wrapping_add(self.shift);
-        let end = at.checked_add(bytes as usize).filter(|&end| end <= self.base.len())?;
+        let end = at.checked_add(bytes as usize).filter(|&end| at < end && end <= self.base.len())?;
+        self.read.mark(at, bytes as usize);
         Some((at..end).rev().fold(0, |word, i| word << 8 | u64::from(self.byte(i))))
     }
 
@@ -125,9 +184,9 @@ impl Copies {
         &mut self.pages[copy]
     }
 
-    /// What was written.
+    /// What was written and read.
     pub fn into_written(self) -> Written {
-        Written { pages: self.pages }
+        Written { pages: self.pages, read: self.read }
     }
 }
 
@@ -145,15 +204,16 @@ impl Page {
     }
 }
 
-/// What one thread wrote, page by page.
+/// What one thread wrote, page by page, and what it read.
 #[derive(Default)]
 pub(crate) struct Written {
     pages: Vec<Page>,
+    read: Marks,
 }
 
 impl Written {
     /// Puts together what the threads wrote, but for bytes in `private`, of which each thread had its own. False, and `bytes` as they
-    /// were, if two threads wrote different values to one byte.
+    /// were, if two threads wrote different values to one byte, or one wrote what another one read.
     pub fn join(all: &[Written], private: &[Range<usize>], bytes: &mut [u8]) -> bool {
         let mut pages: Vec<&Page> = all.iter().flat_map(|written| &written.pages).collect();
         // By number; pages of one number stay in the order of the threads.
@@ -161,7 +221,11 @@ impl Written {
         let differ = pages.chunk_by(|a, b| a.number == b.number).any(|same| {
             (1..same.len()).any(|i| same[..i].iter().any(|other| clash(same[i], other, private)))
         });
-        if differ {
+        let met = all.iter().enumerate().any(|(i, writer)| {
+            let others = || all.iter().enumerate().filter(|other| other.0 != i);
+            writer.pages.iter().any(|page| others().any(|other| page.was_read(&other.1.read, private)))
+        });
+        if differ || met {
             return false;
         }
         for page in pages {
@@ -172,6 +236,22 @@ impl Written {
 }
 
 impl Page {
+    /// Whether somebody who read these words met a byte that was written here.
+    fn was_read(&self, read: &Marks, private: &[Range<usize>]) -> bool {
+        const BLOCKS: usize = PAGE / READ;
+        (0..BLOCKS).map(|i| (i, read.word(self.number * BLOCKS + i))).any(|(i, words)| {
+            words != 0 && {
+                let written = &self.written[i * READ / 64..(i + 1) * READ / 64];
+                let bytes = written
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(n, &bytes)| wb_isa::lanes::bits(bytes).map(move |bit| n * 64 + bit as usize));
+                let mut both = bytes.filter(|at| words >> (at / WORD) & 1 == 1);
+                both.any(|at| !is_private(private, self.number * PAGE + i * READ + at))
+            }
+        })
+    }
+
     /// Writes what was written to the whole.
     fn put(&self, private: &[Range<usize>], bytes: &mut [u8]) {
         let from = self.number * PAGE;
@@ -234,7 +314,8 @@ mod tests {
             if fits {
                 plain[who][at..at + bytes].copy_from_slice(&data);
             }
-            let look = random(size);
+            // And reads there, but at the end of memory.
+            let look = random(size / 64 + 1) * 64 + who * 32 + random(28);
             let wanted = plain[who].get(look..look + 4).map(|b| b.to_vec());
             assert_eq!(copies[who].load::<4>(look).map(|b| b.to_vec()), wanted);
             let number = wanted.map(|b| u64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]])));
@@ -247,6 +328,29 @@ mod tests {
             let who = i / 32 % 2;
             assert_eq!(byte, plain[who][i], "byte {i}");
         }
+    }
+
+    /// Whoever reads what another one writes depends on who comes first; it does not matter who reads what nobody else writes.
+    #[test]
+    fn reads_of_what_others_write_are_found() {
+        let shared = Arc::new(vec![0; 2 * PAGE]);
+        let thread = |reads: &[usize], writes: &[usize]| {
+            let mut copies = Copies::new(Arc::clone(&shared), 0);
+            writes.iter().for_each(|&at| assert!(copies.store(at, &[1; 4]).is_some()));
+            reads.iter().for_each(|&at| assert!(copies.load::<4>(at).is_some()));
+            copies.into_written()
+        };
+        let joins =
+            |all: &[Written], private: &[Range<usize>]| Written::join(all, private, &mut vec![0; 2 * PAGE]);
+        let far = PAGE + 260;
+        assert!(joins(&[thread(&[0, far], &[8]), thread(&[0, far], &[16, PAGE])], &[]));
+        assert!(joins(&[thread(&[8], &[8]), thread(&[16], &[16])], &[]), "its own");
+        assert!(!joins(&[thread(&[far], &[]), thread(&[], &[far])], &[]));
+        assert!(!joins(&[thread(&[], &[far]), thread(&[far - 2], &[])], &[]), "half of it");
+        assert!(
+            joins(&[thread(&[far], &[]), thread(&[], &[far])], std::slice::from_ref(&(far..far + 4))),
+            "each has its own there"
+        );
     }
 
     #[test]

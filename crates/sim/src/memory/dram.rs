@@ -26,6 +26,14 @@ impl Dram {
         }
     }
 
+    /// Cycles that every access takes at least.
+    pub fn soonest(&self) -> u64 {
+        match self.banks.is_empty() {
+            true => self.spec.latency.into(),
+            false => self.spec.latency.min(self.spec.row_hit_latency).into(),
+        }
+    }
+
     /// When an access of `bytes` bytes that arrives at `arrival` is done; nobody arrives before `now` any more. Banks, where
     /// there are any, serve in the order of issue: the row that is open depends on it.
     pub fn access(&mut self, addr: u64, bytes: u32, arrival: u64, now: u64) -> u64 {

@@ -2,6 +2,7 @@
 //! bus of DRAM are calendars, in which a request takes what is left from its arrival on; requests are entered in the order of issue,
 //! cores in number order. Lookups see the lines in the order of issue.
 
+use super::ahead::{Ahead, Filling, Request, Times, is_known};
 use super::cache::{Lookup, Tags};
 use super::dram::Dram;
 use wb_hw::{Machine, WritePolicy};
@@ -25,6 +26,8 @@ struct Level {
     latency: u64,
     write: WritePolicy,
     next: Place,
+    /// Cores of other host threads use it too.
+    elsewhere: bool,
 }
 
 /// What an access met on its first level.
@@ -55,6 +58,8 @@ pub struct Hierarchy {
     origin: u64,
     /// Nothing is issued before this cycle any more.
     now: u64,
+    /// What is asked of levels that are elsewhere, and of DRAM, which is with them.
+    ahead: Option<Box<Ahead>>,
 }
 
 impl Hierarchy {
@@ -77,6 +82,7 @@ impl Hierarchy {
                     latency: u64::from(c.latency),
                     write: c.write,
                     next: place(&c.next),
+                    elsewhere: false,
                 }
             })
             .collect();
@@ -93,6 +99,91 @@ impl Hierarchy {
             response: u64::from(machine.memory.response_latency),
             origin,
             now: 0,
+            ahead: None,
+        }
+    }
+
+    /// For a host thread with some of the cores, which ends at each of `ends`: levels that cores of different threads use, and what
+    /// is behind them, are elsewhere. Returns after how many cycles an answer from there can be needed at the soonest; none if
+    /// nothing is known of that.
+    pub fn run_ahead(&mut self, machine: &Machine, ends: &[usize]) -> Option<u64> {
+        for (level, spec) in self.levels.iter_mut().zip(&machine.caches) {
+            let apart = |&end: &usize| spec.shared_by > 0 && end.is_multiple_of(spec.shared_by as usize);
+            level.elsewhere = !ends.iter().all(apart);
+        }
+        for _ in 0..self.levels.len() {
+            for l in 0..self.levels.len() {
+                if let (true, Place::Level(next)) = (self.levels[l].elsewhere, self.levels[l].next) {
+                    self.levels[next].elsewhere = true;
+                }
+            }
+        }
+        self.ahead = Some(Box::default());
+        let there = self.request;
+        let soonest = |place, more: u64| {
+            let ways = [self.soonest(place, false), self.soonest(place, true)];
+            ways.into_iter().flatten().map(move |cycles| cycles + more)
+        };
+        // Of an instruction that was missed its line counts, not when it is through the cache.
+        let hit = machine.instruction_hit();
+        let fetch = soonest(self.instruction, 0).map(|cycles| cycles.saturating_sub(hit));
+        let data = soonest(self.data, there);
+        data.chain(soonest(self.sampler, 0)).chain(soonest(self.scalar, 0)).chain(fetch).min()
+    }
+
+    /// Cycles until an access can be done that goes elsewhere; none if it never does.
+    fn soonest(&self, place: Place, write: bool) -> Option<u64> {
+        match place {
+            Place::Ideal => None,
+            Place::Dram => Some(self.dram.soonest()),
+            Place::Level(l) => {
+                let level = &self.levels[l];
+                let free = write && level.write == WritePolicy::Free;
+                match level.elsewhere {
+                    true => Some(if free { 0 } else { level.latency }),
+                    false if free => None,
+                    false => Some(level.latency + self.soonest(level.next, write)?),
+                }
+            }
+        }
+    }
+
+    /// Until this cycle the thread runs on its own.
+    pub fn run_to(&mut self, horizon: u64) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.horizon = horizon;
+        }
+    }
+
+    /// What has been asked of levels elsewhere.
+    pub fn requests(&mut self) -> &mut Vec<Request> {
+        &mut self.ahead.get_or_insert_default().requests
+    }
+
+    /// When a request of another hierarchy is done.
+    pub fn serve(&mut self, request: &Request) -> u64 {
+        self.now = request.cycle;
+        let place = request.level.map_or(Place::Dram, Place::Level);
+        self.reach(place, request.core, request.addr, request.write, request.arrival, None)
+    }
+
+    /// The requests are done at these times: lines that were on their way have theirs. Returns what times are now known.
+    pub fn tell(&mut self, done: &[u64]) -> Times {
+        let Some(ahead) = &mut self.ahead else { return Times::default() };
+        let times = ahead.tell(done);
+        for Filling { level, copy, way, ready } in ahead.fills.drain(..) {
+            self.levels[level].copies[copy].tell(way, ready, times.of(ready));
+        }
+        times
+    }
+
+    /// The later one of two times.
+    #[inline(always)]
+    pub fn later(&mut self, a: u64, b: u64) -> u64 {
+        let last = a.max(b);
+        match &mut self.ahead {
+            Some(ahead) if !is_known(last) => ahead.later(a, b),
+            _ => last,
         }
     }
 
@@ -139,7 +230,7 @@ impl Hierarchy {
         for addr in lines {
             let addr = addr.wrapping_sub(self.origin);
             let done = self.reach(place, core, addr, write, now + there, Some(&mut result)) + back;
-            result.done = result.done.max(done);
+            result.done = self.later(result.done, done);
         }
         result
     }
@@ -154,8 +245,9 @@ impl Hierarchy {
             let line = addr >> level.line.trailing_zeros();
             if copy.is_last(line) {
                 // Most waves are near others.
-                let start = copy.port(now, self.now);
-                return copy.again().max(start + level.latency);
+                let (start, ready) = (copy.port(now, self.now), copy.again());
+                let through = start + level.latency;
+                return self.later(ready, through);
             }
         }
         self.reach(self.instruction, core, addr, false, now, None)
@@ -195,12 +287,19 @@ impl Hierarchy {
         seen: Option<&mut Access>,
     ) -> u64 {
         let Place::Level(l) = place else {
-            return match place {
-                Place::Dram => self.dram.access(addr, self.dram_line, now, self.now),
+            return match (place, &mut self.ahead) {
+                (Place::Dram, None) => self.dram.access(addr, self.dram_line, now, self.now),
+                (Place::Dram, Some(ahead)) => {
+                    ahead.request(Request { cycle: self.now, core, level: None, addr, write, arrival: now })
+                }
                 _ => now,
             };
         };
         let level = &mut self.levels[l];
+        if level.elsewhere {
+            let request = Request { cycle: self.now, core, level: Some(l), addr, write, arrival: now };
+            return self.ahead.get_or_insert_default().request(request);
+        }
         let copy = level.copy_of[core] as usize;
         let (latency, next, line) = (level.latency, level.next, addr >> level.line.trailing_zeros());
         if write {
@@ -219,7 +318,7 @@ impl Hierarchy {
                     seen.hits += 1;
                     seen.coming += u16::from(ready > start + latency);
                 }
-                ready.max(start + latency)
+                self.later(ready, start + latency)
             }
             Lookup::Miss { way, evicted } => {
                 if let Some(seen) = seen {
@@ -228,6 +327,11 @@ impl Hierarchy {
                 }
                 let done = self.reach(next, core, addr, false, start + latency, None);
                 self.levels[l].copies[copy].fill(way, line, done);
+                if let Some(ahead) = &mut self.ahead
+                    && !is_known(done)
+                {
+                    ahead.fills.push(Filling { level: l, copy, way, ready: done });
+                }
                 done
             }
         }

@@ -109,7 +109,17 @@ impl DeviceMemory {
     fn readable(&self, base: u64, offset: &Row<u32>, lanes: Mask) -> Option<(u32, &[u8])> {
         let Extent { low, bytes } = self.extent(base, offset, lanes, self.floor, 4)?;
         let (at, size) = (bytes.start, bytes.len());
-        let there = self.bytes.get(bytes).or_else(|| self.copies.as_ref()?.slice(at, size))?;
+        let there = match self.bytes.get(bytes) {
+            Some(there) => there,
+            None => {
+                let copies = self.copies.as_ref()?;
+                let there = copies.slice(at, size)?;
+                each_lane(lanes, |lane| {
+                    copies.reads(at.wrapping_add(offset[lane].wrapping_sub(low) as usize), 4)
+                });
+                there
+            }
+        };
         Some((low, there))
     }
 
@@ -138,8 +148,20 @@ impl DeviceMemory {
             |lane: usize, add: u32| (offset[lane].wrapping_sub(low) as usize) + (add - least) as usize;
         let row = P == 1 && lanes == Mask::MAX && in_steps(offset, N as u32);
         if how == Use::Load {
-            let there = self.bytes.get(bytes).or_else(|| self.copies.as_ref()?.slice(at, size));
-            let Some(bytes) = there else { return false };
+            let bytes = match (self.bytes.get(bytes), &self.copies) {
+                (Some(bytes), _) => bytes,
+                (None, None) => return false,
+                (None, Some(copies)) => {
+                    let Some(bytes) = copies.slice(at, size) else { return false };
+                    match row {
+                        true => copies.reads(at, size),
+                        false => each_lane(lanes, |lane| {
+                            add.iter().for_each(|&add| copies.reads(at.wrapping_add(place(lane, add)), N));
+                        }),
+                    }
+                    bytes
+                }
+            };
             if row && let Ok(all) = <&[[u8; N]; 64]>::try_from(bytes.as_chunks().0) {
                 all.iter().enumerate().for_each(|(lane, bytes)| f(lane, 0, &mut { *bytes }));
                 return true;

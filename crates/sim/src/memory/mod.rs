@@ -1,6 +1,7 @@
 //! Memory: contents (one flat, bounds-checked space) and, apart from them, timing (caches, DRAM).
 //! An instruction takes effect when it issues; timing only decides when its results may be used.
 
+mod ahead;
 mod bus;
 mod cache;
 mod calendar;
@@ -16,6 +17,7 @@ mod lanes;
 mod serve;
 mod windows;
 
+pub(crate) use ahead::{Request, Times, is_known};
 pub use bus::{Exact, Lines, MemBus};
 pub(crate) use copies::Written;
 pub use device::{DeviceMemory, Touchable, affordable};

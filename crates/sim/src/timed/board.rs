@@ -1,6 +1,7 @@
 //! The scoreboard of a wave: which registers are not ready yet, for which lanes. Exact for any mechanism
 //! ("keyed by wave, register, lane mask"): disjoint lanes of one register do not wait for each other.
 
+use crate::memory::{Times, is_known};
 use wb_isa::{COUNTERS, Mask};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +36,8 @@ pub struct Board {
     pub all_memory: bool,
     /// When the operations behind each explicit counter are done.
     counters: [Vec<u64>; COUNTERS],
+    /// Times among all these that are not known yet; `all` leaves them out.
+    unknown: Vec<u64>,
 }
 
 impl Board {
@@ -45,6 +48,7 @@ impl Board {
             all: 0,
             all_memory: false,
             counters: Default::default(),
+            unknown: Vec::new(),
         }
     }
 
@@ -52,7 +56,52 @@ impl Board {
         self.registers.fill(Register::default());
         self.pending.clear();
         self.counters.iter_mut().for_each(Vec::clear);
+        self.unknown.clear();
         self.all = 0;
+    }
+
+    /// Something is outstanding until `time`.
+    #[inline(always)]
+    fn outstanding(&mut self, time: u64, memory: bool) {
+        if !is_known(time) {
+            self.unknown.push(time);
+        } else if self.all < time {
+            (self.all, self.all_memory) = (time, memory);
+        }
+    }
+
+    /// Some of what is outstanding is so until a time that is not known yet.
+    #[inline(always)]
+    pub fn is_open(&self) -> bool {
+        !self.unknown.is_empty()
+    }
+
+    /// When nothing is outstanding any more, perhaps unknown.
+    #[inline(always)]
+    pub fn all_done(&self) -> u64 {
+        self.unknown.last().copied().unwrap_or(self.all)
+    }
+
+    /// Times that were unknown are known.
+    pub fn tell(&mut self, times: &Times) {
+        if !self.is_open() {
+            return;
+        }
+        for time in std::mem::take(&mut self.unknown) {
+            self.outstanding(times.of(time), true);
+        }
+        self.pending.iter_mut().for_each(|p| p.ready = times.of(p.ready));
+        for (register, r) in self.registers.iter_mut().enumerate().filter(|(_, r)| !is_known(r.ready)) {
+            let of = |p: &&Pending| usize::from(p.register) == register;
+            r.ready = match r.several {
+                true => self.pending.iter().filter(of).map(|p| p.ready).max().unwrap_or(0),
+                false => times.of(r.ready),
+            };
+        }
+        for done in &mut self.counters {
+            done.iter_mut().for_each(|t| *t = times.of(*t));
+            done.sort_unstable();
+        }
     }
 
     /// Takes over what is outstanding for a path that merged into this one in cycle `now`.
@@ -84,6 +133,7 @@ impl Board {
             mine.extend(new);
             mine.sort_unstable();
         }
+        self.unknown.extend(&other.unknown);
         if self.all < other.all {
             (self.all, self.all_memory) = (other.all, other.all_memory);
         }
@@ -101,15 +151,14 @@ impl Board {
     /// `register` is written in `lanes` and usable from cycle `ready` on.
     #[inline]
     pub fn write(&mut self, register: u16, lanes: Mask, now: u64, ready: u64, memory: bool) {
-        if self.all < ready {
-            (self.all, self.all_memory) = (ready, memory);
-        }
+        self.outstanding(ready, memory);
         // Nothing can issue before now + 1 anyway.
         if ready <= now + 1 {
             return;
         }
         let old = self.registers[register as usize];
-        let covered = !old.several && old.lanes & !lanes == 0 && old.ready <= ready;
+        // Whether an unknown time is later than another one nobody can say.
+        let covered = !old.several && old.lanes & !lanes == 0 && old.ready <= ready && is_known(ready);
         if old.ready <= now + 1 || covered {
             self.registers[register as usize] = Register { ready, lanes, memory, several: false };
             return;
@@ -130,9 +179,7 @@ impl Board {
         times.retain(|&t| t > now);
         let at = times.partition_point(|&t| t <= done);
         times.insert(at, done);
-        if self.all < done {
-            (self.all, self.all_memory) = (done, true);
-        }
+        self.outstanding(done, true);
     }
 
     /// What was to be done at `done` is done at `early` for the lanes of this path.

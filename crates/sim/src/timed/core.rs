@@ -7,7 +7,7 @@ use super::issuer::Issuer;
 use super::units::Units;
 use crate::barrier::Barriers;
 use crate::frontend::{Excuse, Fetch, FrontEnd, Seat};
-use crate::memory::Hierarchy;
+use crate::memory::{Hierarchy, Times};
 use crate::residency::GroupPlace;
 use crate::sched::{MakePolicy, View};
 use crate::wave::Wave;
@@ -587,6 +587,21 @@ impl<I: Isa> Core<I> {
         let (q, local) = self.seat(slot, k);
         self.touch(q);
         self.issuers[q].sleep(local, wake);
+    }
+
+    /// It is known when the path in the seat, which waits for that, may issue.
+    pub fn settled(&mut self, q: usize, local: usize, wake: u64) {
+        let part = &mut self.issuers[q];
+        part.wake[local] = wake;
+        (part.next_wake, part.due, part.quiet_to) = (part.next_wake.min(wake), part.due.min(wake), 0);
+    }
+
+    /// Times that were unknown up to cycle `now` are known: when the front end does something by itself, if that has changed.
+    pub fn fetches(&mut self, times: &Times, now: u64) -> Option<u64> {
+        self.frontend.tell(times).then(|| {
+            self.fetch_due = self.fetch_due.min(self.frontend.next_event(now - 1));
+            self.fetch_due
+        })
     }
 
     /// The first cycle at which a path of partition `p` has its operands, `except` one seat; barriers and siblings left out.

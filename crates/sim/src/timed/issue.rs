@@ -2,6 +2,7 @@
 
 use super::Timed;
 use super::core::{Resident, Spawning};
+use super::issuer::Unsettled;
 use super::units::ClassInfo;
 use crate::barrier::Arrival;
 use crate::error::{ErrorKind, SimError};
@@ -98,6 +99,9 @@ impl<I: Isa> Timed<'_, '_, I> {
             for (counter, _) in op.waits.raises.iter().enumerate().filter(|r| *r.1) {
                 board.raise(counter, self.now, done);
             }
+            if board.is_open() {
+                self.open.push((c, slot));
+            }
         }
         if self.sink.on() {
             self.tell_issue(place, &mut r, head, effect, &service);
@@ -174,7 +178,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         } else {
             self.hierarchy.access_each(port, at.core, lines, wrote, sent, &mut self.each)
         };
-        service.done = service.done.max(access.done);
+        service.done = self.hierarchy.later(service.done, access.done);
         service.access = Some((port, access));
         service
     }
@@ -210,7 +214,7 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     /// The wave has issued its last instruction: its slot is free when all results are there.
     fn end_wave(&mut self, at: Place, r: Box<Resident<I>>) {
-        let boards = bits(r.wave.ids | 1 << at.path).map(|j| r.wave.paths[j as usize].own.board.all);
+        let boards = bits(r.wave.ids | 1 << at.path).map(|j| r.wave.paths[j as usize].own.board.all_done());
         let until = boards.fold(r.drained.max(self.now + 1), u64::max);
         self.cores[at.core].finish(at.slot, r);
         if let Some(watch) = &mut self.watch {
@@ -360,6 +364,9 @@ impl<I: Isa> Timed<'_, '_, I> {
             return;
         }
         let wake = self.wake(r, k, from, paid);
+        if wake >= self.horizon && r.wave.paths[k].own.board.is_open() {
+            self.unsettled.push(Unsettled { core: c, issuer: q, seat: local, from });
+        }
         let unit = self.unit_at(r.wave.paths[k].path.pc, k);
         self.cores[c].next(q, local, self.now, wake, unit);
     }
@@ -381,8 +388,8 @@ impl<I: Isa> Timed<'_, '_, I> {
         own.waits_for = if paid { StallReason::Divergence } else { StallReason::Dependency };
         let Some(op) = self.exec.program.ops.get(path.pc as usize) else { return wake };
         let reason = |memory| if memory { StallReason::Memory } else { StallReason::Dependency };
-        if op.waits_for_all && own.board.all > wake {
-            wake = own.board.all;
+        if op.waits_for_all && own.board.all_done() > wake {
+            wake = own.board.all_done();
             own.waits_for = reason(own.board.all_memory);
         }
         if let Some(until) = op.waits.until {

@@ -14,6 +14,15 @@ pub(super) struct Warp {
     pub progress: u32,
 }
 
+/// A seat that waits for what is not known yet, at least until cycle `from`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unsettled {
+    pub core: usize,
+    pub issuer: usize,
+    pub seat: usize,
+    pub from: u64,
+}
+
 /// Seats with a scheduler of their own, one bit each.
 pub(super) struct Issuer {
     pub policy: Box<dyn Policy>,

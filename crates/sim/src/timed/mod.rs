@@ -4,11 +4,13 @@
 
 mod board;
 mod core;
+mod dispatch;
 mod divide;
 mod issue;
 mod issuer;
 mod notes;
 mod regroup;
+pub(crate) mod threads;
 mod turns;
 mod units;
 mod watch;
@@ -16,7 +18,7 @@ mod watch;
 pub(crate) use units::describe as describe_units;
 
 use self::board::Board;
-use self::core::{Core, Resident, Timing};
+use self::core::Core;
 use self::units::{ClassInfo, Units};
 use self::watch::Watch;
 use crate::divergence::{self, Blocks, Notes, Together, Waves};
@@ -25,13 +27,14 @@ use crate::exec::Exec;
 use crate::functional::{budget, deadlock, registers, stopped, waiting};
 use crate::launch::{Launch, Launcher, Outcome, Part, RunOptions};
 use crate::memory::{DeviceMemory, Hierarchy, Lines};
-use crate::residency::{GroupPlace, Residency};
+use crate::residency::Residency;
 use crate::sched;
 use crate::sink::Sink;
 use crate::sofar::Sofar;
-use wb_hw::{Dispatch, FrontEndKind, Machine, Mechanism, MemorySplits, SplitUnits, Unresolved};
+use std::ops::Range;
+use wb_hw::{FrontEndKind, Machine, Mechanism, MemorySplits, SplitUnits, Unresolved};
 use wb_isa::lanes::bits;
-use wb_isa::{Isa, Mask, Pc, WaveStart};
+use wb_isa::{Isa, Mask, Pc};
 use wb_trace::{Event, Kind};
 
 /// How the contexts of a partition get at its issue port.
@@ -99,6 +102,12 @@ struct Timed<'a, 's, I: Isa> {
     /// Waves that share a stack, and scratch for their warps (TBC, LWM).
     blocks: Blocks,
     warps: Vec<issuer::Warp>,
+    /// The cores that this host thread runs, and the cycle in which it meets the others; on one thread never.
+    own: Range<usize>,
+    horizon: u64,
+    /// Waves, by core and slot, and seats that wait for something of which it is not known when it is done.
+    open: Vec<(usize, usize)>,
+    unsettled: Vec<issuer::Unsettled>,
 }
 
 pub(crate) fn run<I: Isa>(
@@ -110,82 +119,7 @@ pub(crate) fn run<I: Isa>(
     mut options: RunOptions,
     sink: Sink,
 ) -> Result<Outcome, Box<SimError>> {
-    let isa_classes = exec.program.isa.classes();
-    let parallel = machine.divergence.mechanism.info().parallel && machine.split.units != SplitUnits::Shared;
-    let published = machine.splits() && machine.divergence.mechanism == Mechanism::DwsMeng;
-    let two_level = machine.divergence.mechanism == Mechanism::Lwm;
-    let own = || match two_level {
-        true => Box::new(sched::TwoLevel::new(machine.divergence.fetch_group)),
-        false => sched::policy(machine.issue.policy),
-    };
-    // Of a policy of the caller's nothing is known: it may keep a wave.
-    let (issue, greedy): (&sched::MakePolicy, bool) = match options.issue {
-        Some(make) => (make, true),
-        None => (&own, machine.issue.policy.info().greedy),
-    };
-    let mechanism = divergence::of(machine);
-    let (together, sticky) = (mechanism.together(), mechanism.sticky());
-    let co_issue = match together {
-        Together::Fused { most, waves, slice } => CoIssue::Fused { most, waves, slice },
-        Together::Disjoint if parallel => CoIssue::Disjoint,
-        Together::One if parallel => CoIssue::Own,
-        Together::Disjoint | Together::One => CoIssue::Shared,
-    };
-    // Whoever issues together has been fetched together.
-    let fetch = if let CoIssue::Fused { most, .. } = co_issue { most } else { 1 };
-    let fused = matches!(co_issue, CoIssue::Fused { .. });
-    let parallel = parallel && !fused;
-    let shared = fused || co_issue != CoIssue::Own && exec.contexts > 0;
-    let mut run = Timed {
-        exec,
-        machine,
-        classes: [false, parallel].map(|split| units::classes(machine, isa_classes, split)),
-        co_issue,
-        shared,
-        free_units: Units::default(),
-        taken_units: Units::default(),
-        ready: Vec::new(),
-        cores: (0..machine.cores)
-            .map(|_| Core::new(machine, exec.contexts, (shared, sticky), fetch, issue))
-            .collect(),
-        hierarchy: Hierarchy::new(machine, memory.first_line()),
-        due: vec![u64::MAX; machine.cores as usize],
-        draining: Vec::new(),
-        drained: u64::MAX,
-        spare: Vec::new(),
-        left: match launch {
-            Launch::Cores { .. } => (0..machine.cores * machine.core.waves).map(|_| None).collect(),
-            _ => Vec::new(),
-        },
-        lines: Lines::default(),
-        notes: Notes { on: sink.on(), list: Vec::new() },
-        sink,
-        outcome: Outcome::new(memory),
-        launcher: Launcher::new(launch, machine.core.lanes).only(part),
-        next_core: 0,
-        may_dispatch: true,
-        launched: 0,
-        resident: 0,
-        now: 0,
-        end: 0,
-        branch_penalty: u64::from(machine.frontend.branch_penalty),
-        coordinated: machine.frontend.kind == FrontEndKind::Coordinated,
-        late: machine.frontend.resolution > 0 || machine.frontend.unresolved == Unresolved::Stall,
-        watch: options.watch.map(|kernel| {
-            let issuers = machine.core.partitions as usize * (exec.contexts as usize + 1);
-            Box::new(Watch::new(machine, issuers, kernel, options.decisions.clone(), (issue, greedy)))
-        }),
-        every_cycle: options.every_cycle || options.watch.is_some(),
-        keep_registers: options.keep_registers,
-        residency: Residency::new(machine, launch),
-        memory: if published { machine.divergence.memory } else { MemorySplits::Never },
-        table: if published { machine.divergence.table } else { 0 },
-        each: Vec::new(),
-        blocks: Blocks::default(),
-        warps: Vec::new(),
-    };
-    run.outcome.times = part.map(|_| Box::default());
-    run.lines.by_lane = run.memory != MemorySplits::Never;
+    let mut run = Timed::new(exec, machine, launch, part, memory, &options, sink);
     if let Err(error) = run.all(&mut options) {
         return Err(error.with_memory(run.outcome.memory));
     }
@@ -197,6 +131,101 @@ pub(crate) fn run<I: Isa>(
     outcome.console = outcome.printed.text();
     run.sink.end(outcome.cycles);
     Ok(outcome)
+}
+
+impl<'a, 's, I: Isa> Timed<'a, 's, I> {
+    fn new(
+        exec: &'a Exec<'a, I>,
+        machine: &'a Machine,
+        launch: Launch,
+        part: Option<Part>,
+        memory: DeviceMemory,
+        options: &RunOptions,
+        sink: Sink<'s>,
+    ) -> Self {
+        let isa_classes = exec.program.isa.classes();
+        let parallel =
+            machine.divergence.mechanism.info().parallel && machine.split.units != SplitUnits::Shared;
+        let published = machine.splits() && machine.divergence.mechanism == Mechanism::DwsMeng;
+        let two_level = machine.divergence.mechanism == Mechanism::Lwm;
+        let own = || match two_level {
+            true => Box::new(sched::TwoLevel::new(machine.divergence.fetch_group)),
+            false => sched::policy(machine.issue.policy),
+        };
+        // Of a policy of the caller's nothing is known: it may keep a wave.
+        let (issue, greedy): (&sched::MakePolicy, bool) = match options.issue {
+            Some(make) => (make, true),
+            None => (&own, machine.issue.policy.info().greedy),
+        };
+        let mechanism = divergence::of(machine);
+        let (together, sticky) = (mechanism.together(), mechanism.sticky());
+        let co_issue = match together {
+            Together::Fused { most, waves, slice } => CoIssue::Fused { most, waves, slice },
+            Together::Disjoint if parallel => CoIssue::Disjoint,
+            Together::One if parallel => CoIssue::Own,
+            Together::Disjoint | Together::One => CoIssue::Shared,
+        };
+        // Whoever issues together has been fetched together.
+        let fetch = if let CoIssue::Fused { most, .. } = co_issue { most } else { 1 };
+        let fused = matches!(co_issue, CoIssue::Fused { .. });
+        let parallel = parallel && !fused;
+        let shared = fused || co_issue != CoIssue::Own && exec.contexts > 0;
+        let mut run = Timed {
+            exec,
+            machine,
+            classes: [false, parallel].map(|split| units::classes(machine, isa_classes, split)),
+            co_issue,
+            shared,
+            free_units: Units::default(),
+            taken_units: Units::default(),
+            ready: Vec::new(),
+            cores: (0..machine.cores)
+                .map(|_| Core::new(machine, exec.contexts, (shared, sticky), fetch, issue))
+                .collect(),
+            hierarchy: Hierarchy::new(machine, memory.first_line()),
+            due: vec![u64::MAX; machine.cores as usize],
+            draining: Vec::new(),
+            drained: u64::MAX,
+            spare: Vec::new(),
+            left: match launch {
+                Launch::Cores { .. } => (0..machine.cores * machine.core.waves).map(|_| None).collect(),
+                _ => Vec::new(),
+            },
+            lines: Lines::default(),
+            notes: Notes { on: sink.on(), list: Vec::new() },
+            sink,
+            outcome: Outcome::new(memory),
+            launcher: Launcher::new(launch, machine.core.lanes).only(part),
+            next_core: 0,
+            may_dispatch: true,
+            launched: 0,
+            resident: 0,
+            now: 0,
+            end: 0,
+            branch_penalty: u64::from(machine.frontend.branch_penalty),
+            coordinated: machine.frontend.kind == FrontEndKind::Coordinated,
+            late: machine.frontend.resolution > 0 || machine.frontend.unresolved == Unresolved::Stall,
+            watch: options.watch.map(|kernel| {
+                let issuers = machine.core.partitions as usize * (exec.contexts as usize + 1);
+                Box::new(Watch::new(machine, issuers, kernel, options.decisions.clone(), (issue, greedy)))
+            }),
+            every_cycle: options.every_cycle || options.watch.is_some(),
+            keep_registers: options.keep_registers,
+            residency: Residency::new(machine, launch),
+            memory: if published { machine.divergence.memory } else { MemorySplits::Never },
+            table: if published { machine.divergence.table } else { 0 },
+            each: Vec::new(),
+            blocks: Blocks::default(),
+            warps: Vec::new(),
+            own: 0..machine.cores as usize,
+            horizon: u64::MAX,
+            open: Vec::new(),
+            unsettled: Vec::new(),
+        };
+        run.outcome.times = part.map(|_| Box::default());
+        run.lines.by_lane = run.memory != MemorySplits::Never;
+        run
+    }
 }
 
 impl<I: Isa> Timed<'_, '_, I> {
@@ -285,71 +314,6 @@ impl<I: Isa> Timed<'_, '_, I> {
         self.start_waves(core);
     }
 
-    /// Fills free slots with waves of the launch, a whole group at a time.
-    fn dispatch(&mut self) {
-        while self.may_dispatch && !self.launcher.is_done() {
-            let Some((core, slots)) = self.room() else {
-                self.may_dispatch = false;
-                return;
-            };
-            let place = self.residency.claim(core, slots.len() as u32, &mut self.outcome.memory);
-            for slot in slots {
-                let Some((start, live)) = self.launcher.next() else { return };
-                self.place(place, slot, start, live, self.exec.program.entry);
-            }
-        }
-    }
-
-    /// The next core with room for a group, and the slots its waves take there.
-    fn room(&mut self) -> Option<(usize, Vec<usize>)> {
-        let n = self.cores.len();
-        if let Some(core) = self.launcher.core() {
-            return Some((core, vec![0]));
-        }
-        let first = match self.machine.dispatch {
-            Dispatch::Fill => 0,
-            Dispatch::RoundRobin => self.next_core,
-        };
-        let (waves, limit) = (self.launcher.group_waves(), self.residency.per_partition);
-        let (core, slots) = (0..n).map(|i| (first + i) % n).find_map(|c| {
-            let room = self.residency.has_room(c);
-            Some((c, room.then(|| self.cores[c].free_slots(waves, limit)).flatten()?))
-        })?;
-        self.next_core = (core + 1) % n;
-        Some((core, slots))
-    }
-
-    fn place(&mut self, place: GroupPlace, slot: usize, start: WaveStart, live: Mask, pc: Pc) {
-        let core = place.core;
-        let start = self.residency.furnish(start, place, core * self.machine.core.waves as usize + slot);
-        let kept = self.left.get_mut(core * self.machine.core.waves as usize + slot).and_then(Option::take);
-        let start = WaveStart { kept: kept.is_some(), ..start };
-        let (regs, board) = kept.or_else(|| self.spare.pop()).unzip();
-        let board = Timing::fresh_board(board, self.exec.program.isa.register_count());
-        let mut wave = self.exec.wave(start, live, pc, regs, Timing::new(board, self.now));
-        let partition = slot % self.machine.core.partitions as usize;
-        let shared = self.blocks.join(self.machine, start.wave_in_group, live, partition);
-        let warp = shared.as_ref().map_or(0, |shared| shared.warp(0));
-        if let Some(shared) = shared {
-            wave.divergence = shared;
-        }
-        let unit = self.unit_at(pc, 0);
-        let r = Box::new(Resident { wave, place, age: self.launched, drained: 0 });
-        if self.sink.on() {
-            let event = self.event(core, slot, &r, 0, pc, live, Kind::WaveStart { lanes: live });
-            self.sink.push(event);
-        }
-        self.begin(core);
-        self.cores[core].occupy(slot, r, self.now, unit);
-        self.cores[core].set_warp(slot, 0, warp);
-        self.launched += 1;
-        self.resident += 1;
-        if let Some(times) = &mut self.outcome.times {
-            times.last_start = self.now;
-        }
-        self.outcome.waves = self.outcome.waves.max(start.wave + 1);
-    }
-
     /// The unit that context `k` needs for the instruction at `pc`.
     fn unit_at(&self, pc: Pc, k: usize) -> u8 {
         let classes = &self.classes[usize::from(k > 0)];
@@ -367,7 +331,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         self.check_queues()?;
         self.hierarchy.begin_cycle(self.now);
         let mut next = self.drained;
-        for core in 0..self.cores.len() {
+        for core in self.own.clone() {
             if self.due[core] <= self.now {
                 self.due[core] = self.cycle_core(core)?;
             }
@@ -380,10 +344,10 @@ impl<I: Isa> Timed<'_, '_, I> {
         // A wave may have left its slot in this cycle: then another one comes in the next.
         let room = self.may_dispatch && !self.launcher.is_done();
         let next = if self.resident == 0 || room { self.now + 1 } else { next.min(self.drained) };
-        if next == u64::MAX {
+        if next == u64::MAX && self.horizon == u64::MAX {
             return Err(self.deadlock());
         }
-        self.now = next.min(self.machine.limits.cycles).max(self.now + 1);
+        self.now = next.min(self.machine.limits.cycles).min(self.horizon).max(self.now + 1);
         Ok(())
     }
 

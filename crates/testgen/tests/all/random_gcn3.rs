@@ -13,8 +13,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use wb_testgen::random::gcn3::{
-    CONTEXTS, Checked, MARKINGS, MASK_WAYS, Marking, NEWER_WAYS, Setup, WAYS, check, check_later, generate,
-    masks,
+    CONTEXTS, Checked, MARKINGS, MASK_WAYS, Marking, NEWER_WAYS, Setup, WAYS, check, check_later,
+    check_threads, generate, masks,
 };
 
 /// Fifteen times through all combinations of mechanism, S and marks.
@@ -116,6 +116,28 @@ fn later_generations() {
         let done = check_later(&generate(&tree.current()), &Setup::number(n), n);
         done.map(|_| ()).map_err(|f| format!("case {n}: {}\n{}", f.what, f.source))
     });
+}
+
+/// Host threads change nothing (docs/ARCHITECTURE.md), whatever the caches are like and whatever groups tell each other.
+#[test]
+fn host_threads() {
+    let cases = std::env::var("WAVEBOUND_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
+    let first = std::env::var("WAVEBOUND_RANDOM_FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let sum = Mutex::new([[0u64; 4]; 2]);
+    in_parallel(cases, |i| {
+        let n = first + i;
+        let tree = vec(any::<u16>(), 40..400).new_tree(&mut runner(n)).map_err(|e| e.to_string())?;
+        let done = check_threads(&generate(&tree.current()), n)?;
+        let mut sum = sum.lock().unwrap();
+        let more = [1, done.untimed.into(), done.timed.into(), done.wave_instructions];
+        sum[usize::from(done.races)].iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
+        Ok(())
+    });
+    let [apart, races] = sum.into_inner().unwrap();
+    println!("kernels, on several threads untimed and timed, instructions: {apart:?}; that race: {races:?}");
+    assert!(apart[1] * 10 > apart[0] * 9, "untimed on several threads");
+    assert!(apart[2] * 2 > apart[0], "timed on several threads");
+    assert!(races[1] * 2 < races[0], "who races runs on one thread");
 }
 
 /// The stack of split masks (THESIS 4.3.4): fifteen times through all combinations, or `WAVEBOUND_RANDOM_CASES`.

@@ -7,6 +7,7 @@ mod pocl;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::time::Instant;
 use wb_hw::{InstructionSet, Machine, MarkStyle, Mechanism};
+use wb_sim::RunOptions;
 use wb_workloads::{Input, Marks, Simulation, Size, Workload};
 
 fn machine(preset: &str, cores: u32, sets: &[String]) -> Result<Machine, Failed> {
@@ -149,6 +150,35 @@ fn lanepc(w: &Workload, preset: &str, size: Size) -> Result<(), Failed> {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
+/// Host threads change neither cycles nor bits: on machines whose cores do not all share a first-level cache.
+fn threads(w: &Workload) -> Result<(), Failed> {
+    for (preset, cores) in [("gcn3", 9), ("mi300", 8)] {
+        for timed in [false, true] {
+            let run = |threads: usize| -> Result<_, Failed> {
+                let machine = machine(preset, cores, &[])?;
+                let mut simulation = Simulation::new(w, Size::Tiny, machine, &Marks::None)?;
+                let mut done = Vec::new();
+                while let Some(launch) = simulation.next_launch()? {
+                    let options =
+                        RunOptions { timed, threads, always_threads: true, ..RunOptions::default() };
+                    let outcome = simulation.run(&launch, options, None)?;
+                    done.push((outcome.cycles, outcome.wave_instructions, outcome.lane_instructions));
+                }
+                Ok((done, simulation.results()?))
+            };
+            let one = run(1)?;
+            for threads in [2, 3] {
+                if run(threads)? != one {
+                    return Err(
+                        format!("{} on {preset}, timed {timed}: other on {threads} threads", w.name).into()
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The comparison can fail: a wrong reference is noticed.
 fn a_wrong_result_is_noticed(w: &Workload) -> Result<(), Failed> {
     let mut run = (w.build)(Size::Tiny, Input::default());
@@ -201,6 +231,7 @@ fn main() {
     let mut trials = Vec::new();
     for w in wb_workloads::all() {
         trials.push(Trial::test(w.name, move || check(w)));
+        trials.push(Trial::test(format!("{}_threads", w.name), move || threads(w)));
         for preset in ["vega", "mi200", "mi300"] {
             trials.push(Trial::test(format!("{}_{preset}", w.name), move || later(w, preset)));
         }

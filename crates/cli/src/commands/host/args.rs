@@ -21,8 +21,9 @@ pub struct HostArgs {
     /// Run kernels without a pipeline: fast, same results; cycles are then wave-instructions
     #[arg(long)]
     pub(super) untimed: bool,
-    /// Host threads of untimed kernels whose groups do not communicate [default: as many as the computer has cores]
-    #[arg(long, value_name = "N", requires = "untimed", default_value_t = 0, hide_default_value = true)]
+    /// Host threads of kernels whose groups do not communicate, untimed or with --no-stats [default: as many as the computer has
+    /// cores]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(super) threads: usize,
     /// Stop a kernel with an error after this many cycles (limits.cycles)
     #[arg(long, value_name = "CYCLES")]

@@ -142,7 +142,7 @@ impl Observer for Watcher {
 }
 
 /// A device with everything in place.
-struct Launched {
+pub(super) struct Launched {
     device: Device,
     module: Module,
     dispatch: Dispatch,
@@ -161,29 +161,50 @@ fn told(error: DeviceError) -> String {
 
 impl Launched {
     fn new(object: &ObjectFile, setup: &Setup, machine: Machine, timed: bool) -> Result<Launched, String> {
+        Launched::sized(object, setup.threads(), setup, machine, timed)
+    }
+
+    /// With so many threads.
+    pub(super) fn sized(
+        object: &ObjectFile,
+        threads: u32,
+        setup: &Setup,
+        machine: Machine,
+        timed: bool,
+    ) -> Result<Launched, String> {
         let coordinated = machine.frontend.kind == FrontEndKind::Coordinated;
         let mut device = Device::new(machine);
         let module = device.place("random.s", object.object.clone(), object.source.clone()).map_err(told)?;
         let words: Vec<u8> = table(WORD).iter().flat_map(|&w| (w as u32).to_le_bytes()).collect();
         let input = device.alloc(words.len() as u64).map_err(told)?;
         device.write(input, &words).map_err(told)?;
-        let bytes = 4 * super::super::SLOT as u64 * u64::from(setup.threads());
+        let bytes = 4 * super::super::SLOT as u64 * u64::from(threads);
         let slots = device.alloc(bytes).map_err(told)?;
         let shared = device.alloc(16).map_err(told)?;
         let dispatch = Dispatch {
             kernel: String::new(),
-            grid: [setup.threads(), 1, 1],
+            grid: [threads, 1, 1],
             group: [setup.group(), 1, 1],
             args: vec![
                 Arg::Buffer(input),
                 Arg::Buffer(slots),
                 Arg::Buffer(shared),
-                Arg::Value(setup.threads().to_le_bytes().to_vec()),
+                Arg::Value(threads.to_le_bytes().to_vec()),
             ],
             dynamic_lds: 0,
             opencl: Default::default(),
         };
         Ok(Launched { device, module, dispatch, slots: (slots, bytes), shared, timed, coordinated })
+    }
+
+    /// Unobserved on so many host threads: what became of it, and what all threads left.
+    pub(super) fn run_on(mut self, threads: usize) -> Result<(Outcome, Vec<u8>), String> {
+        let options =
+            RunOptions { timed: self.timed, threads, always_threads: true, ..RunOptions::default() };
+        let ran = self.device.launch(&self.module, &self.dispatch, options, None);
+        let outcome = ran.map_err(|e| format!("on {threads} threads: {}", told(e)))?;
+        let bytes = self.device.read(self.slots.0, self.slots.1).map_err(told)?.to_vec();
+        Ok((outcome, bytes))
     }
 
     fn run(mut self, watcher: Option<&mut Watcher>) -> Result<(Outcome, Memory), String> {

@@ -10,6 +10,7 @@ mod generate;
 mod interpret;
 pub mod masks;
 mod setup;
+mod threads;
 
 pub use ast::{Kernel, LoopShape, Segment, Serial, Shape, Shared, Stmt};
 pub use differential::{Checked, Failure, check, check_later, job};
@@ -17,6 +18,7 @@ pub use emit::source;
 pub use generate::generate;
 pub use interpret::{Memory, run};
 pub use setup::{CONTEXTS, MARKINGS, MASK_WAYS, Marking, NEWER_WAYS, Setup, WAYS, Way};
+pub use threads::{Beside, check_threads};
 
 use super::interpret::Word;
 
