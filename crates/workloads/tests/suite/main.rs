@@ -152,10 +152,13 @@ fn lanepc(w: &Workload, preset: &str, size: Size) -> Result<(), Failed> {
 
 /// Host threads change neither cycles nor bits: on machines whose cores do not all share a first-level cache.
 fn threads(w: &Workload) -> Result<(), Failed> {
-    for (preset, cores) in [("gcn3", 9), ("mi300", 8)] {
+    for (preset, cores, mechanism) in
+        [("gcn3", 9, "none"), ("mi300", 8, "none"), ("lanepc", 8, "simt-stack"), ("lanepc", 8, "swi")]
+    {
         for timed in [false, true] {
             let run = |threads: usize| -> Result<_, Failed> {
-                let machine = machine(preset, cores, &[])?;
+                let sets = [format!("divergence.mechanism={mechanism}")];
+                let machine = machine(preset, cores, &sets)?;
                 let mut simulation = Simulation::new(w, Size::Tiny, machine, &Marks::None)?;
                 let mut done = Vec::new();
                 while let Some(launch) = simulation.next_launch()? {
@@ -169,9 +172,11 @@ fn threads(w: &Workload) -> Result<(), Failed> {
             let one = run(1)?;
             for threads in [2, 3] {
                 if run(threads)? != one {
-                    return Err(
-                        format!("{} on {preset}, timed {timed}: other on {threads} threads", w.name).into()
-                    );
+                    return Err(format!(
+                        "{} on {preset}, {mechanism}, timed {timed}: other on {threads} threads",
+                        w.name
+                    )
+                    .into());
                 }
             }
         }
