@@ -5,6 +5,7 @@ use crate::dispatch::Dispatch;
 use crate::kernarg::{self, Host, Pointers};
 use crate::{Device, DeviceError, Module};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use wb_hw::{InstructionSet, Machine, SplitUnits};
 use wb_isa::gcn3::isa::{Gcn3, Setup};
 use wb_isa::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
@@ -25,7 +26,7 @@ pub struct Prepared<I: Isa = Gcn3> {
     pub program: Program<I>,
     pub launch: Launch,
     /// The machine as this kernel finds it (PWS re-provisioning).
-    pub machine: Machine,
+    pub machine: Arc<Machine>,
     /// The argument segment.
     pub kernarg: Vec<u8>,
     /// Where its accesses can go.
@@ -208,12 +209,12 @@ impl Device {
         dispatch: &Dispatch,
         reserved: &mut Vec<u64>,
     ) -> Result<Prepared, DeviceError> {
-        let kernel = module.kernel(&dispatch.kernel)?.clone();
-        let (size, count) = self.shape(&kernel, dispatch)?;
-        let gap = self.local_gap(&kernel, dispatch);
+        let kernel = module.kernel(&dispatch.kernel)?;
+        let (size, count) = self.shape(kernel, dispatch)?;
+        let gap = self.local_gap(kernel, dispatch);
         let pointers = Pointers { bytes: 8, local: 0, gap };
         let host = Host { hostcall: self.hostcall, printf: self.printf };
-        let (args, local) = kernarg::build(&kernel, dispatch, pointers, host)?;
+        let (args, local) = kernarg::build(kernel, dispatch, pointers, host)?;
         let lds_bytes = kernel.lds_bytes.saturating_add(local).saturating_add(dispatch.dynamic_lds);
         let kernarg = self.reserve(args.len() as u64, reserved)?;
         self.write(kernarg, &args)?;
@@ -248,7 +249,7 @@ impl Device {
             queue,
             lds_bytes,
             scratch_per_lane,
-            ..gcn3_setup(&kernel)
+            ..gcn3_setup(kernel)
         };
         let key = (module.base, kernel.entry);
         let mut program = match self.programs.remove(&key) {
@@ -256,17 +257,22 @@ impl Device {
             None => {
                 let isa = Gcn3 { setup: setup.clone(), ..Gcn3::default() };
                 let source = module.source.clone();
-                gcn3_program(&module.object, &kernel, isa, module.base, &module.name, source)?
+                let mut program =
+                    gcn3_program(&module.object, kernel, isa, module.base, &module.name, source)?;
+                if !names_accumulators(&program) {
+                    // Its waves need not carry them.
+                    program.isa.setup.agprs = 0;
+                }
+                program
             }
         };
-        program.isa.setup = setup;
-        if !names_accumulators(&program) {
-            // Its waves need not carry them.
-            program.isa.setup.agprs = 0;
-        }
+        program.isa.setup = Setup { agprs: program.isa.setup.agprs, ..setup };
         // The device has placed the object already; its data keeps what earlier launches left there.
         program.segments.clear();
-        let machine = provision(&self.machine, &program);
+        let machine = match reprovisioned(&self.machine, &program) {
+            Some(machine) => Arc::new(machine),
+            None => self.machine.clone(),
+        };
         groups.lds_region = self.reserve(groups.lds_region_bytes(&machine), reserved)?;
         groups.scratch_region = self.reserve(groups.scratch_region_bytes(&machine), reserved)?;
         program.isa.setup.scratch_region = groups.scratch_region;
@@ -277,7 +283,7 @@ impl Device {
             machine,
             kernarg: args,
             touchable: Touchable::default(),
-            checks: crate::checks::kernel(module, &kernel, dispatch, gap),
+            checks: crate::checks::kernel(module, kernel, dispatch, gap),
             reserved: Vec::new(),
             key,
         })
@@ -287,8 +293,13 @@ impl Device {
 /// The machine for a program: under PWS with `split.units = "reprovisioned"`, the split units beyond the `split`
 /// instructions it can reach become partitions. A kernel that calls what is not known may reach any of them.
 pub fn provision(machine: &Machine, program: &Program<Gcn3>) -> Machine {
+    reprovisioned(machine, program).unwrap_or_else(|| machine.clone())
+}
+
+/// The same, if it differs from the machine as it is: launches come by the thousand and do not copy it.
+fn reprovisioned(machine: &Machine, program: &Program<Gcn3>) -> Option<Machine> {
     if machine.split.units != SplitUnits::Reprovisioned || !machine.divergence.mechanism.info().reprovisions {
-        return machine.clone();
+        return None;
     }
     let kind = |pc: &Pc| program.flow.kind[*pc as usize];
     let blocks = program.cfg.reachable(program.cfg.block_at(program.entry));
@@ -297,8 +308,8 @@ pub fn provision(machine: &Machine, program: &Program<Gcn3>) -> Machine {
     if pcs.iter().map(kind).any(elsewhere) {
         pcs = (0..program.flow.kind.len() as Pc).collect();
     }
-    machine
-        .reprovisioned(pcs.iter().filter(|pc| matches!(kind(pc), FlowKind::SplitLanes { .. })).count() as u32)
+    let splits = pcs.iter().filter(|pc| matches!(kind(pc), FlowKind::SplitLanes { .. })).count();
+    Some(machine.reprovisioned(splits as u32))
 }
 
 /// Whether an instruction has an accumulator as operand; a kernel may ask for some only because registers come in portions.

@@ -17,6 +17,7 @@ pub use launch::{OnDevice, Prepared, provision};
 
 use heap::ALIGN;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use wb_hw::{InstructionSet, Machine};
 use wb_isa::SourceFile;
 use wb_isa::gcn3::isa::Gcn3;
@@ -66,7 +67,7 @@ impl Module {
 }
 
 pub struct Device {
-    pub machine: Machine,
+    pub machine: Arc<Machine>,
     memory: DeviceMemory,
     heap: Heap,
     /// Address of the buffer through which kernels call the host; 0: they cannot.
@@ -106,7 +107,7 @@ impl Device {
     fn with(machine: Machine, memory: DeviceMemory, heap: Heap) -> Self {
         Device {
             memory,
-            machine,
+            machine: Arc::new(machine),
             heap,
             hostcall: 0,
             printf: 0,

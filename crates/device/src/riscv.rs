@@ -30,16 +30,16 @@ impl OnDevice for Riscv {
         dispatch: &Dispatch,
         reserved: &mut Vec<u64>,
     ) -> Result<Prepared<Riscv>, DeviceError> {
-        let kernel = module.kernel(&dispatch.kernel)?.clone();
+        let kernel = module.kernel(&dispatch.kernel)?;
         let wrong = |what: String| DeviceError::Launch { kernel: kernel.name.clone(), what };
-        let (size, count) = device.shape(&kernel, dispatch)?;
+        let (size, count) = device.shape(kernel, dispatch)?;
         let private = kernel.scratch_bytes.next_multiple_of(16);
         if private > PRIVATE_END - PRIVATE {
             return Err(wrong(format!("{private} bytes of private memory per work-item")));
         }
-        let gap = device.local_gap(&kernel, dispatch);
+        let gap = device.local_gap(kernel, dispatch);
         let pointers = Pointers { bytes: 4, local: LOCAL, gap };
-        let (args, local) = kernarg::build(&kernel, dispatch, pointers, Host::default())?;
+        let (args, local) = kernarg::build(kernel, dispatch, pointers, Host::default())?;
         let lds_bytes = kernel.lds_bytes.saturating_add(local).saturating_add(dispatch.dynamic_lds);
         if lds_bytes > u32::MAX - LOCAL {
             return Err(wrong(format!(
@@ -75,7 +75,7 @@ impl OnDevice for Riscv {
         let key = (module.base, kernel.entry);
         let mut program = match device.riscv_programs.remove(&key) {
             Some(program) => program,
-            None => riscv_program(&module.object, &kernel, setup, &module.name, module.source.clone())?,
+            None => riscv_program(&module.object, kernel, setup, &module.name, module.source.clone())?,
         };
         program.isa.setup = setup;
         // The device has placed the object already; its data keeps what earlier launches left there.
@@ -90,7 +90,7 @@ impl OnDevice for Riscv {
             machine,
             kernarg: args,
             touchable: Touchable::default(),
-            checks: crate::checks::kernel(module, &kernel, dispatch, gap),
+            checks: crate::checks::kernel(module, kernel, dispatch, gap),
             reserved: Vec::new(),
             key,
         })

@@ -8,6 +8,7 @@ use crate::known::Known;
 use crate::language::{Init, Prepared};
 use crate::object::ObjectFile;
 use crate::spec::JobSpec;
+use std::sync::Arc;
 use wb_device::{Arg, Device, Dispatch, Module, OnDevice};
 use wb_hw::Machine;
 use wb_objects::codeobject::KernelArg;
@@ -85,7 +86,7 @@ pub(crate) fn from_device<I: OnDevice>(
     let init = blocks.map(|(addr, bytes)| Ok((addr, device.read(addr, bytes)?.to_vec())));
     Ok(Prepared {
         program: prepared.program,
-        machine: prepared.machine,
+        machine: Arc::unwrap_or_clone(prepared.machine),
         launch: prepared.launch,
         buffers,
         kernarg: prepared.kernarg,
