@@ -12,14 +12,14 @@ pub use machine::{EXIT, PRIVATE, PRIVATE_END, Regs, Riscv, Setup};
 
 use crate::marks::{Marks, Watch};
 use crate::vortex::{Inst, Op, follow};
-use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Pc, Trap, WaveStart};
+use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Mask, Pc, Quick, Trap, WaveStart};
 
 /// Where kernels are linked: at the first address of device memory.
 pub const TEXT: u32 = 0x1_0000;
 
 impl Isa for Riscv {
     type Inst = Inst;
-    type Bound = ();
+    type Bound = Inst;
     type Regs = Regs;
 
     fn name(&self) -> &'static str {
@@ -69,7 +69,14 @@ impl Isa for Riscv {
         Facts { flow, ..facts }
     }
 
-    fn bind(&self, _inst: &Inst, _next: Pc) {}
+    fn bind(&self, inst: &Inst, _next: Pc) -> Inst {
+        *inst
+    }
+
+    #[inline]
+    fn quick(&self, inst: &Inst, mask: Mask, _whole: bool, regs: &mut Regs) -> Quick {
+        if self.core.alone(inst, mask, &mut regs.harts) { Quick::Next } else { Quick::No }
+    }
 
     #[inline]
     fn exec<B: Bus>(&self, inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {

@@ -26,7 +26,7 @@ pub use regs::Regs;
 pub use table::{Class, Entry, File, Format, Op, TABLE};
 
 use crate::marks::{Marks, Watch};
-use crate::{At, Bus, Facts, Flow, FlowKind, Isa, NO_PC, Pc, Trap, WaveStart};
+use crate::{At, Bus, Facts, Flow, FlowKind, Isa, Mask, NO_PC, Pc, Quick, Trap, WaveStart};
 
 /// Where programs start when nothing says otherwise.
 pub const TEXT: u32 = 0x8000_0000;
@@ -59,7 +59,7 @@ impl Vortex {
 
 impl Isa for Vortex {
     type Inst = Inst;
-    type Bound = ();
+    type Bound = Inst;
     type Regs = Regs;
 
     fn name(&self) -> &'static str {
@@ -122,7 +122,14 @@ impl Isa for Vortex {
         Facts { class: inst.entry().class as u8, flow, reads, writes, cross_lane, ..Facts::default() }
     }
 
-    fn bind(&self, _inst: &Self::Inst, _next: Pc) {}
+    fn bind(&self, inst: &Inst, _next: Pc) -> Inst {
+        *inst
+    }
+
+    #[inline]
+    fn quick(&self, inst: &Inst, mask: Mask, _whole: bool, regs: &mut Regs) -> Quick {
+        if self.alone(inst, mask, regs) { Quick::Next } else { Quick::No }
+    }
 
     #[inline]
     fn exec<B: Bus>(&self, inst: &Inst, at: &At, regs: &mut Regs, bus: &mut B) -> Result<Flow, Trap> {

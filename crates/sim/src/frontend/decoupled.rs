@@ -32,6 +32,8 @@ const RING: usize = 64;
 /// The slots of one partition, one bit each.
 struct Side {
     policy: Box<dyn Policy>,
+    /// It takes whoever is the only one that wants something.
+    only: bool,
     /// The first cycle of [`Decoupled::clock`] that the policy has not been told of.
     since: u64,
     occupied: u64,
@@ -135,6 +137,7 @@ impl Decoupled {
         let seats = (machine.core.waves / machine.core.partitions) as usize;
         let side = |_| Side {
             policy: sched::policy(f.policy),
+            only: sched::policy(f.policy).takes_the_only_one(),
             since: 0,
             occupied: 0,
             wants: 0,
@@ -522,12 +525,17 @@ impl Decoupled {
     fn request_one(&mut self, p: usize, now: u64, age: &[u64], fetch: &mut Fetch) -> bool {
         let sides = self.sides.len();
         let side = &mut self.sides[p];
-        let view = View {
-            queued: &side.queued,
-            progress: &side.requested,
-            ..fetch_view(side.wants, side.occupied, age, age.len() as u32)
+        let local = if side.only && side.wants.is_power_of_two() {
+            side.wants.trailing_zeros()
+        } else {
+            let view = View {
+                queued: &side.queued,
+                progress: &side.requested,
+                ..fetch_view(side.wants, side.occupied, age, age.len() as u32)
+            };
+            let Some(local) = side.policy.pick(&view) else { return false };
+            local
         };
-        let Some(local) = side.policy.pick(&view) else { return false };
         side.requested[local as usize] += 1;
         let slot = Seat::new(p, local as usize, sides);
         let b = &mut self.buffers[slot.at];

@@ -9,4 +9,8 @@ impl Policy for OldestFirst {
     fn pick(&mut self, view: &View) -> Option<u32> {
         view.oldest_ready()
     }
+
+    fn takes_the_only_one(&self) -> bool {
+        true
+    }
 }

@@ -48,6 +48,10 @@ pub trait Policy: Send {
     fn pick(&mut self, view: &View) -> Option<u32>;
     /// `cycles` cycles pass in which no slot of the partition is ready and nothing changes.
     fn idle(&mut self, _view: &View, _cycles: u64) {}
+    /// It remembers nothing and takes any slot that is ready: whoever is the only one need not be asked for.
+    fn takes_the_only_one(&self) -> bool {
+        false
+    }
     /// The wave in `slot` just issued its last instruction.
     fn ended(&mut self, _slot: u32, _slots: u32) {}
     /// What it remembers, and how another one of its kind goes on from there (SWAS section VI-A4: oracles).

@@ -11,6 +11,10 @@ impl Policy for FixedPriority {
     fn pick(&mut self, view: &View) -> Option<u32> {
         (view.ready != 0).then(|| view.ready.trailing_zeros())
     }
+
+    fn takes_the_only_one(&self) -> bool {
+        true
+    }
 }
 
 /// Equal counts: the smallest slot.
@@ -20,5 +24,9 @@ pub struct Icount;
 impl Policy for Icount {
     fn pick(&mut self, view: &View) -> Option<u32> {
         bits(view.ready).min_by_key(|&s| view.queued.get(s as usize).copied().unwrap_or(0))
+    }
+
+    fn takes_the_only_one(&self) -> bool {
+        true
     }
 }

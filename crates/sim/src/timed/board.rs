@@ -149,17 +149,27 @@ impl Board {
     }
 
     /// `register` is written in `lanes` and usable from cycle `ready` on.
-    #[inline]
+    #[inline(always)]
     pub fn write(&mut self, register: u16, lanes: Mask, now: u64, ready: u64, memory: bool) {
         self.outstanding(ready, memory);
         // Nothing can issue before now + 1 anyway.
         if ready <= now + 1 {
             return;
         }
+        let old = &mut self.registers[register as usize];
+        if old.ready <= now + 1 {
+            *old = Register { ready, lanes, memory, several: false };
+        } else {
+            self.write_again(register, lanes, now, ready, memory);
+        }
+    }
+
+    /// The same for a register that is not ready yet.
+    #[inline(never)]
+    fn write_again(&mut self, register: u16, lanes: Mask, now: u64, ready: u64, memory: bool) {
         let old = self.registers[register as usize];
         // Whether an unknown time is later than another one nobody can say.
-        let covered = !old.several && old.lanes & !lanes == 0 && old.ready <= ready && is_known(ready);
-        if old.ready <= now + 1 || covered {
+        if !old.several && old.lanes & !lanes == 0 && old.ready <= ready && is_known(ready) {
             self.registers[register as usize] = Register { ready, lanes, memory, several: false };
             return;
         }

@@ -98,6 +98,8 @@ pub struct Core<I: Isa> {
     last: Vec<u8>,
     /// Contexts that have been used so far, at least one: the others need not be looked at.
     pub(super) used: usize,
+    /// By issuer, the cycle from which on it is looked at: before, nobody of it can issue and nothing of it changes by itself.
+    pub(super) dues: Vec<u64>,
     /// By partition, the contexts that have a path in some seat, one bit each.
     pub(super) in_use: Vec<u64>,
     /// Contexts share an issue port: the scheduler of a partition is that of context 0.
@@ -142,6 +144,7 @@ impl<I: Isa> Core<I> {
             spawning: None,
             last: vec![0; machine.core.waves as usize],
             used: 1,
+            dues: vec![u64::MAX; issuers],
             in_use: vec![0; partitions],
             shared,
             sticky,
@@ -431,6 +434,9 @@ impl<I: Isa> Core<I> {
     #[inline]
     pub fn pick(&mut self, q: usize, ready: u64) -> Option<u32> {
         let part = &mut self.issuers[q];
+        if part.only && ready & ready.wrapping_sub(1) == 0 {
+            return (ready != 0).then(|| ready.trailing_zeros());
+        }
         let view = View {
             ready,
             stalled: part.stalled,
@@ -593,7 +599,8 @@ impl<I: Isa> Core<I> {
     pub fn settled(&mut self, q: usize, local: usize, wake: u64) {
         let part = &mut self.issuers[q];
         part.wake[local] = wake;
-        (part.next_wake, part.due, part.quiet_to) = (part.next_wake.min(wake), part.due.min(wake), 0);
+        (part.next_wake, part.quiet_to) = (part.next_wake.min(wake), 0);
+        self.dues[q] = self.dues[q].min(wake);
     }
 
     /// Times that were unknown up to cycle `now` are known: when the front end does something by itself, if that has changed.

@@ -52,8 +52,8 @@ pub(super) struct Issuer {
     pub stalled: u64,
     /// Where contexts share a port: nobody of it can issue before this cycle, unless something happens to its seats.
     pub quiet_to: u64,
-    /// It is looked at from this cycle on: before, nobody of it can issue and nothing of it changes by itself.
-    pub due: u64,
+    /// Its policy takes whoever is the only one that can issue.
+    pub only: bool,
     /// The first cycle that its policy has not been told of.
     since: u64,
 }
@@ -61,6 +61,7 @@ pub(super) struct Issuer {
 impl Issuer {
     /// `units`: how many kinds there are, the one that is always free among them.
     pub fn new(policy: Box<dyn Policy>, seats: usize, units: usize) -> Issuer {
+        let only = policy.takes_the_only_one();
         Issuer {
             policy,
             wake: vec![0; seats],
@@ -78,7 +79,7 @@ impl Issuer {
             noted: 0,
             stalled: 0,
             quiet_to: 0,
-            due: u64::MAX,
+            only,
             since: 0,
         }
     }

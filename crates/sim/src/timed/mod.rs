@@ -2,6 +2,7 @@
 //! Completion times are computed at issue, so nothing is stepped that does not issue, and cycles in which
 //! nobody can issue are skipped. Results never depend on whether somebody observes.
 
+mod alone;
 mod board;
 mod core;
 mod dispatch;
@@ -93,6 +94,8 @@ struct Timed<'a, 's, I: Isa> {
     /// The oracles, and whether every cycle is looked at rather than those in which something can happen.
     watch: Option<Box<Watch>>,
     every_cycle: bool,
+    /// The usual instruction issues by a short way.
+    alone: bool,
     keep_registers: bool,
     residency: Residency,
     /// DWS as published: which loads divide waves, entries of the warp-split table (0: no limit), and the lines of the last access.
@@ -210,6 +213,7 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
                 Box::new(Watch::new(machine, issuers, kernel, options.decisions.clone(), (issue, greedy)))
             }),
             every_cycle: options.every_cycle || options.watch.is_some(),
+            alone: false,
             keep_registers: options.keep_registers,
             residency: Residency::new(machine, launch),
             memory: if published { machine.divergence.memory } else { MemorySplits::Never },
@@ -224,6 +228,7 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
         };
         run.outcome.times = part.map(|_| Box::default());
         run.lines.by_lane = run.memory != MemorySplits::Never;
+        run.alone = run.may_issue_alone();
         run
     }
 }
@@ -355,16 +360,13 @@ impl<I: Isa> Timed<'_, '_, I> {
     fn cycle_core(&mut self, c: usize) -> Result<u64, Box<SimError>> {
         self.cores[c].begin(self.now);
         let mut q = 0;
-        // An instruction that issues may be the first that needs a context.
-        while q < if self.shared { self.cores[c].partitions } else { self.cores[c].issuers() } {
-            if self.cores[c].takes_turn(q) {
-                if self.shared {
-                    self.cycle_partition(c, q)?;
-                } else {
-                    self.cycle_issuer(c, q)?;
-                }
+        while let Some(next) = self.cores[c].next_to_take_turn(q) {
+            if self.shared {
+                self.cycle_partition(c, next)?;
+            } else {
+                self.cycle_issuer(c, next)?;
             }
-            q += 1;
+            q = next + 1;
         }
         let core = &mut self.cores[c];
         core.tick_front_end(c, self.exec.program, &mut self.hierarchy, self.every_cycle);
@@ -393,7 +395,9 @@ impl<I: Isa> Timed<'_, '_, I> {
             }
             let Some(local) = pick else { break };
             issued |= 1 << local;
-            self.issue(c, q, local as usize)?;
+            if !self.issue_alone(c, q, local as usize) {
+                self.issue(c, q, local as usize)?;
+            }
         }
         if issued != 0 && !self.every_cycle && !self.sink.on() {
             due = self.cores[c].next_turn(q, self.now);
@@ -467,7 +471,9 @@ impl<I: Isa> Timed<'_, '_, I> {
                 std::mem::swap(&mut self.cores[c].units, &mut self.taken_units);
                 self.cores[c].units.clone_from(&self.free_units);
             }
-            self.issue(c, k * partitions + p, local as usize)?;
+            if !self.issue_alone(c, k * partitions + p, local as usize) {
+                self.issue(c, k * partitions + p, local as usize)?;
+            }
             if fuses {
                 // Whoever joins finds the units as the first one found them.
                 if port > 0 {

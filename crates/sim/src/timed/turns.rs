@@ -24,21 +24,37 @@ impl<I: Isa> Core<I> {
         self.fetched = self.fetched.max(now);
         if !self.decoupled && self.fetch_due <= now {
             // Waves may be resumed, whichever scheduler asks first.
-            self.issuers.iter_mut().for_each(|part| part.due = 0);
+            self.dues.fill(0);
         }
     }
 
-    /// Whether issuer `q`, or one of the contexts that share its port, has to be looked at. If not its turn passes.
+    /// The first issuer from `q` on that has to be looked at in this cycle, or one of the contexts that share its port. The turns of
+    /// those before it pass.
     #[inline(always)]
-    pub fn takes_turn(&mut self, q: usize) -> bool {
-        self.turns = q + 1;
-        let due = self.issuers[q].due <= self.now;
-        if due && self.issuers[q].occupied != 0 {
+    pub fn next_to_take_turn(&mut self, q: usize) -> Option<usize> {
+        // An instruction that issued may have been the first that needs a context.
+        let all = self.ports();
+        for q in q..all {
+            if self.dues[q] > self.now {
+                continue;
+            }
+            if self.issuers[q].occupied == 0 {
+                self.dues[q] = u64::MAX;
+                continue;
+            }
+            self.turns = q + 1;
             self.catch_up(q, self.now);
             self.issuers[q].told(self.now);
-            return true;
+            return Some(q);
         }
-        false
+        self.turns = all;
+        None
+    }
+
+    /// Issuers in use that have a port of their own.
+    #[inline(always)]
+    fn ports(&self) -> usize {
+        if self.shared { self.partitions } else { self.issuers() }
     }
 
     /// Tells the scheduler of issuer `q` of the cycles before `to` in which nobody was ready.
@@ -80,13 +96,13 @@ impl<I: Isa> Core<I> {
         let turn = if self.shared { self.partition(q) } else { q };
         self.issuers[q].quiet_to = 0;
         self.catch_up(q, self.now + u64::from(turn < self.turns));
-        self.issuers[turn].due = 0;
+        self.dues[turn] = 0;
     }
 
     /// Issuer `q` is looked at again from cycle `due` on. Where contexts share a port, the issuer of context 0 stands for all of them.
     #[inline(always)]
     pub fn set_due(&mut self, q: usize, due: u64) {
-        self.issuers[q].due = due;
+        self.dues[q] = due;
     }
 
     /// The next cycle in which the core has to be looked at.
@@ -94,9 +110,7 @@ impl<I: Isa> Core<I> {
         if self.occupied == 0 {
             return u64::MAX;
         }
-        let used = if self.shared { self.partitions } else { self.issuers() };
-        let issuers = self.issuers[..used].iter().filter(|part| part.occupied != 0).map(|part| part.due);
-        issuers.fold(self.fetch_due, u64::min).max(self.now + 1)
+        self.dues[..self.ports()].iter().copied().fold(self.fetch_due, u64::min).max(self.now + 1)
     }
 
     /// The end of the cycle: the front end requests and delivers, if it has anything to do.
@@ -123,10 +137,11 @@ impl<I: Isa> Core<I> {
         self.frontend.tick(now, |q| issuers[q].age.as_slice(), &mut fetch);
         self.fetched = now + 1;
         self.fetch_due = self.frontend.next_event(now);
-        let (issuers, partitions, shared) = (&mut self.issuers, self.partitions, self.shared);
+        let (issuers, dues) = (&mut self.issuers, &mut self.dues);
+        let (partitions, shared) = (self.partitions, self.shared);
         self.frontend.news(|q| {
             issuers[q].quiet_to = 0;
-            issuers[if shared { q % partitions } else { q }].due = 0;
+            dues[if shared { q % partitions } else { q }] = 0;
         });
     }
 }

@@ -219,7 +219,7 @@ impl Units {
     }
 
     /// Takes a copy; returns its number in the core, the cycles it is held, and when the result is ready.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, class: ClassInfo, q: usize, now: u64) -> (u8, u64, u64) {
         let u = &self.specs[class.unit as usize];
         let latency = u64::from(class.latency);
@@ -234,6 +234,14 @@ impl Units {
             self.earliest[u.first_set + set] = free;
             return (set.min(255) as u8, free - now, now + latency + u.passes - 1);
         }
+        self.take_best(class, set, now)
+    }
+
+    /// The same of a set of several copies, or of pipelines.
+    #[inline(never)]
+    fn take_best(&mut self, class: ClassInfo, set: usize, now: u64) -> (u8, u64, u64) {
+        let u = &self.specs[class.unit as usize];
+        let latency = u64::from(class.latency);
         let first = u.first_copy + set * u.count;
         let copies = &mut self.copies[first..first + u.count];
         let mut done = now + latency + u.passes - 1;
