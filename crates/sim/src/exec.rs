@@ -10,7 +10,7 @@ use wb_isa::lanes::bits;
 use wb_isa::{
     At, Bus, EnterWhy, Flow, FlowKind, Isa, Mask, NO_PC, Needed, Pc, Quick, Trap, WaveStart, first_lanes,
 };
-use wb_program::Program;
+use wb_program::{Op, Program};
 use wb_trace::{Kind, MaskCause};
 
 /// What the core must do after an instruction.
@@ -168,11 +168,8 @@ impl<I: Isa> Exec<'_, I> {
                 }
             }
         };
-        if !whole && !written.is_empty() {
-            let range = self.program.isa.path_registers();
-            for &register in self.program.writes(op).iter().filter(|r| range.contains(r)) {
-                written[usize::from(register - range.start)] = wave.issued;
-            }
+        if !whole {
+            self.note_written(op, written, wave.issued);
         }
         if follows {
             let writes = self.program.writes(op);
@@ -199,6 +196,28 @@ impl<I: Isa> Exec<'_, I> {
             }
             _ => self.change(wave, k, at, flow, notes),
         }
+    }
+
+    /// A path of a wave that has split wrote its registers with instruction `number` of the wave.
+    #[inline(always)]
+    pub(crate) fn note_written(&self, op: &Op<I::Inst>, written: &mut [u64], number: u64) {
+        if written.is_empty() {
+            return;
+        }
+        let range = self.program.isa.path_registers();
+        for &register in self.program.writes(op).iter().filter(|r| range.contains(r)) {
+            written[usize::from(register - range.start)] = number;
+        }
+    }
+
+    /// Whether path `k` of a wave that has split can go on to `pc` without anybody being asked. If so it has the lanes' registers.
+    #[inline(always)]
+    pub(crate) fn may_go_on_alone<X>(&self, wave: &mut Wave<I, X>, k: usize, pc: Pc) -> bool {
+        if wave.is_split() && (self.base || self.may_meet(wave, k, pc)) {
+            return false;
+        }
+        self.give_lanes(wave, k);
+        true
     }
 
     /// The mechanism has to be asked when path `k` comes to `pc`, where nobody waits for it: a sibling may stand there, or who runs may change.

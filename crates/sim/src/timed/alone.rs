@@ -17,29 +17,41 @@ impl<I: Isa> Timed<'_, '_, I> {
         !looked_at && !fetched_otherwise && !shared
     }
 
-    /// Issues the instruction at the head of a seat, as [`Timed::issue`] would, if it concerns registers of its wave only. False:
+    /// Issues the instruction at the head of a seat, as [`Timed::issue`] would, if it concerns registers of its path only. False:
     /// nothing was done.
     #[inline(always)]
     pub(super) fn issue_alone(&mut self, c: usize, q: usize, local: usize) -> bool {
-        let (program, now) = (self.exec.program, self.now);
+        let (exec, program, now) = (self.exec, self.exec.program, self.now);
         let core = &mut self.cores[c];
-        if !self.alone || q >= core.partitions {
+        if !self.alone {
             return false;
         }
-        let Some(r) = core.waves[local * core.partitions + q].as_deref_mut() else { return false };
-        let [PathState { path, regs, own, .. }] = r.wave.paths.as_mut_slice() else { return false };
-        let pc = path.pc as usize;
+        let (slot, k) = (core.slot_number(q, local), core.context(q));
+        let Some(r) = core.waves[slot].as_deref_mut() else { return false };
+        let Some(state) = r.wave.paths.get(k) else { return false };
+        let (pc, classes) = (state.path.pc as usize, &self.classes[usize::from(k > 0)]);
         let (Some(op), Some(step)) = (program.ops.get(pc), program.steps.get(pc)) else { return false };
-        let (Some(bound), info) = (&step.bound, self.classes[0][usize::from(op.class)]) else { return false };
-        if info.port.is_some() || op.next == path.watch || op.waits.raises.contains(&true) {
+        let (Some(bound), info) = (&step.bound, classes[usize::from(op.class)]) else { return false };
+        if info.port.is_some() || op.next == state.path.watch || op.waits.raises.contains(&true) {
             return false;
         }
+        let whole = r.wave.paths.len() == 1;
+        if !whole && !exec.may_go_on_alone(&mut r.wave, k, op.next) {
+            return false;
+        }
+        let PathState { path, regs, own, written, .. } = &mut r.wave.paths[k];
         let active = program.isa.active(regs, path.mask);
-        if program.isa.quick(bound, path.mask, true, regs) != Quick::Next {
+        if program.isa.quick(bound, path.mask, whole, regs) != Quick::Next {
             return false;
         }
         r.wave.issued += 1;
         (path.from, path.pc) = (path.pc, op.next);
+        if !whole {
+            exec.note_written(op, written, r.wave.issued);
+            if r.wave.ids & r.wave.ids.wrapping_sub(1) != 0 && r.wave.divergence.meets() {
+                path.watch = r.wave.divergence.watch(k);
+            }
+        }
         self.outcome.wave_instructions += 1;
         self.outcome.lane_instructions += u64::from(active.count_ones());
         self.end = self.end.max(now + 1);
@@ -50,7 +62,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         // When the next one has its operands, and what it needs.
         let (mut wake, mut unit) = (now + 1, 0);
         if let Some(next) = program.ops.get(op.next as usize) {
-            unit = self.classes[0][usize::from(next.class)].unit;
+            unit = classes[usize::from(next.class)].unit;
             if next.waits_for_all {
                 wake = wake.max(own.board.all_done());
             }

@@ -130,7 +130,7 @@ impl<I: Isa> Core<I> {
         let frontend = FrontEnd::new(machine, issuers, fetch);
         Core {
             waves: (0..machine.core.waves).map(|_| None).collect(),
-            issuers: (0..issuers).map(|_| Issuer::new(issue(), seats, machine.units.len() + 1)).collect(),
+            issuers: (0..issuers).map(|_| Issuer::new(issue())).collect(),
             partitions,
             seats,
             units: Units::new(machine, contexts),
@@ -240,6 +240,7 @@ impl<I: Isa> Core<I> {
         self.frontend.start(queue, pc, now);
         let unit = if self.frontend.nop_next(queue) { self.units.none() } else { unit };
         let issuer = &mut self.issuers[q];
+        issuer.furnish(self.seats, self.units.kinds());
         issuer.sleep(local, wake);
         issuer.need(local, unit);
         issuer.lanes[local] = lanes;
@@ -321,8 +322,14 @@ impl<I: Isa> Core<I> {
     }
 
     /// Which seats of an issuer could issue at `now`, and the next cycle at which that may change.
-    #[inline]
+    #[inline(never)]
     pub fn scan(&mut self, q: usize, now: u64, except: u64) -> (u64, u64) {
+        self.scan_here(q, now, except)
+    }
+
+    /// The same as part of the caller, for whom it is most of what there is to do.
+    #[inline(always)]
+    pub fn scan_here(&mut self, q: usize, now: u64, except: u64) -> (u64, u64) {
         let part = &mut self.issuers[q];
         if part.next_wake <= now {
             part.wake_up(now);

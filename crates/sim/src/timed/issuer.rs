@@ -59,18 +59,18 @@ pub(super) struct Issuer {
 }
 
 impl Issuer {
-    /// `units`: how many kinds there are, the one that is always free among them.
-    pub fn new(policy: Box<dyn Policy>, seats: usize, units: usize) -> Issuer {
+    /// Most contexts are never used: there is nothing in it before somebody [comes](Issuer::furnish).
+    pub fn new(policy: Box<dyn Policy>) -> Issuer {
         let only = policy.takes_the_only_one();
         Issuer {
             policy,
-            wake: vec![0; seats],
-            unit: vec![0; seats],
-            needs: vec![0; units],
-            lanes: vec![0; seats],
-            age: vec![0; seats],
-            progress: vec![0; seats],
-            warp: vec![0; seats],
+            wake: Vec::new(),
+            unit: Vec::new(),
+            needs: Vec::new(),
+            lanes: Vec::new(),
+            age: Vec::new(),
+            progress: Vec::new(),
+            warp: Vec::new(),
             occupied: 0,
             active: 0,
             sleeping: 0,
@@ -81,6 +81,16 @@ impl Issuer {
             quiet_to: 0,
             only,
             since: 0,
+        }
+    }
+
+    /// Somebody takes a seat: there must be all of them. `units`: how many kinds there are, the one that is always free among them.
+    #[inline(always)]
+    pub fn furnish(&mut self, seats: usize, units: usize) {
+        if self.wake.is_empty() {
+            (self.wake, self.unit, self.needs) = (vec![0; seats], vec![0; seats], vec![0; units]);
+            (self.lanes, self.age, self.progress) = (vec![0; seats], vec![0; seats], vec![0; seats]);
+            self.warp = vec![0; seats];
         }
     }
 

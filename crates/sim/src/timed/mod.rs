@@ -380,7 +380,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         let mut could = 0u64;
         for port in 0..self.machine.issue.width {
             let core = &mut self.cores[c];
-            let (ready, next) = core.scan(q, self.now, issued);
+            let (ready, next) = core.scan_here(q, self.now, issued);
             if port == 0 {
                 // Somebody who is ready may go in the next cycle, even if the policy lets this one pass.
                 due = if ready != 0 || self.every_cycle { self.now + 1 } else { next };

@@ -44,6 +44,8 @@ pub struct Units {
     copies: Vec<Copy>,
     /// Earliest free copy per set.
     earliest: Vec<u64>,
+    /// By issuer and kind, the set of copies that serves it, among all sets.
+    sets: Vec<u32>,
     partitions: usize,
 }
 
@@ -132,7 +134,7 @@ impl Spec {
 impl Clone for Units {
     fn clone(&self) -> Units {
         let (specs, copies, earliest) = (self.specs.clone(), self.copies.clone(), self.earliest.clone());
-        Units { specs, copies, earliest, partitions: self.partitions }
+        Units { specs, copies, earliest, sets: self.sets.clone(), partitions: self.partitions }
     }
 
     /// Of units of the same machine: keeps what it has allocated.
@@ -186,6 +188,10 @@ impl Units {
         // What NOPs need: nothing.
         let (first_copy, first_set, sets, count, scope) = (0, 0, 1, 0, Scope::Core);
         units.add(Spec { first_copy, first_set, sets, count, scope, passes: 1, occupancy: 1, depth: 0 });
+        for q in 0..units.partitions * (contexts as usize + 1) {
+            let set = |u: &Spec| u.first_set + u.set(q, units.partitions).min(u.sets.saturating_sub(1));
+            units.sets.extend(units.specs.iter().map(|u| set(u) as u32));
+        }
         units
     }
 
@@ -196,6 +202,11 @@ impl Units {
         self.earliest.resize(self.earliest.len() + spec.sets, 0);
     }
 
+    /// How many kinds there are.
+    pub fn kinds(&self) -> usize {
+        self.specs.len()
+    }
+
     /// The unit that is always free.
     pub fn none(&self) -> u8 {
         (self.specs.len() - 1) as u8
@@ -204,8 +215,7 @@ impl Units {
     /// First cycle at which a copy of `unit` can take an instruction of issuer `q`.
     #[inline(always)]
     pub fn free_at(&self, unit: u8, q: usize) -> u64 {
-        let u = &self.specs[unit as usize];
-        self.earliest[u.first_set + u.set(q, self.partitions)]
+        self.earliest[self.sets[q * self.specs.len() + usize::from(unit)] as usize]
     }
 
     /// The copy taken last is held `cycles` longer (bank conflicts).
