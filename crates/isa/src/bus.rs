@@ -89,6 +89,32 @@ pub fn one_by_one<B: Bus + ?Sized, const N: usize, const P: usize>(
     Ok(())
 }
 
+/// A lane's bytes as `D` numbers of equal size, into the lane of a row each.
+#[inline(always)]
+pub fn numbers_to_rows<const D: usize, const N: usize>(
+    bytes: &[u8; N],
+    lane: usize,
+    rows: &mut [Row<u32>; D],
+) {
+    for (bytes, row) in bytes.chunks_exact(N / D).zip(rows) {
+        let mut word = [0; 4];
+        word[..N / D].copy_from_slice(bytes);
+        row[lane % 64] = u32::from_le_bytes(word);
+    }
+}
+
+/// The other way round.
+#[inline(always)]
+pub fn rows_to_numbers<const D: usize, const N: usize>(
+    rows: &[&Row<u32>; D],
+    lane: usize,
+    bytes: &mut [u8; N],
+) {
+    for (bytes, row) in bytes.chunks_exact_mut(N / D).zip(rows) {
+        bytes.copy_from_slice(&row[lane % 64].to_le_bytes()[..N / D]);
+    }
+}
+
 /// Memory as lanes see it: little-endian, byte addressed, bounds checked.
 pub trait Bus {
     fn load(&mut self, addr: u64, bytes: u32) -> Result<u64, MemFault>;
@@ -143,6 +169,48 @@ pub trait Bus {
         f: impl FnMut(usize, usize, &mut [u8; N]),
     ) -> Result<(), MemFault> {
         one_by_one(self, base, places, lanes, how, f)
+    }
+
+    /// What [`Bus::each`] does for loads: of each place `D` numbers that follow each other, `N` bytes in all, one row for each.
+    /// Lanes that are not in `lanes` get anything.
+    #[inline]
+    fn load_rows<const D: usize, const P: usize, const N: usize>(
+        &mut self,
+        base: u64,
+        places: (&Row<u32>, [u32; P]),
+        lanes: Mask,
+        out: &mut [[Row<u32>; D]; P],
+    ) -> Result<(), MemFault> {
+        self.each(base, places, lanes, Use::Load, |lane, p, bytes: &mut [u8; N]| {
+            numbers_to_rows(bytes, lane, &mut out[p]);
+        })
+    }
+
+    /// The same for stores.
+    #[inline]
+    fn store_rows<const D: usize, const P: usize, const N: usize>(
+        &mut self,
+        base: u64,
+        places: (&Row<u32>, [u32; P]),
+        lanes: Mask,
+        data: &[[&Row<u32>; D]; P],
+    ) -> Result<(), MemFault> {
+        self.each(base, places, lanes, Use::Store, |lane, p, bytes: &mut [u8; N]| {
+            rows_to_numbers(&data[p], lane, bytes);
+        })
+    }
+
+    /// What [`Bus::each`] does to what is modified, if that can be done to all lanes at once because no two of them meet: `f` makes
+    /// the new rows of the old ones, in which lanes that are not in `lanes` may have anything. False: nothing was done.
+    #[inline]
+    fn modify_rows<const D: usize, const N: usize>(
+        &mut self,
+        _base: u64,
+        _offset: &Row<u32>,
+        _lanes: Mask,
+        _f: impl FnOnce(&[Row<u32>; D]) -> [Row<u32>; D],
+    ) -> bool {
+        false
     }
 
     /// A message to the host: false if nobody listens, an error if it asks for what cannot be done.

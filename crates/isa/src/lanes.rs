@@ -295,7 +295,7 @@ impl NullaryFnOnce for Apart<'_> {
 
 /// All ones for the lanes of `mask`, zero for the others.
 #[inline(always)]
-fn spread(mask: Mask) -> Row<u32> {
+pub(crate) fn spread(mask: Mask) -> Row<u32> {
     let mut on = [0; 64];
     for half in 0..2 {
         let lanes = (mask >> (32 * half)) as u32;

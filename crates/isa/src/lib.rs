@@ -6,6 +6,7 @@ mod basics;
 pub mod bus;
 pub mod diag;
 pub mod flow;
+pub mod gather;
 pub mod gcn3;
 pub mod guppy;
 pub mod harp;
@@ -17,7 +18,7 @@ mod vector;
 pub mod vortex;
 
 pub use basics::{MAX_LANES, Mask, NO_PC, Pc, first_lanes};
-pub use bus::{Bus, MemFault, Use, access, one_by_one};
+pub use bus::{Bus, MemFault, Use, access, numbers_to_rows, one_by_one, rows_to_numbers};
 pub use diag::{AsmError, SourceFile};
 pub use flow::{EnterWhy, Facts, Flow, FlowKind, LaneEffect, MaskOp, Trap};
 pub use isa::{At, COUNTERS, Isa, NEEDED_WORDS, Needed, Quick, Waits, WaveStart};

@@ -4,7 +4,7 @@ use super::device::DeviceMemory;
 use super::lanes;
 use crate::console::Console;
 use wb_isa::lanes::{Row, bits};
-use wb_isa::{Bus, Mask, MemFault, Use, one_by_one};
+use wb_isa::{Bus, Mask, MemFault, Use, numbers_to_rows, one_by_one, rows_to_numbers};
 
 /// Banks local memory can have.
 pub const MAX_BANKS: usize = 64;
@@ -314,6 +314,22 @@ impl<'a> MemBus<'a> {
         }
     }
 
+    /// One access after the other. The checker has heard of them.
+    #[inline(always)]
+    fn apart<const N: usize, const P: usize>(
+        &mut self,
+        base: u64,
+        places: (&Row<u32>, [u32; P]),
+        lanes: Mask,
+        how: Use,
+        f: impl FnMut(usize, usize, &mut [u8; N]),
+    ) -> Result<(), MemFault> {
+        let checker = self.memory.checker.take();
+        let done = one_by_one(self, base, places, lanes, how, f);
+        self.memory.checker = checker;
+        done
+    }
+
     #[inline(always)]
     fn note(&mut self, addr: u64, bytes: u32) {
         if self.note && !self.lines.is_last(addr, bytes) {
@@ -412,17 +428,82 @@ impl Bus for MemBus<'_> {
     ) -> Result<(), MemFault> {
         let lanes = self.places_that_may(base, (places.0, &places.1), lanes, how, N as u32);
         if !self.memory.together(base, places, lanes, how, &mut f) {
-            // The checker has heard of them.
-            let checker = self.memory.checker.take();
-            let done = one_by_one(self, base, places, lanes, how, f);
-            self.memory.checker = checker;
-            return done;
+            return self.apart(base, places, lanes, how, f);
         }
         if self.note {
             self.lines.note_each(base, places, lanes, how, N as u32);
         }
         self.wrote |= how != Use::Load && lanes != 0;
         Ok(())
+    }
+
+    #[inline(always)]
+    fn load_rows<const D: usize, const P: usize, const N: usize>(
+        &mut self,
+        base: u64,
+        places: (&Row<u32>, [u32; P]),
+        lanes: Mask,
+        out: &mut [[Row<u32>; D]; P],
+    ) -> Result<(), MemFault> {
+        let may = self.places_that_may(base, (places.0, &places.1), lanes, Use::Load, N as u32);
+        let rows = out.as_flattened_mut();
+        let at = (places.0, &places.1[..]);
+        let done = match const { N / D } {
+            1 => self.memory.load_rows::<1>(base, at, may, D, rows),
+            2 => self.memory.load_rows::<2>(base, at, may, D, rows),
+            4 => self.memory.load_rows::<4>(base, at, may, D, rows),
+            _ => false,
+        };
+        if may != lanes {
+            // What may not be loaded is zero.
+            bits(lanes & !may).for_each(|lane| rows.iter_mut().for_each(|row| row[lane as usize] = 0));
+        }
+        if !done {
+            let f = |lane, p: usize, bytes: &mut [u8; N]| numbers_to_rows(bytes, lane, &mut out[p]);
+            return self.apart(base, places, may, Use::Load, f);
+        }
+        if self.note {
+            self.lines.note_each(base, places, may, Use::Load, N as u32);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn store_rows<const D: usize, const P: usize, const N: usize>(
+        &mut self,
+        base: u64,
+        places: (&Row<u32>, [u32; P]),
+        lanes: Mask,
+        data: &[[&Row<u32>; D]; P],
+    ) -> Result<(), MemFault> {
+        let lanes = self.places_that_may(base, (places.0, &places.1), lanes, Use::Store, N as u32);
+        if !self.memory.store_rows::<D, P, N>(base, places, lanes, data) {
+            let f = |lane, p: usize, bytes: &mut [u8; N]| rows_to_numbers(&data[p], lane, bytes);
+            return self.apart(base, places, lanes, Use::Store, f);
+        }
+        if self.note {
+            self.lines.note_each(base, places, lanes, Use::Store, N as u32);
+        }
+        self.wrote |= lanes != 0;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn modify_rows<const D: usize, const N: usize>(
+        &mut self,
+        base: u64,
+        offset: &Row<u32>,
+        lanes: Mask,
+        f: impl FnOnce(&[Row<u32>; D]) -> [Row<u32>; D],
+    ) -> bool {
+        if self.memory.checker.is_some() || !self.memory.modify_rows::<D, N>(base, offset, lanes, f) {
+            return false;
+        }
+        if self.note {
+            self.lines.note_each(base, (offset, [0]), lanes, Use::Modify, N as u32);
+        }
+        self.wrote |= lanes != 0;
+        true
     }
 
     fn console(&mut self, byte: u8) {

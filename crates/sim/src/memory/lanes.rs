@@ -55,10 +55,10 @@ pub(super) fn runs(base: u64, offset: &Row<u32>, lanes: Mask, mut f: impl FnMut(
 }
 
 /// Bytes among which the dwords of all active lanes lie.
-struct Extent {
+pub(super) struct Extent {
     /// The least offset.
-    low: u32,
-    bytes: Range<usize>,
+    pub low: u32,
+    pub bytes: Range<usize>,
 }
 
 /// Lanes further apart than this go one by one.
@@ -66,7 +66,7 @@ const WIDEST: u64 = 1 << 16;
 
 /// The lanes, lowest first; all of them in a loop without a mask.
 #[inline(always)]
-fn each_lane(lanes: Mask, mut f: impl FnMut(usize)) {
+pub(super) fn each_lane(lanes: Mask, mut f: impl FnMut(usize)) {
     if lanes == Mask::MAX {
         (0..64).for_each(f);
     } else {
@@ -80,7 +80,14 @@ const ROW: usize = 4 * 64;
 impl DeviceMemory {
     /// The extent of the active lanes, which access `reach` bytes each, if every byte of it may be touched and is not below `floor`.
     #[inline(never)]
-    fn extent(&self, base: u64, offset: &Row<u32>, lanes: Mask, floor: u64, reach: u32) -> Option<Extent> {
+    pub(super) fn extent(
+        &self,
+        base: u64,
+        offset: &Row<u32>,
+        lanes: Mask,
+        floor: u64,
+        reach: u32,
+    ) -> Option<Extent> {
         let (low, high) = extremes(offset, lanes);
         let size = u64::from(high.checked_sub(low)?) + u64::from(reach);
         let first = base.checked_add(low.into())?;

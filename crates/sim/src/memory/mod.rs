@@ -14,6 +14,9 @@ mod guard;
 mod hierarchy;
 mod hostcall;
 mod lanes;
+mod rows;
+#[cfg(test)]
+mod rows_tests;
 mod serve;
 mod windows;
 

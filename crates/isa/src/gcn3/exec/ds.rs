@@ -12,11 +12,11 @@ use super::operand::vectors;
 use super::scalar1::m0;
 use super::shuffle;
 use super::space::{
-    self, ATOMIC, LOAD, Place, STORE, Together, What, copied, dword, each_lane, sbyte, set_dword, sshort,
-    ubyte, ushort,
+    self, ATOMIC, LOAD, Place, STORE, Together, What, copied, each_lane, rows_of, sbyte, sshort, ubyte,
+    ushort,
 };
 use crate::lanes::{Row, bits};
-use crate::{Bus, Mask, MemFault, Trap, Use, access};
+use crate::{Bus, Mask, MemFault, Trap, Use, access, numbers_to_rows, rows_to_numbers};
 
 pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {
     if inst.has(flag::GDS) {
@@ -110,7 +110,22 @@ impl Places for Lds {
     }
 }
 
-/// `N` bytes at two places of every lane: a lane's first before its second, lanes lowest first.
+/// The two places of all lanes, `bytes` bytes each, if they go together.
+#[inline(always)]
+fn both<'a>(
+    inst: &Inst,
+    regs: &'a Regs,
+    lanes: Mask,
+    scale: u32,
+    bytes: u32,
+) -> Result<Option<(u64, (&'a Row<u32>, [u32; 2]))>, Trap> {
+    let src = vectors(regs, inst.src[0], 1)?;
+    let add = offsets(inst, scale);
+    let row = space::lds_row(regs, src, lanes, add[0].max(add[1]), bytes);
+    Ok(row.map(|row| (row.base, (row.offset, add))))
+}
+
+/// `N` bytes at two places of every lane, one after the other: a lane's first before its second, lanes lowest first.
 #[inline(always)]
 fn two<B: Bus, const N: usize>(
     inst: &Inst,
@@ -122,9 +137,6 @@ fn two<B: Bus, const N: usize>(
 ) -> Result<(), Trap> {
     let src = vectors(regs, inst.src[0], 1)?;
     let add = offsets(inst, scale);
-    if let Some(row) = space::lds_row(regs, src, lanes, add[0].max(add[1]), N as u32) {
-        return Ok(bus.each(row.base, (row.offset, add), lanes, how, f)?);
-    }
     let what = match how {
         Use::Load => LOAD,
         Use::Store => STORE,
@@ -152,11 +164,12 @@ fn read2<B: Bus, const D: usize, const N: usize>(
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, D as u32 * 2)?;
     let mut out = [[[0; 64]; D]; 2];
-    two(inst, regs, bus, lanes, (scale, Use::Load), |lane, p, bytes: &mut [u8; N]| {
-        for (d, out) in out[p].iter_mut().enumerate() {
-            out[lane % 64] = dword(bytes, d);
-        }
-    })?;
+    match both(inst, regs, lanes, scale, N as u32)? {
+        Some((base, places)) => bus.load_rows::<D, 2, N>(base, places, lanes, &mut out)?,
+        None => two(inst, regs, bus, lanes, (scale, Use::Load), |lane, p, bytes: &mut [u8; N]| {
+            numbers_to_rows(bytes, lane, &mut out[p]);
+        })?,
+    }
     for (d, out) in out.iter().flatten().enumerate() {
         regs.v.blend_words(dst + d, lanes, out);
     }
@@ -172,12 +185,14 @@ fn write2<B: Bus, const D: usize, const N: usize>(
     scale: u32,
 ) -> Result<(), Trap> {
     let data = [vectors(regs, inst.src[1], D as u32)?, vectors(regs, inst.src[2], D as u32)?];
-    let rows: [[Row<u32>; D]; 2] = data.map(|first| std::array::from_fn(|d| copied(regs, first + d)));
-    two(inst, regs, bus, lanes, (scale, Use::Store), |lane, p, bytes: &mut [u8; N]| {
-        for (d, row) in rows[p].iter().enumerate() {
-            set_dword(bytes, d, row[lane % 64]);
-        }
-    })
+    let (mut buffer, mut other) = (None, None);
+    let rows = [rows_of(regs, data[0], &mut buffer), rows_of(regs, data[1], &mut other)];
+    match both(inst, regs, lanes, scale, N as u32)? {
+        Some((base, places)) => Ok(bus.store_rows::<D, 2, N>(base, places, lanes, &rows)?),
+        None => two(inst, regs, bus, lanes, (scale, Use::Store), |lane, p, bytes: &mut [u8; N]| {
+            rows_to_numbers(&rows[p], lane, bytes);
+        }),
+    }
 }
 
 fn exchange2<B: Bus, const D: usize, const N: usize>(
@@ -191,12 +206,14 @@ fn exchange2<B: Bus, const D: usize, const N: usize>(
     let data = [vectors(regs, inst.src[1], D as u32)?, vectors(regs, inst.src[2], D as u32)?];
     let rows: [[Row<u32>; D]; 2] = data.map(|first| std::array::from_fn(|d| copied(regs, first + d)));
     let mut old = [[[0; 64]; D]; 2];
-    two(inst, regs, bus, lanes, (scale, Use::Modify), |lane, p, bytes: &mut [u8; N]| {
-        for (d, row) in rows[p].iter().enumerate() {
-            old[p][d][lane % 64] = dword(bytes, d);
-            set_dword(bytes, d, row[lane % 64]);
-        }
-    })?;
+    let mut exchange = |lane: usize, p: usize, bytes: &mut [u8; N]| {
+        numbers_to_rows(bytes, lane, &mut old[p]);
+        rows_to_numbers(&rows[p].each_ref(), lane, bytes);
+    };
+    match both(inst, regs, lanes, scale, N as u32)? {
+        Some((base, places)) => bus.each(base, places, lanes, Use::Modify, exchange)?,
+        None => two(inst, regs, bus, lanes, (scale, Use::Modify), &mut exchange)?,
+    }
     for (d, old) in old.iter().flatten().enumerate() {
         regs.v.blend_words(dst + d, lanes, old);
     }
@@ -228,8 +245,8 @@ fn atomic<B: Bus>(inst: &Inst, at: &Lds, regs: &mut Regs, bus: &mut B, lanes: Ma
     let dwords = if code & 0x40 != 0 { 2 } else { 1 };
     let atomic = Atomic::of_ds(inst, regs, kind, dwords)?;
     match dwords {
-        1 => atomic.run::<Lds, B, 4>(at, regs, bus, lanes),
-        _ => atomic.run::<Lds, B, 8>(at, regs, bus, lanes),
+        1 => atomic.run::<Lds, B, 1, 4>(at, regs, bus, lanes),
+        _ => atomic.run::<Lds, B, 2, 8>(at, regs, bus, lanes),
     }
 }
 

@@ -198,7 +198,7 @@ fn atomic<A: Places, B: Bus>(
     let dwords = u32::from(entry.atomic_dwords());
     let atomic = Atomic::of_flat(inst, regs, kind, dwords)?;
     match dwords {
-        1 => atomic.run::<A, B, 4>(at, regs, bus, lanes),
-        _ => atomic.run::<A, B, 8>(at, regs, bus, lanes),
+        1 => atomic.run::<A, B, 1, 4>(at, regs, bus, lanes),
+        _ => atomic.run::<A, B, 2, 8>(at, regs, bus, lanes),
     }
 }

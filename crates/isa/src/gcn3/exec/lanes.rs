@@ -4,13 +4,13 @@
 use super::super::inst::{Inst, flag};
 use super::super::operand::Operand;
 use super::super::state::Regs;
-use super::atomic::{Kind, apply};
+use super::atomic::{Kind, apply, apply_rows};
 use super::operand::vectors;
 use super::space::{
-    self, ATOMIC, LOAD, Place, STORE, Together, What, copied, dword, each_lane, number, set_dword, set_number,
+    self, ATOMIC, LOAD, Place, STORE, Together, What, copied, each_lane, number, rows_of, set_number,
 };
 use crate::lanes::Row;
-use crate::{Bus, Mask, MemFault, Trap, Use, access};
+use crate::{Bus, Mask, MemFault, Trap, Use, access, numbers_to_rows, rows_to_numbers};
 
 /// Where the lanes of an instruction access memory.
 pub(super) trait Places {
@@ -32,6 +32,19 @@ fn each<P: Places, B: Bus, const N: usize>(
     if let Some(row) = at.row(regs, lanes, N as u32) {
         return Ok(bus.each(row.base, (row.offset, [0]), lanes, how, |lane, _, bytes| f(lane, bytes))?);
     }
+    apart(at, regs, bus, lanes, how, f)
+}
+
+/// The same, one lane after the other.
+#[inline(always)]
+fn apart<P: Places, B: Bus, const N: usize>(
+    at: &P,
+    regs: &Regs,
+    bus: &mut B,
+    lanes: Mask,
+    how: Use,
+    mut f: impl FnMut(usize, &mut [u8; N]),
+) -> Result<(), Trap> {
     let what = match how {
         Use::Load => LOAD,
         Use::Store => STORE,
@@ -42,6 +55,51 @@ fn each<P: Places, B: Bus, const N: usize>(
         let place = at.place(regs, what, N as u32, lane)?;
         Ok(access(bus, place.first, place.step, how, |bytes| f(lane as usize, bytes))?)
     })
+}
+
+/// `D` numbers of every lane, `N` bytes, a row for each number.
+#[inline(always)]
+fn load_rows<P: Places, B: Bus, const D: usize, const N: usize>(
+    at: &P,
+    regs: &Regs,
+    bus: &mut B,
+    lanes: Mask,
+) -> Result<[Row<u32>; D], Trap> {
+    let mut out = [[0; 64]; D];
+    match at.row(regs, lanes, N as u32) {
+        Some(row) => {
+            let rows = std::array::from_mut(&mut out);
+            bus.load_rows::<D, 1, N>(row.base, (row.offset, [0]), lanes, rows)?;
+        }
+        None => apart(at, regs, bus, lanes, Use::Load, |lane, bytes: &mut [u8; N]| {
+            numbers_to_rows(bytes, lane, &mut out);
+        })?,
+    }
+    Ok(out)
+}
+
+/// The same for stores.
+#[inline(always)]
+fn store_rows<P: Places, B: Bus, const D: usize, const N: usize>(
+    at: &P,
+    regs: &Regs,
+    bus: &mut B,
+    lanes: Mask,
+    data: [&Row<u32>; D],
+) -> Result<(), Trap> {
+    match at.row(regs, lanes, N as u32) {
+        Some(row) => Ok(bus.store_rows::<D, 1, N>(row.base, (row.offset, [0]), lanes, &[data])?),
+        None => apart(at, regs, bus, lanes, Use::Store, |lane, bytes: &mut [u8; N]| {
+            rows_to_numbers(&data, lane, bytes);
+        }),
+    }
+}
+
+/// The bytes of a part of a dword.
+#[inline(always)]
+fn part<const N: usize>(dword: u32) -> [u8; N] {
+    let bytes = dword.to_le_bytes();
+    std::array::from_fn(|k| bytes[k])
 }
 
 /// A part of a dword, extended.
@@ -55,9 +113,8 @@ pub(super) fn load_part<P: Places, B: Bus, const N: usize>(
     extend: impl Fn([u8; N]) -> u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, 1)?;
-    let mut out = [0; 64];
-    each(at, regs, bus, lanes, Use::Load, |lane, bytes| out[lane % 64] = extend(*bytes))?;
-    regs.v.blend_words(dst, lanes, &out);
+    let [out] = load_rows::<P, B, 1, N>(at, regs, bus, lanes)?;
+    regs.v.blend_words(dst, lanes, &out.map(|v| extend(part(v))));
     Ok(())
 }
 
@@ -73,10 +130,11 @@ pub(super) fn load_half<P: Places, B: Bus, const N: usize>(
     extend: impl Fn([u8; N]) -> u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, 1)?;
-    let mut out = copied(regs, dst);
-    each(at, regs, bus, lanes, Use::Load, |lane, bytes| {
-        out[lane % 64] = space::half_of(out[lane % 64], extend(*bytes), high);
-    })?;
+    let old = copied(regs, dst);
+    let [mut out] = load_rows::<P, B, 1, N>(at, regs, bus, lanes)?;
+    for (out, old) in out.iter_mut().zip(&old) {
+        *out = space::half_of(*old, extend(part(*out)), high);
+    }
     regs.v.blend_words(dst, lanes, &out);
     Ok(())
 }
@@ -99,12 +157,7 @@ pub(super) fn load<P: Places, B: Bus, const D: usize, const N: usize>(
         regs.v.blend_words(dst, lanes, &out);
         return Ok(());
     }
-    let mut out = [[0; 64]; D];
-    each(at, regs, bus, lanes, Use::Load, |lane, bytes: &mut [u8; N]| {
-        for (d, out) in out.iter_mut().enumerate() {
-            out[lane % 64] = dword(bytes, d);
-        }
-    })?;
+    let out = load_rows::<P, B, D, N>(at, regs, bus, lanes)?;
     for (d, out) in out.iter().enumerate() {
         regs.v.blend_words(dst + d, lanes, out);
     }
@@ -121,10 +174,12 @@ pub(super) fn store_part<P: Places, B: Bus, const N: usize>(
     lanes: Mask,
     shift: u32,
 ) -> Result<(), Trap> {
-    let data = copied(regs, vectors(regs, data, 1)?);
-    each(at, regs, bus, lanes, Use::Store, |lane, bytes: &mut [u8; N]| {
-        set_number(bytes, u64::from(data[lane % 64] >> shift));
-    })
+    let (data, mut buffer) = (vectors(regs, data, 1)?, None);
+    let [data] = rows_of(regs, data, &mut buffer);
+    if shift == 0 {
+        return store_rows::<P, B, 1, N>(at, regs, bus, lanes, [data]);
+    }
+    store_rows::<P, B, 1, N>(at, regs, bus, lanes, [&data.map(|v| v >> shift)])
 }
 
 /// `D` dwords, `N` bytes.
@@ -143,12 +198,8 @@ pub(super) fn store<P: Places, B: Bus, const D: usize, const N: usize>(
     {
         return row.store(bus, lanes, data);
     }
-    let rows: [Row<u32>; D] = std::array::from_fn(|d| copied(regs, data + d));
-    each(at, regs, bus, lanes, Use::Store, |lane, bytes: &mut [u8; N]| {
-        for (d, row) in rows.iter().enumerate() {
-            set_dword(bytes, d, row[lane % 64]);
-        }
-    })
+    let mut buffer = None;
+    store_rows::<P, B, D, N>(at, regs, bus, lanes, rows_of(regs, data, &mut buffer))
 }
 
 /// What an atomic works with: rows of registers.
@@ -187,57 +238,66 @@ impl Atomic {
         })
     }
 
-    /// Lane by lane, lowest first.
+    /// Lane by lane, lowest first: `D` dwords, `N` bytes. Where no two lanes meet, all at once.
     #[inline(always)]
-    pub fn run<P: Places, B: Bus, const N: usize>(
+    pub fn run<P: Places, B: Bus, const D: usize, const N: usize>(
         self,
         at: &P,
         regs: &mut Regs,
         bus: &mut B,
         lanes: Mask,
     ) -> Result<(), Trap> {
-        match self.kind {
-            // By far the most usual: its loop knows what it does.
-            Kind::Add => self.lanes::<P, B, N>(Kind::Add, at, regs, bus, lanes),
-            kind => self.lanes::<P, B, N>(kind, at, regs, bus, lanes),
-        }
-    }
-
-    #[inline(always)]
-    fn lanes<P: Places, B: Bus, const N: usize>(
-        self,
-        kind: Kind,
-        at: &P,
-        regs: &mut Regs,
-        bus: &mut B,
-        lanes: Mask,
-    ) -> Result<(), Trap> {
-        let wide = N == 8;
-        let mode = regs.mode;
-        let mut old: [Row<u32>; 2] = [[0; 64]; 2];
-        let row = |first: usize| [copied(regs, first), if wide { copied(regs, first + 1) } else { [0; 64] }];
-        let data = row(self.data);
-        let second = self.second.map(row);
-        let value = |rows: &[Row<u32>; 2], lane: usize| {
-            let low = u64::from(rows[0][lane % 64]);
-            if wide { low | u64::from(rows[1][lane % 64]) << 32 } else { low }
-        };
-        each(at, regs, bus, lanes, Use::Modify, |lane, bytes: &mut [u8; N]| {
-            let was = number(bytes);
-            let other = second.as_ref().map_or(0, |rows| value(rows, lane));
-            set_number(bytes, apply(kind, wide, was, value(&data, lane), other, mode));
-            old[0][lane % 64] = was as u32;
-            if wide {
-                old[1][lane % 64] = (was >> 32) as u32;
+        const { assert!(N == 4 * D && D <= 2) };
+        let (mut buffer, mut other) = (None, None);
+        let data = rows_of(regs, self.data, &mut buffer);
+        // The kinds that have no other operand do not look at it.
+        let second = rows_of(regs, self.second.unwrap_or(self.data), &mut other);
+        let mut old = [[0; 64]; D];
+        let done = at.row(regs, lanes, N as u32).is_some_and(|row| {
+            bus.modify_rows::<D, N>(row.base, row.offset, lanes, |was| {
+                old = *was;
+                apply_rows(self.kind, [was.each_ref(), data, second], regs.mode)
+            })
+        });
+        if !done {
+            match self.kind {
+                // By far the most usual: its loop knows what it does.
+                Kind::Add => {
+                    in_turn::<P, B, D, N>(Kind::Add, at, (regs, lanes), bus, [data, second], &mut old)?
+                }
+                kind => in_turn::<P, B, D, N>(kind, at, (regs, lanes), bus, [data, second], &mut old)?,
             }
-        })?;
+        }
         if let Some(dst) = self.dst {
-            for (d, old) in old.iter().enumerate().take(N / 4) {
+            for (d, old) in old.iter().enumerate() {
                 regs.v.blend_words(dst + d, lanes, old);
             }
         }
         Ok(())
     }
+}
+
+/// An atomic, lane by lane; `old` gets what was there.
+#[inline(always)]
+fn in_turn<P: Places, B: Bus, const D: usize, const N: usize>(
+    kind: Kind,
+    at: &P,
+    (regs, lanes): (&Regs, Mask),
+    bus: &mut B,
+    [data, second]: [[&Row<u32>; D]; 2],
+    old: &mut [Row<u32>; D],
+) -> Result<(), Trap> {
+    let mode = regs.mode;
+    let value = |rows: [&Row<u32>; D], lane: usize| {
+        rows.iter().rev().fold(0, |high, row| high << 32 | u64::from(row[lane % 64]))
+    };
+    each(at, regs, bus, lanes, Use::Modify, |lane, bytes: &mut [u8; N]| {
+        let was = number(bytes);
+        set_number(bytes, apply(kind, D == 2, was, value(data, lane), value(second, lane), mode));
+        for (d, old) in old.iter_mut().enumerate() {
+            old[lane % 64] = (was >> (32 * d)) as u32;
+        }
+    })
 }
 
 /// Reads, changes and writes one or two dwords; returns what was there.

@@ -148,19 +148,6 @@ pub(super) fn set_number<const N: usize>(bytes: &mut [u8; N], value: u64) {
     bytes.copy_from_slice(&value.to_le_bytes()[..N]);
 }
 
-/// Dword `d` of a lane's bytes.
-#[inline(always)]
-pub(super) fn dword<const N: usize>(bytes: &[u8; N], d: usize) -> u32 {
-    bytes.as_chunks::<4>().0.get(d).map_or(0, |b| u32::from_le_bytes(*b))
-}
-
-#[inline(always)]
-pub(super) fn set_dword<const N: usize>(bytes: &mut [u8; N], d: usize, value: u32) {
-    if let Some(b) = bytes.as_chunks_mut::<4>().0.get_mut(d) {
-        *b = value.to_le_bytes();
-    }
-}
-
 impl Together<'_> {
     /// A fault with its lane: the first that asks for the place, because lanes go in order.
     #[cold]
@@ -230,6 +217,20 @@ pub(super) fn sshort(bytes: [u8; 2]) -> u32 {
 #[inline(always)]
 pub(super) fn half_of(old: u32, value: u32, high: bool) -> u32 {
     if high { old & 0xffff | value << 16 } else { old & 0xffff_0000 | value & 0xffff }
+}
+
+/// `D` rows of registers; copies, which `buffer` keeps, if they have fewer than 64 lanes.
+#[inline(always)]
+pub(super) fn rows_of<'a, const D: usize>(
+    regs: &'a Regs,
+    first: usize,
+    buffer: &'a mut Option<[Row<u32>; D]>,
+) -> [&'a Row<u32>; D] {
+    const NONE: &Row<u32> = &[0; 64];
+    match regs.v.whole(first) {
+        Some(_) => std::array::from_fn(|d| regs.v.whole(first + d).unwrap_or(NONE)),
+        None => buffer.insert(std::array::from_fn(|d| copied(regs, first + d))).each_ref(),
+    }
 }
 
 /// A row of registers, whatever the number of lanes.

@@ -43,6 +43,7 @@ fn exponent32(x: f32) -> i32 {
     (x.to_bits() >> 23 & 0xff) as i32
 }
 
+#[inline(always)]
 fn exponent64(x: f64) -> i32 {
     (x.to_bits() >> 52 & 0x7ff) as i32
 }
@@ -245,14 +246,24 @@ const TWO_OVER_PI: [u64; 19] = [
 ];
 
 /// 53 bits of 2/π for the range reduction of `x`: segment `segment`, further down for large `x`.
+#[inline(always)]
 pub(super) fn trig_preop(x: f64, segment: u32) -> f64 {
+    /// With zeros behind, so that every shift has its words.
+    const WORDS: [u64; 64] = {
+        let mut words = [0; 64];
+        let mut i = 0;
+        while i < TWO_OVER_PI.len() {
+            words[i] = TWO_OVER_PI[i];
+            i += 1;
+        }
+        words
+    };
     let exponent = exponent64(x);
     let shift = (segment & 31) as i32 * 53 + (exponent - 1077).max(0);
-    let (word, bit) = (shift as usize / 64, shift as u32 % 64);
-    let at = |i: usize| TWO_OVER_PI.get(i).copied().unwrap_or(0);
-    let bits = u128::from(at(word)) << 64 | u128::from(at(word + 1));
-    let segment = (bits << bit >> 75) as u64;
+    let (word, bit) = (shift as usize / 64, shift as u64 % 64);
+    let (high, low) = (WORDS[word % 64], WORDS[(word + 1) % 64]);
+    let segment = (high << bit | low >> 1 >> (63 - bit)) >> 11;
     // Large arguments are scaled so that nothing is lost to denormals.
     let scale = -53 - shift + if exponent >= 1968 { 128 } else { 0 };
-    scale64(segment as f64, 0, scale)
+    ldexp64(segment as f64, scale)
 }

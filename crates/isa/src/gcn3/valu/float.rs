@@ -230,7 +230,10 @@ pub(super) fn find(op: Op) -> Option<Run> {
             |cx| cx.f32_bits(|[a, b]| normalized(a, 0.0, 65535.0) | normalized(b, 0.0, 65535.0) << 16)
         }
         Op::VCvtPkU8F32 => |cx| cx.map_float(|[a, at, old]| pack(f32::from_bits(a), at, old)),
-        Op::VCvtPkaccumU8F32 => |cx| cx.mac(|[a, at, old]| pack(f32::from_bits(a), at, old)),
+        Op::VCvtPkaccumU8F32 => |cx| {
+            cx.src[2] = Src::Row(cx.dst);
+            cx.map_float(|[a, at, old]| pack(f32::from_bits(a), at, old));
+        },
         _ => return None,
     };
     Some(run)

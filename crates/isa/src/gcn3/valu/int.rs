@@ -4,7 +4,8 @@
 use super::super::op::Op;
 use super::dot::{dot as elements_of, dot_integer};
 use super::eight::{bf8_value, fp8_value};
-use super::row_engine::{Cx, Run, Src};
+use super::row_engine::{Cx, LANES, Row, Run, Src, fetch, row};
+use crate::vector::vector;
 
 #[inline(always)]
 fn sext24(v: u32) -> i32 {
@@ -38,6 +39,7 @@ fn bfe_i32(v: u32, offset: u32, width: u32) -> u32 {
     ((shifted << up) as i32 >> up) as u32
 }
 
+#[inline(always)]
 fn byte(v: u32, i: u32) -> u32 {
     v >> (8 * i) & 0xff
 }
@@ -46,9 +48,16 @@ fn lerp(a: u32, b: u32, c: u32) -> u32 {
     (0..4).map(|i| ((byte(a, i) + byte(b, i) + (byte(c, i) & 1)) >> 1) << (8 * i)).sum()
 }
 
-/// Sum of byte differences; `masked` leaves out bytes where the reference is zero.
+/// Sum of byte differences; `masked` leaves out bytes where the reference is zero. Choices instead of branches: loops over lanes
+/// vectorise.
+#[inline(always)]
 pub(super) fn sad(a: u32, b: u32, masked: bool) -> u32 {
-    (0..4).filter(|&i| !masked || byte(b, i) != 0).map(|i| byte(a, i).abs_diff(byte(b, i))).sum()
+    let difference = |i| {
+        let (a, b) = (byte(a, i), byte(b, i));
+        let far = a.max(b) - a.min(b);
+        if masked & (b == 0) { 0 } else { far }
+    };
+    difference(0) + difference(1) + difference(2) + difference(3)
 }
 
 fn perm(a: u32, b: u32, select: u32) -> u32 {
@@ -339,18 +348,66 @@ fn total(clamp: bool, a: u32, b: u32) -> u32 {
     if clamp { sat_u32(sum) } else { sum as u32 }
 }
 
-/// Four windows of the 64-bit source against one reference.
-fn window(v: u64, i: u32) -> u32 {
-    (v >> (8 * i)) as u32
-}
+impl Cx<'_> {
+    /// Sums of byte differences of four dwords of the first source, each a byte further up, and the second.
+    #[inline(never)]
+    fn quad_sad(&mut self, masked: bool) -> [Row; 4] {
+        vector(
+            #[inline(always)]
+            move || {
+                row!(self, 0, low, high);
+                row!(self, 1, b);
+                let high = if matches!(self.src[0], Src::Copy(_)) { &[0; LANES] } else { high };
+                let mut out = [[0; LANES]; 4];
+                for (k, out) in out.iter_mut().enumerate() {
+                    let shift = 8 * k as u32;
+                    for i in 0..LANES {
+                        // Nothing of the upper dword if nothing is shifted.
+                        let window = low[i] >> shift | high[i] << 1 << (31 - shift);
+                        out[i] = sad(window, b[i], masked);
+                    }
+                }
+                out
+            },
+        )
+    }
 
-fn quad_sad(cx: &mut Cx, masked: bool) {
-    let clamp = cx.clamp;
-    let half = |v: u32| if clamp { v.min(0xffff) } else { v & 0xffff };
-    cx.slow(2, |_, [a, b, c]| {
-        let sum = |i| half(sad(window(a, i), b as u32, masked) + ((c >> (16 * i)) as u32 & 0xffff));
-        ([sum(0) | sum(1) << 16, sum(2) | sum(3) << 16, 0, 0], false)
-    });
+    /// They are added to the four halves of the third source.
+    #[inline(never)]
+    fn quad_sad_halves(&mut self, masked: bool) {
+        let (clamp, sums) = (self.clamp, self.quad_sad(masked));
+        vector(
+            #[inline(always)]
+            move || {
+                let half = |v: u32| if clamp { v.min(0xffff) } else { v & 0xffff };
+                row!(self, 2, low, high);
+                let high = if matches!(self.src[2], Src::Copy(_)) { &[0; LANES] } else { high };
+                let mut out = [[0; LANES]; 2];
+                for (d, c) in [low, high].into_iter().enumerate() {
+                    for i in 0..LANES {
+                        let (even, odd) = (sums[2 * d][i], sums[2 * d + 1][i]);
+                        out[d][i] = half(even + (c[i] & 0xffff)) | half(odd + (c[i] >> 16)) << 16;
+                    }
+                }
+                self.put(0, &out[0]);
+                self.put(1, &out[1]);
+                self.mask_out = 0;
+            },
+        )
+    }
+
+    /// They are added to the four dwords of the third source.
+    #[inline(never)]
+    fn quad_sad_dwords(&mut self, masked: bool) {
+        let (clamp, add, mut sums) = (self.clamp, self.quad(2), self.quad_sad(masked));
+        for (d, sums) in sums.iter_mut().enumerate() {
+            for (sum, add) in sums.iter_mut().zip(&add) {
+                *sum = total(clamp, *sum, add[d]);
+            }
+            self.put(d, sums);
+        }
+        self.mask_out = 0;
+    }
 }
 
 /// Sums of absolute differences.
@@ -379,16 +436,9 @@ fn sums(op: Op) -> Option<Run> {
             let clamp = cx.clamp;
             cx.map(move |[a, b, c]| total(clamp, a.abs_diff(b), c));
         },
-        Op::VQsadPkU16U8 => |cx| quad_sad(cx, false),
-        Op::VMqsadPkU16U8 => |cx| quad_sad(cx, true),
-        Op::VMqsadU32U8 => |cx| {
-            // The accumulator has four dwords: take it along by register.
-            let (clamp, add) = (cx.clamp, cx.quad(2));
-            cx.slow(4, |lane, [a, b, _]| {
-                let sum = |i| total(clamp, sad(window(a, i), b as u32, true), add[lane][i as usize]);
-                ([sum(0), sum(1), sum(2), sum(3)], false)
-            });
-        },
+        Op::VQsadPkU16U8 => |cx| cx.quad_sad_halves(false),
+        Op::VMqsadPkU16U8 => |cx| cx.quad_sad_halves(true),
+        Op::VMqsadU32U8 => |cx| cx.quad_sad_dwords(true),
         _ => return None,
     };
     Some(run)

@@ -64,8 +64,22 @@ pub(super) fn scale64(x: f64, error: i32, n: i32) -> f64 {
     f64::from_bits(sign | (kept + u64::from(up)))
 }
 
+/// `x * 2^n` rounded once. By up to three factors, without branches: only the last product is rounded, because before a second
+/// factor that makes it smaller there are more than 53 places to go.
+#[inline(always)]
 pub(super) fn ldexp64(x: f64, n: i32) -> f64 {
-    scale64(x, 0, n)
+    let n = if n > 2200 { 2200 } else { n };
+    let n = if n < -2200 { -2200 } else { n };
+    let (up, down) = (exp2i(1023), exp2i(-969));
+    let (mut x, mut n) = (x, n);
+    for _ in 0..2 {
+        let (large, small) = (n > 1023, n < -1022);
+        let factor = if small { down } else { 1.0 };
+        x *= if large { up } else { factor };
+        let more = if small { 969 } else { 0 };
+        n += if large { -1023 } else { more };
+    }
+    x * exp2i(n)
 }
 
 pub(super) fn ldexp32(x: f32, n: i32) -> f32 {

@@ -227,24 +227,6 @@ impl Cx<'_> {
         self.map_float(move |v| f(v, ieee));
     }
 
-    /// The same with the active lanes only, for what does not vectorise.
-    #[inline(never)]
-    pub fn map_float_heavy<const N: usize>(&mut self, f: impl Fn([u32; N]) -> u32) {
-        vector(
-            #[inline(always)]
-            move || {
-                let (and, xor) = (self.and, self.xor);
-                rows!(self, N, src);
-                let mut out = [0; LANES];
-                for lane in bits(self.lanes) {
-                    let i = lane as usize;
-                    out[i] = f(each(|s| src[s][i] & and[s] ^ xor[s]));
-                }
-                self.put(0, &out);
-            },
-        )
-    }
-
     /// f32 sources flushed, a result that is no float.
     #[inline(never)]
     pub fn f32_bits<const N: usize>(&mut self, f: impl Fn([f32; N]) -> u32) {
@@ -383,13 +365,6 @@ impl Cx<'_> {
     pub fn mac_f32(&mut self) {
         self.src[2] = Src::Row(self.dst);
         self.f32_flushing(mad);
-    }
-
-    /// Two sources with float modifiers, and the old destination.
-    #[inline(always)]
-    pub fn mac(&mut self, f: impl Fn([u32; 3]) -> u32) {
-        self.src[2] = Src::Row(self.dst);
-        self.map_float_heavy(f);
     }
 
     /// The lanes where a relation of f32 sources holds.

@@ -5,7 +5,6 @@
 
 use super::row_engine::{Cx, LANES, NONE, Row, Src, each, fetch, pack, row, wide};
 use crate::Mask;
-use crate::lanes::bits;
 use crate::vector::vector;
 
 pub(super) const NAN64: u64 = 0xfff8_0000_0000_0000;
@@ -225,8 +224,7 @@ impl Cx<'_> {
                 row!(self, 0, low, high);
                 row!(self, 1, b);
                 let mut out = [[0; LANES]; 2];
-                for lane in bits(self.lanes) {
-                    let i = lane as usize;
+                for i in 0..LANES {
                     let v = wide(low[i], high[i] & and[0] ^ xor[0]);
                     let v = f(f64::from_bits(if flush_in { flush64(v) } else { v }), b[i] as i32).to_bits();
                     let v = if flush_out { flush64(v) } else { v };

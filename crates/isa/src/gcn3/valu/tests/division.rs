@@ -175,3 +175,35 @@ fn two_over_pi() {
     assert!((out - below - parts[1]).abs() <= 2f64.powi(-83), "{out:e}");
     assert_eq!(num::scale64(1.5, 0, -1074).to_bits(), 2);
 }
+
+/// By factors and by bits: the same, also where the result is a denormal or the exponent is far outside.
+#[test]
+fn powers_of_two_round_once() {
+    let mut rng = Rng(7);
+    let odd = [
+        1,
+        0x000f_ffff_ffff_ffff,
+        0x0010_0000_0000_0000,
+        0x0010_0000_0000_0001,
+        0x7fef_ffff_ffff_ffff,
+        0,
+        1 << 63,
+    ];
+    for k in 0..400_000usize {
+        let bits = match k % 4 {
+            0 => odd[k / 4 % odd.len()],
+            1 => rng.next() & 0x800f_ffff_ffff_ffff >> (k % 50),
+            _ => rng.next(),
+        };
+        let (x, at) = (f64::from_bits(bits), (bits >> 52 & 0x7ff) as i32);
+        let n = match k % 3 {
+            // Among the denormals.
+            0 => -at - (rng.next() % 60) as i32 + 4,
+            1 => (rng.next() % 5000) as i32 - 2500,
+            _ => rng.next() as i32,
+        };
+        if !x.is_nan() {
+            assert_eq!(num::ldexp64(x, n).to_bits(), num::scale64(x, 0, n).to_bits(), "{x:e} {n}");
+        }
+    }
+}
