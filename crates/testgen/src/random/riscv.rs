@@ -147,6 +147,15 @@ fn check_source(ast: &Ast, setup: &Setup, source: &str) -> Result<Checked, Strin
     compare("untimed", &job, &wanted, &untimed)?;
     let timed = run(&job, RunOptions::default())?;
     compare("timed", &job, &wanted, &timed)?;
+    // As users run it: the usual instructions take short ways.
+    let plain = job.run(RunOptions { threads: 1, ..RunOptions::default() }, None);
+    let plain = plain.map_err(|e| format!("the unchecked run fails: {:?}", miette::Report::new(e)))?;
+    compare("timed, unchecked", &job, &wanted, &plain)?;
+    let counts = |o: &Outcome| (o.cycles, o.wave_instructions, o.lane_instructions);
+    if counts(&plain) != counts(&timed) {
+        let (a, b) = (counts(&timed), counts(&plain));
+        return Err(format!("cycles, instructions, lanes {a:?} checked, {b:?} unchecked"));
+    }
     if setup.vary(18, 4) == 0 {
         every_cycle(&job, timed.cycles)?;
     }

@@ -75,8 +75,11 @@ pub(super) fn check_text(wanted: &Memory, setup: &Setup, source: &str) -> Result
     let untimed = case(machine.clone(), false)?.run(None)?;
     compare("untimed", wanted, &untimed.1)?;
     let mut seen = Watcher::default();
-    let timed = case(machine, true)?.run(Some(&mut seen))?;
+    let timed = case(machine.clone(), true)?.run(Some(&mut seen))?;
     compare("timed", wanted, &timed.1)?;
+    let plain = case(machine, true)?.run_plainly()?;
+    compare("timed, unchecked", wanted, &plain.1)?;
+    same_counts(&timed.0, &plain.0)?;
     every_cycle(&object, setup)?;
     if setup.contexts == 0 {
         let plain = case(setup.plain(), true)?.run(Some(&mut none))?;
@@ -91,6 +94,16 @@ pub(super) fn check_text(wanted: &Memory, setup: &Setup, source: &str) -> Result
         splits: seen.splits,
         merges: seen.merges,
     })
+}
+
+/// A run that nobody looks at and that checks nothing counts what others count.
+fn same_counts(checked: &Outcome, plain: &Outcome) -> Result<(), String> {
+    let counts = |o: &Outcome| (o.cycles, o.wave_instructions, o.lane_instructions, o.nops);
+    let (want, got) = (counts(checked), counts(plain));
+    if want == got {
+        return Ok(());
+    }
+    Err(format!("cycles, instructions, lanes, NOPs {want:?} observed, {got:?} unobserved and unchecked"))
 }
 
 /// Cycles that are skipped change nothing: the events are those of a run that looks at every cycle, and so are the cycles if nobody
@@ -207,11 +220,24 @@ impl Launched {
         Ok((outcome, bytes))
     }
 
-    fn run(mut self, watcher: Option<&mut Watcher>) -> Result<(Outcome, Memory), String> {
-        let which = if self.timed { "timed" } else { "untimed" };
+    fn run(self, watcher: Option<&mut Watcher>) -> Result<(Outcome, Memory), String> {
         let watch = (self.timed && self.coordinated).then_some(NO_PC);
         let options = RunOptions { timed: self.timed, check: true, watch, ..RunOptions::default() };
-        let observer = watcher.map(|w| w as &mut dyn Observer);
+        self.run_as(options, watcher.map(|w| w as &mut dyn Observer))
+    }
+
+    /// As users run it: nobody looks on, nothing is checked, and the usual instructions take short ways.
+    fn run_plainly(self) -> Result<(Outcome, Memory), String> {
+        let options = RunOptions { timed: self.timed, threads: 1, ..RunOptions::default() };
+        self.run_as(options, None)
+    }
+
+    fn run_as(
+        mut self,
+        options: RunOptions,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<(Outcome, Memory), String> {
+        let which = if self.timed { "timed" } else { "untimed" };
         let outcome = self
             .device
             .launch(&self.module, &self.dispatch, options, observer)

@@ -193,6 +193,15 @@ fn check_source(ast: &Ast, setup: &Setup, source: &str) -> Result<Checked, Strin
     if (fast.cycles, fast.nops) != (timed.cycles, timed.nops) {
         return Err(format!("{} cycles when idle ones are skipped, {} if not", fast.cycles, timed.cycles));
     }
+    // As users run it: the usual instructions take short ways.
+    let plain = job.run(RunOptions::default(), None);
+    let plain = plain.map_err(|e| format!("the unchecked run fails: {:?}", miette::Report::new(e)))?;
+    compare("timed, unchecked", &job, &wanted, &plain)?;
+    let counts = |o: &Outcome| (o.cycles, o.nops, o.wave_instructions, o.lane_instructions);
+    if counts(&plain) != counts(&timed) {
+        let (a, b) = (counts(&timed), counts(&plain));
+        return Err(format!("cycles, NOPs, instructions, lanes {a:?} checked, {b:?} unchecked"));
+    }
     every_cycle(&job)?;
     let schedule = timed.schedule.unwrap_or_default();
     let coordinated = setup.frontend == FrontEndKind::Coordinated;
