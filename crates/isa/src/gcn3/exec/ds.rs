@@ -110,6 +110,9 @@ impl Places for Lds {
     }
 }
 
+/// Where local memory begins, and two places of each lane in it.
+type Pair<'a> = (u64, (&'a Row<u32>, [u32; 2]));
+
 /// The two places of all lanes, `bytes` bytes each, if they go together.
 #[inline(always)]
 fn both<'a>(
@@ -118,7 +121,7 @@ fn both<'a>(
     lanes: Mask,
     scale: u32,
     bytes: u32,
-) -> Result<Option<(u64, (&'a Row<u32>, [u32; 2]))>, Trap> {
+) -> Result<Option<Pair<'a>>, Trap> {
     let src = vectors(regs, inst.src[0], 1)?;
     let add = offsets(inst, scale);
     let row = space::lds_row(regs, src, lanes, add[0].max(add[1]), bytes);
