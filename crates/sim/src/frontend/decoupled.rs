@@ -1,10 +1,11 @@
-//! The ordinary GPU front end (SWAS sections IV-A and V-B): a fetch policy fills a small instruction queue per wave,
-//! independently of issue. Branches are predicted not taken: instructions behind one are fetched, and a jump that goes
-//! elsewhere empties the queue and what is under way.
+//! The ordinary GPU front end (SWAS sections IV-A and V-B) where jumps are known late, or a wave has few requests under way
+//! (`frontend.resolution`, `unresolved`, `requests`): a fetch policy fills a small instruction queue per wave, independently of issue.
+//! Branches are predicted not taken: instructions behind one are fetched, and a jump that goes elsewhere empties the queue and what is
+//! under way. [`super::Queued`] is the usual case.
 
-use super::fetch::{Breaks, Excuse, Fetch, Pending, Seat, fetch_view, jumps};
+use super::fetch::{Breaks, Excuse, Fetch, Pending, Seat, Sides, fetch_view, jumps};
 use crate::memory::{Times, is_known};
-use crate::sched::{self, Policy, View};
+use crate::sched::{self, Choice, Policy, View};
 use std::collections::VecDeque;
 use wb_hw::{AfterMiss, Machine, Unresolved};
 use wb_isa::lanes::bits;
@@ -12,7 +13,7 @@ use wb_isa::{NO_PC, Pc};
 
 #[derive(Clone, Debug, Default)]
 struct Buffer {
-    /// Instructions decoded and waiting; in the usual case ([`Decoupled::plain`]) they are among those that come.
+    /// Instructions decoded and waiting.
     ready: u32,
     /// Arrival cycles of requests under way, in order.
     coming: VecDeque<u64>,
@@ -39,8 +40,7 @@ struct Side {
     occupied: u64,
     /// Has room for another instruction.
     wants: u64,
-    /// Has requests under way; and, by cycle modulo [`RING`], who may get something then (bits that are left over do no harm). In the
-    /// usual case only those count that have nothing to issue: what comes to the others is looked for when they issue.
+    /// Has requests under way; and, by cycle modulo [`RING`], who may get something then (bits that are left over do no harm).
     coming: u64,
     arrivals: [u64; RING],
     /// Waits for a line before it requests again.
@@ -63,31 +63,6 @@ impl Side {
             self.policy.idle(&fetch_view(0, self.occupied, &[], slots), clock - self.since);
             self.since = clock;
         }
-    }
-}
-
-/// Sides, one bit each: with many contexts there are more than a word has.
-#[derive(Default)]
-struct Sides(Vec<u64>);
-
-impl Sides {
-    fn new(sides: usize) -> Sides {
-        Sides(vec![0; sides.div_ceil(64)])
-    }
-
-    #[inline(always)]
-    fn set(&mut self, side: usize, on: bool) {
-        let (word, bit) = (&mut self.0[side / 64], 1 << (side % 64));
-        *word = if on { *word | bit } else { *word & !bit };
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.iter().all(|word| *word == 0)
-    }
-
-    /// Those of word `word`.
-    fn of(&self, word: usize) -> impl Iterator<Item = usize> + use<> {
-        bits(self.0[word]).map(move |bit| word * 64 + bit as usize)
     }
 }
 
@@ -121,8 +96,6 @@ pub struct Decoupled {
     /// Nothing of what is under way arrives before this cycle; and those that arrive in this one or earlier are delivered.
     next_arrival: u64,
     delivered_to: u64,
-    /// Jumps are known at once and requests are not limited: the usual case, in which little has to be looked at.
-    plain: bool,
     /// Instructions arrived in the last tick: their waves may issue in the next cycle.
     delivered: bool,
     /// Sides that have something to issue which they had not when last asked.
@@ -137,7 +110,7 @@ impl Decoupled {
         let seats = (machine.core.waves / machine.core.partitions) as usize;
         let side = |_| Side {
             policy: sched::policy(f.policy),
-            only: sched::policy(f.policy).takes_the_only_one(),
+            only: sched::policy(f.policy).choice() != Choice::Asked,
             since: 0,
             occupied: 0,
             wants: 0,
@@ -170,7 +143,6 @@ impl Decoupled {
             breaks: Breaks::default(),
             next_arrival: u64::MAX,
             delivered_to: 0,
-            plain: f.resolution == 0 && f.unresolved == Unresolved::GoOn && f.requests == 0,
             delivered: false,
             news: Sides::new(issuers),
             open: Vec::new(),
@@ -195,12 +167,9 @@ impl Decoupled {
                 last = times.of(*arrival).max(last);
                 *arrival = last;
             }
-            let starved = self.ready[slot.side] >> slot.local & 1 == 0;
-            let arrivals: Vec<u64> = match self.plain {
-                true => b.coming.front().copied().filter(|_| starved).into_iter().collect(),
-                false => b.coming.iter().copied().collect(),
-            };
-            arrivals.into_iter().for_each(|arrival| self.expect(slot, arrival));
+            for arrival in b.coming.iter().copied().collect::<Vec<u64>>() {
+                self.expect(slot, arrival);
+            }
         }
         !open.is_empty()
     }
@@ -208,11 +177,8 @@ impl Decoupled {
     /// Tells of each side that has got something to issue since it was asked last.
     #[inline]
     pub fn news(&mut self, mut tell: impl FnMut(usize)) {
-        for word in 0..self.news.0.len() {
-            if self.news.0[word] != 0 {
-                self.news.of(word).for_each(&mut tell);
-                self.news.0[word] = 0;
-            }
+        for word in 0..self.news.words() {
+            self.news.take(word).for_each(&mut tell);
         }
     }
 
@@ -250,28 +216,7 @@ impl Decoupled {
 
     pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, jump: bool, now: u64) {
         let b = &mut self.buffers[slot.at];
-        if self.plain {
-            b.coming.pop_front();
-        }
         b.ready = b.ready.saturating_sub(1);
-        if self.plain && straight {
-            let (side, bit) = (&mut self.sides[slot.side], 1 << slot.local);
-            side.queued[slot.local] = b.coming.len() as u32;
-            if b.pc != NO_PC && b.blocked == 0 {
-                side.wants |= bit;
-                self.wanting.set(slot.side, true);
-            }
-            match b.coming.front().copied() {
-                Some(next) if next <= now + 1 => {}
-                Some(next) => {
-                    self.ready[slot.side] &= !bit;
-                    self.expect(slot, next);
-                }
-                None if b.pc != NO_PC => self.ready[slot.side] &= !bit,
-                None => {}
-            }
-            return;
-        }
         let waits = jump && self.unresolved != Unresolved::GoOn;
         if self.resolution > 0 && (!straight || waits) {
             let known = now + self.resolution;
@@ -373,15 +318,14 @@ impl Decoupled {
         let held = b.pending.is_some() && self.unresolved != Unresolved::GoOn;
         let ready = &mut self.ready[slot.side];
         let before = (*ready, side.wrong);
-        let has = if self.plain { *ready & bit != 0 && queued > 0 } else { b.ready > 0 };
-        *ready = set(*ready, (has || lost) && !held);
+        *ready = set(*ready, (b.ready > 0 || lost) && !held);
         side.pending = set(side.pending, b.pending.is_some());
         let wrong = b.pending.is_some_and(|p| p.target.is_some()) && !held;
         side.wrong = set(side.wrong, wrong && b.ready > 0);
         if before != (*ready, side.wrong) {
             self.news.set(slot.side, true);
         }
-        side.coming = set(side.coming, !b.coming.is_empty() && (!self.plain || !has));
+        side.coming = set(side.coming, !b.coming.is_empty());
         self.wanting.set(slot.side, side.wants != 0);
         self.expecting.set(slot.side, side.coming != 0);
     }
@@ -396,7 +340,7 @@ impl Decoupled {
         }
         let n = self.sides.len();
         let far = to.saturating_sub(from) >= RING as u64;
-        for word in 0..self.expecting.0.len() {
+        for word in 0..self.expecting.words() {
             for p in self.expecting.of(word) {
                 let side = &mut self.sides[p];
                 let mut due = 0;
@@ -425,20 +369,6 @@ impl Decoupled {
     #[inline]
     fn arrive(&mut self, slot: Seat, to: u64) {
         let (b, side) = (&mut self.buffers[slot.at], &mut self.sides[slot.side]);
-        if self.plain {
-            match b.coming.front() {
-                Some(&t) if t > to => side.arrivals[t as usize % RING] |= 1 << slot.local,
-                next => {
-                    if next.is_some() {
-                        self.ready[slot.side] |= 1 << slot.local;
-                        self.news.set(slot.side, true);
-                    }
-                    side.coming &= !(1 << slot.local);
-                    self.expecting.set(slot.side, side.coming != 0);
-                }
-            }
-            return;
-        }
         while b.coming.front().is_some_and(|&t| t <= to) {
             b.coming.pop_front();
             b.ready += 1;
@@ -468,7 +398,7 @@ impl Decoupled {
     /// The first arrival of anything under way.
     fn first_arrival(&self) -> u64 {
         let n = self.sides.len();
-        let sides = (0..self.expecting.0.len()).flat_map(|word| self.expecting.of(word));
+        let sides = (0..self.expecting.words()).flat_map(|word| self.expecting.of(word));
         let seats = sides.flat_map(|p| bits(self.sides[p].coming).map(move |local| local as usize * n + p));
         seats.filter_map(|at| self.buffers[at].coming.front().copied()).min().unwrap_or(u64::MAX)
     }
@@ -498,7 +428,7 @@ impl Decoupled {
         if self.next_unblock <= now {
             self.unblock(now);
         }
-        for word in 0..self.wanting.0.len() {
+        for word in 0..self.wanting.words() {
             for p in self.wanting.of(word) {
                 self.request(p, now, ages(p), fetch);
             }
@@ -561,21 +491,8 @@ impl Decoupled {
             b.stalled = fetch.kind.get(b.pc as usize).is_some_and(jumps);
         }
         b.pc = fetch.next.get(b.pc as usize).copied().unwrap_or(NO_PC);
-        if !self.plain {
-            self.expect(slot, arrival);
-            self.update(slot);
-            return true;
-        }
-        // One more is under way, and perhaps that is all there is room for.
-        let side = &mut self.sides[p];
-        side.queued[slot.local] += 1;
-        if side.queued[slot.local] >= self.capacity || b.blocked != 0 || b.pc == NO_PC {
-            side.wants &= !(1 << local);
-            side.blocked |= u64::from(b.blocked != 0) << local;
-        }
-        if b.coming.len() == 1 {
-            self.expect(slot, arrival);
-        }
+        self.expect(slot, arrival);
+        self.update(slot);
         true
     }
 

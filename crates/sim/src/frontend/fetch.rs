@@ -2,6 +2,7 @@
 
 use crate::memory::Hierarchy;
 use crate::sched::View;
+use wb_isa::lanes::bits;
 use wb_isa::{FlowKind, Pc};
 
 /// A seat as the front end numbers it: the side it is on, its number there, and its place among all queues. All three, since a
@@ -18,6 +19,48 @@ impl Seat {
     #[inline(always)]
     pub fn new(side: usize, local: usize, sides: usize) -> Seat {
         Seat { side, local, at: local * sides + side }
+    }
+}
+
+/// No instruction has been requested: nobody knows when one is there. Later than every time, known or not.
+pub const NEVER: u64 = u64::MAX;
+
+/// Sides, one bit each: with many contexts there are more than a word has.
+#[derive(Default)]
+pub(super) struct Sides(Vec<u64>);
+
+impl Sides {
+    pub fn new(sides: usize) -> Sides {
+        Sides(vec![0; sides.div_ceil(64)])
+    }
+
+    #[inline(always)]
+    pub fn set(&mut self, side: usize, on: bool) {
+        let (word, bit) = (&mut self.0[side / 64], 1 << (side % 64));
+        *word = if on { *word | bit } else { *word & !bit };
+    }
+
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    #[inline(always)]
+    pub fn words(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Those of word `word`.
+    #[inline(always)]
+    pub fn of(&self, word: usize) -> impl Iterator<Item = usize> + use<> {
+        bits(self.0[word]).map(move |bit| word * 64 + bit as usize)
+    }
+
+    /// Those of word `word`, which has none any more.
+    pub fn take(&mut self, word: usize) -> impl Iterator<Item = usize> + use<> {
+        let all = self.of(word);
+        self.0[word] = 0;
+        all
     }
 }
 

@@ -1,22 +1,25 @@
 //! Front ends: when the next instruction of a path is there. `perfect` always has it (a taken jump may cost
-//! a penalty); `decoupled` fetches into per-wave queues with a policy of its own; `coordinated` fetches for the wave
-//! that issues.
+//! a penalty); `decoupled` fetches into per-wave queues with a policy of its own ([`Queued`], or [`Decoupled`] where jumps are known
+//! late); `coordinated` fetches for the wave that issues.
 
 mod coordinated;
 mod decoupled;
 mod fetch;
+mod queued;
 
 pub use coordinated::Coordinated;
 pub use decoupled::Decoupled;
 pub use fetch::{Breaks, Excuse, Fetch, Seat, jumps};
+pub use queued::Queued;
 
 use crate::memory::Times;
-use wb_hw::{FrontEndKind, Machine};
+use wb_hw::{FrontEndKind, Machine, Unresolved};
 use wb_isa::Pc;
 
 /// The front end of one core. An enum rather than `dyn`: it is asked per slot and cycle.
 pub enum FrontEnd {
     Perfect,
+    Queued(Box<Queued>),
     Decoupled(Box<Decoupled>),
     Coordinated(Box<Coordinated>),
 }
@@ -24,28 +27,31 @@ pub enum FrontEnd {
 impl FrontEnd {
     /// `issuers` issue ports, each with the machine's fetch ports times `fetch`, and the slots of a partition.
     pub fn new(machine: &Machine, issuers: usize, fetch: u32) -> Self {
-        match machine.frontend.kind {
+        let f = &machine.frontend;
+        let early = f.resolution == 0 && f.unresolved == Unresolved::GoOn && f.requests == 0;
+        match f.kind {
             FrontEndKind::Perfect => FrontEnd::Perfect,
+            FrontEndKind::Decoupled if early => FrontEnd::Queued(Box::new(Queued::new(machine, issuers, fetch))),
             FrontEndKind::Decoupled => FrontEnd::Decoupled(Box::new(Decoupled::new(machine, issuers, fetch))),
             FrontEndKind::Coordinated => FrontEnd::Coordinated(Box::new(Coordinated::new(machine, issuers))),
         }
     }
 
-    /// Whether slot `slot` of the core has something to issue.
+    /// Whether slot `slot` of the core has something to issue, if the time is past that it was told of.
     #[inline(always)]
     pub fn has(&self, slot: Seat) -> bool {
         match self {
-            FrontEnd::Perfect => true,
+            FrontEnd::Perfect | FrontEnd::Queued(_) => true,
             FrontEnd::Decoupled(d) => d.has(slot),
             FrontEnd::Coordinated(f) => f.has(slot),
         }
     }
 
-    /// The slots of partition `p` that have something to issue in cycle `now`.
+    /// The slots of partition `p` that have something to issue in cycle `now`, if the time is past that they were told of.
     #[inline(always)]
     pub fn ready(&mut self, p: usize, now: u64) -> u64 {
         match self {
-            FrontEnd::Perfect => u64::MAX,
+            FrontEnd::Perfect | FrontEnd::Queued(_) => u64::MAX,
             FrontEnd::Decoupled(d) => d.ready(p),
             FrontEnd::Coordinated(f) => f.ready(p, now),
         }
@@ -57,7 +63,7 @@ impl FrontEnd {
         match self {
             FrontEnd::Coordinated(f) => f.nop_next(slot),
             FrontEnd::Decoupled(d) => d.is_wrong(slot),
-            FrontEnd::Perfect => false,
+            FrontEnd::Perfect | FrontEnd::Queued(_) => false,
         }
     }
 
@@ -66,7 +72,7 @@ impl FrontEnd {
     pub fn wrong(&self, p: usize) -> u64 {
         match self {
             FrontEnd::Decoupled(d) => d.wrong(p),
-            FrontEnd::Perfect | FrontEnd::Coordinated(_) => 0,
+            FrontEnd::Perfect | FrontEnd::Queued(_) | FrontEnd::Coordinated(_) => 0,
         }
     }
 
@@ -78,14 +84,17 @@ impl FrontEnd {
     }
 
     /// The slot issued its instruction and goes on at `pc`; `straight` if that is the next one in memory; `jump` if it could have
-    /// gone elsewhere (asked for only where jumps are known late).
+    /// gone elsewhere (asked for only where jumps are known late). Returns when its next instruction is there; 0 if [`FrontEnd::ready`]
+    /// will tell.
     #[inline(always)]
-    pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, jump: bool, now: u64) {
+    pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, jump: bool, now: u64) -> u64 {
         match self {
+            FrontEnd::Queued(q) => return q.issued(slot, pc, straight, now),
             FrontEnd::Perfect => {}
             FrontEnd::Decoupled(d) => d.issued(slot, pc, straight, jump, now),
             FrontEnd::Coordinated(f) => f.issued(slot, pc, straight, jump, now),
         }
+        0
     }
 
     /// A path that waited goes on at `pc`, which may be elsewhere.
@@ -98,8 +107,10 @@ impl FrontEnd {
     }
 
     /// A path that waited behind a branch goes on at `pc`; what was fetched behind the branch is good if that is where it goes on.
-    pub fn turn(&mut self, slot: Seat, pc: Pc, now: u64) {
+    /// Returns when its next instruction is there, as [`FrontEnd::issued`] does.
+    pub fn turn(&mut self, slot: Seat, pc: Pc, now: u64) -> u64 {
         match self {
+            FrontEnd::Queued(q) => return q.turn(slot, pc, now),
             FrontEnd::Perfect => {}
             FrontEnd::Decoupled(d) => d.turn(slot, pc, now),
             FrontEnd::Coordinated(f) => {
@@ -108,37 +119,54 @@ impl FrontEnd {
                 }
             }
         }
+        0
     }
 
-    /// A wave starts in the slot at `pc`, or leaves it.
-    pub fn start(&mut self, slot: Seat, pc: Pc, now: u64) {
+    /// A wave starts in the slot at `pc`: when its first instruction is there, as [`FrontEnd::issued`] does.
+    pub fn start(&mut self, slot: Seat, pc: Pc, now: u64) -> u64 {
         match self {
+            FrontEnd::Queued(q) => return q.start(slot, pc, now),
             FrontEnd::Perfect => {}
             FrontEnd::Decoupled(d) => d.start(slot, pc, now),
             FrontEnd::Coordinated(f) => f.start(slot, pc, now),
         }
+        0
     }
 
+    /// A wave leaves the slot.
     pub fn stop(&mut self, slot: Seat) {
         match self {
             FrontEnd::Perfect => {}
+            FrontEnd::Queued(q) => q.stop(slot),
             FrontEnd::Decoupled(d) => d.stop(slot),
             FrontEnd::Coordinated(f) => f.stop(slot),
         }
     }
 
-    /// End of cycle `now`: deliveries, then requests. `ages` are the launch orders of a partition's slots.
-    pub fn tick<'a>(&mut self, now: u64, ages: impl Fn(usize) -> &'a [u64], fetch: &mut Fetch) {
-        if let FrontEnd::Decoupled(d) = self {
-            d.tick(now, ages, fetch);
+    /// End of cycle `now`: deliveries, then requests. `ages` are the launch orders of a partition's slots; `comes` hears of slots that
+    /// had nothing when their next instruction is there.
+    #[inline(always)]
+    pub fn tick<'a>(
+        &mut self,
+        now: u64,
+        ages: impl Fn(usize) -> &'a [u64],
+        fetch: &mut Fetch,
+        comes: impl FnMut(usize, usize, u64),
+    ) {
+        match self {
+            FrontEnd::Queued(q) => q.tick(now, ages, fetch, comes),
+            FrontEnd::Decoupled(d) => d.tick(now, ages, fetch),
+            FrontEnd::Perfect | FrontEnd::Coordinated(_) => {}
         }
     }
 
     /// `cycles` cycles pass in which no slot wants an instruction.
     #[inline(always)]
     pub fn pass(&mut self, cycles: u64) {
-        if let FrontEnd::Decoupled(d) = self {
-            d.pass(cycles);
+        match self {
+            FrontEnd::Queued(q) => q.pass(cycles),
+            FrontEnd::Decoupled(d) => d.pass(cycles),
+            FrontEnd::Perfect | FrontEnd::Coordinated(_) => {}
         }
     }
 
@@ -150,18 +178,21 @@ impl FrontEnd {
         }
     }
 
-    /// Times that were unknown are known. Returns whether anything waited for them.
-    pub fn tell(&mut self, times: &Times) -> bool {
+    /// Times that were unknown are known; `comes` hears of slots with something under way. Returns whether anything waited for them.
+    pub fn tell(&mut self, times: &Times, comes: impl FnMut(usize, usize, u64)) -> bool {
         match self {
+            FrontEnd::Queued(q) => q.tell(times, comes),
             FrontEnd::Decoupled(d) => d.tell(times),
             FrontEnd::Perfect | FrontEnd::Coordinated(_) => false,
         }
     }
 
     /// The next cycle at which the front end does something by itself.
+    #[inline(always)]
     pub fn next_event(&mut self, now: u64) -> u64 {
         match self {
             FrontEnd::Perfect => u64::MAX,
+            FrontEnd::Queued(q) => q.next_event(now),
             FrontEnd::Decoupled(d) => d.next_event(now),
             FrontEnd::Coordinated(f) => f.next_event(),
         }
@@ -170,6 +201,7 @@ impl FrontEnd {
     pub fn excuse(&self, slot: Seat) -> Excuse {
         match self {
             FrontEnd::Perfect => Excuse::default(),
+            FrontEnd::Queued(q) => q.excuse(slot),
             FrontEnd::Decoupled(d) => d.excuse(slot),
             FrontEnd::Coordinated(f) => f.excuse(slot),
         }
@@ -178,6 +210,7 @@ impl FrontEnd {
     pub fn breaks(&self) -> Breaks {
         match self {
             FrontEnd::Perfect => Breaks::default(),
+            FrontEnd::Queued(q) => q.breaks,
             FrontEnd::Decoupled(d) => d.breaks,
             FrontEnd::Coordinated(f) => f.breaks,
         }

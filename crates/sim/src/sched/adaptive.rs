@@ -1,7 +1,7 @@
 //! An adaptive policy (SWAS section II-B): how greedy it is depends on the progress of the waves. It keeps a wave while that is
 //! ready, but not once another ready wave has fallen far behind. The document leaves the rule open; this one is ours.
 
-use super::policy::{Policy, View};
+use super::policy::{Choice, Policy, View};
 use wb_isa::lanes::bits;
 
 /// Instructions that the chosen wave may be ahead of the slowest ready one.
@@ -21,6 +21,10 @@ impl Policy for Adaptive {
         let slot = self.last.filter(stays).unwrap_or(slowest);
         self.last = Some(slot);
         Some(slot)
+    }
+
+    fn choice(&self) -> Choice {
+        Choice::AmongReady
     }
 
     fn memory(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! Greedy schedulers: the same wave while it is ready, then the oldest (GTO) or the next one (GTLRR).
 
-use super::policy::{Policy, View};
+use super::policy::{Choice, Policy, View};
 
 #[derive(Debug, Default)]
 pub struct GreedyThenOldest {
@@ -15,6 +15,10 @@ impl Policy for GreedyThenOldest {
             self.started = true;
         }
         Some(self.last)
+    }
+
+    fn choice(&self) -> Choice {
+        Choice::AmongReady
     }
 
     fn memory(&self) -> u64 {
@@ -43,6 +47,10 @@ impl Policy for GreedyThenRoundRobin {
             self.last = view.next_ready(self.last)?;
         }
         Some(self.last)
+    }
+
+    fn choice(&self) -> Choice {
+        Choice::AmongReady
     }
 
     fn memory(&self) -> u64 {

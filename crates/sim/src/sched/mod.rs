@@ -15,7 +15,7 @@ pub use adaptive::Adaptive;
 pub use greedy::{GreedyThenOldest, GreedyThenRoundRobin};
 pub use oldest::OldestFirst;
 pub use owner::OwnerDispatch;
-pub use policy::{Policy, View};
+pub use policy::{Choice, Policy, View, oldest};
 pub use priority::{FixedPriority, Icount};
 pub use round_robin::{LooseRoundRobin, RoundRobin};
 pub use strict::{StrictGreedy, StrictOldest};

@@ -1,6 +1,6 @@
 //! Oldest first: the ready wave that was launched first, whatever went before.
 
-use super::policy::{Policy, View};
+use super::policy::{Choice, Policy, View};
 
 #[derive(Debug)]
 pub struct OldestFirst;
@@ -10,7 +10,7 @@ impl Policy for OldestFirst {
         view.oldest_ready()
     }
 
-    fn takes_the_only_one(&self) -> bool {
-        true
+    fn choice(&self) -> Choice {
+        Choice::Oldest
     }
 }

@@ -35,11 +35,36 @@ impl View<'_> {
 
     /// The ready slot whose wave was launched first.
     pub fn oldest_ready(&self) -> Option<u32> {
-        if self.ready.is_power_of_two() {
-            return Some(self.ready.trailing_zeros());
-        }
-        wb_isa::lanes::bits(self.ready).min_by_key(|&s| self.age[s as usize])
+        oldest(self.ready, self.age)
     }
+}
+
+/// The slot among `ready` whose wave was launched first.
+#[inline(always)]
+pub fn oldest(ready: u64, age: &[u64]) -> Option<u32> {
+    if ready == 0 {
+        return None;
+    }
+    let (mut best, mut rest) = (ready.trailing_zeros(), ready & (ready - 1));
+    while rest != 0 {
+        let slot = rest.trailing_zeros();
+        best = if age[slot as usize] < age[best as usize] { slot } else { best };
+        rest &= rest - 1;
+    }
+    Some(best)
+}
+
+/// Whether a policy has to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// Always, and told of cycles in which nobody was ready: it may look at who stalls, let cycles pass, or remember them.
+    Asked,
+    /// In cycles in which somebody is ready. It looks at nobody else, and remembers at most who went last.
+    AmongReady,
+    /// Only where several are ready: it remembers nothing, and takes whoever is the only one.
+    AmongSeveral,
+    /// Never: it takes the ready slot whose wave was launched first.
+    Oldest,
 }
 
 /// A scheduling policy with its memory.
@@ -48,9 +73,9 @@ pub trait Policy: Send {
     fn pick(&mut self, view: &View) -> Option<u32>;
     /// `cycles` cycles pass in which no slot of the partition is ready and nothing changes.
     fn idle(&mut self, _view: &View, _cycles: u64) {}
-    /// It remembers nothing and takes any slot that is ready: whoever is the only one need not be asked for.
-    fn takes_the_only_one(&self) -> bool {
-        false
+    /// Whether it has to be asked.
+    fn choice(&self) -> Choice {
+        Choice::Asked
     }
     /// The wave in `slot` just issued its last instruction.
     fn ended(&mut self, _slot: u32, _slots: u32) {}

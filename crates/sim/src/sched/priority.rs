@@ -1,7 +1,7 @@
 //! Policies without memory: fixed priority, the fetch of the original Vortex (SWAS section V-B), and Icount, which
 //! fetches for the wave with the fewest instructions fetched and not yet issued (SWAS section II-B).
 
-use super::policy::{Policy, View};
+use super::policy::{Choice, Policy, View};
 use wb_isa::lanes::bits;
 
 #[derive(Debug)]
@@ -12,8 +12,8 @@ impl Policy for FixedPriority {
         (view.ready != 0).then(|| view.ready.trailing_zeros())
     }
 
-    fn takes_the_only_one(&self) -> bool {
-        true
+    fn choice(&self) -> Choice {
+        Choice::AmongSeveral
     }
 }
 
@@ -26,7 +26,7 @@ impl Policy for Icount {
         bits(view.ready).min_by_key(|&s| view.queued.get(s as usize).copied().unwrap_or(0))
     }
 
-    fn takes_the_only_one(&self) -> bool {
-        true
+    fn choice(&self) -> Choice {
+        Choice::AmongSeveral
     }
 }

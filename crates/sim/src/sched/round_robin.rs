@@ -1,6 +1,6 @@
 //! Round robin, strict (every slot has its turn, used or not) and loose (the next one that is ready).
 
-use super::policy::{Policy, View};
+use super::policy::{Choice, Policy, View};
 
 #[derive(Debug, Default)]
 pub struct RoundRobin {
@@ -37,6 +37,10 @@ impl Policy for LooseRoundRobin {
         let slot = view.next_ready(self.last.unwrap_or(63))?;
         self.last = Some(slot);
         Some(slot)
+    }
+
+    fn choice(&self) -> Choice {
+        Choice::AmongReady
     }
 
     fn memory(&self) -> u64 {

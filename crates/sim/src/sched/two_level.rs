@@ -3,7 +3,7 @@
 //! ready wave has it. The paper switches when all waves of a group wait for memory; waiting for a few cycles counts here, too (design
 //! choice: a scheduler sees who is ready, not why others are not).
 
-use super::policy::{Policy, View};
+use super::policy::{Choice, Policy, View};
 
 #[derive(Debug)]
 pub struct TwoLevel {
@@ -36,6 +36,10 @@ impl Policy for TwoLevel {
             }
         };
         Some(self.last)
+    }
+
+    fn choice(&self) -> Choice {
+        Choice::AmongReady
     }
 
     fn memory(&self) -> u64 {

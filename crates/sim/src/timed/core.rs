@@ -7,9 +7,9 @@ use super::issuer::Issuer;
 use super::units::Units;
 use crate::barrier::Barriers;
 use crate::frontend::{Excuse, Fetch, FrontEnd, Seat};
-use crate::memory::{Hierarchy, Times};
+use crate::memory::{Hierarchy, Times, is_known};
 use crate::residency::GroupPlace;
-use crate::sched::{MakePolicy, View};
+use crate::sched::{Choice, MakePolicy, View, oldest};
 use crate::wave::Wave;
 use wb_hw::Machine;
 use wb_isa::{Isa, Mask, Pc, lanes::bits};
@@ -27,6 +27,8 @@ pub struct Timing {
     pub stalled_since: u64,
     /// Loads that some lanes wait for longer than others (DWS, revive).
     pub late: Vec<Late>,
+    /// Lanes that were active last, and how many they are: counting takes longer than comparing.
+    counted: (Mask, u32),
 }
 
 /// A load that has data for some lanes from cycle `early` on, for `lanes` from `done` on.
@@ -45,7 +47,17 @@ impl Timing {
             stall: None,
             stalled_since: now,
             late: Vec::new(),
+            counted: (0, 0),
         }
+    }
+
+    /// How many lanes `active` has.
+    #[inline(always)]
+    pub fn count(&mut self, active: Mask) -> u64 {
+        if self.counted.0 != active {
+            self.counted = (active, active.count_ones());
+        }
+        self.counted.1.into()
     }
 
     pub fn fresh_board(reuse: Option<Board>, registers: usize) -> Board {
@@ -100,6 +112,8 @@ pub struct Core<I: Isa> {
     pub(super) used: usize,
     /// By issuer, the cycle from which on it is looked at: before, nobody of it can issue and nothing of it changes by itself.
     pub(super) dues: Vec<u64>,
+    /// The first of them, once all have had their turn.
+    pub(super) first_due: u64,
     /// By partition, the contexts that have a path in some seat, one bit each.
     pub(super) in_use: Vec<u64>,
     /// Contexts share an issue port: the scheduler of a partition is that of context 0.
@@ -113,6 +127,8 @@ pub struct Core<I: Isa> {
     pub(super) fetched: u64,
     pub(super) fetch_due: u64,
     pub(super) told: bool,
+    /// Scratch: seats that had no instruction, and when one comes.
+    pub(super) coming: Vec<(usize, usize, u64)>,
 }
 
 impl<I: Isa> Core<I> {
@@ -123,6 +139,7 @@ impl<I: Isa> Core<I> {
         (shared, sticky): (bool, bool),
         fetch: u32,
         issue: &MakePolicy,
+        observed: bool,
     ) -> Self {
         let partitions = machine.core.partitions as usize;
         let seats = (machine.core.waves / machine.core.partitions) as usize;
@@ -130,12 +147,12 @@ impl<I: Isa> Core<I> {
         let frontend = FrontEnd::new(machine, issuers, fetch);
         Core {
             waves: (0..machine.core.waves).map(|_| None).collect(),
-            issuers: (0..issuers).map(|_| Issuer::new(issue())).collect(),
+            issuers: (0..issuers).map(|_| Issuer::new(issue(), observed)).collect(),
             partitions,
             seats,
             units: Units::new(machine, contexts),
             barriers: Barriers::default(),
-            decoupled: matches!(frontend, FrontEnd::Decoupled(_)),
+            decoupled: matches!(frontend, FrontEnd::Decoupled(_) | FrontEnd::Queued(_)),
             coordinated: matches!(frontend, FrontEnd::Coordinated(_)),
             late: machine.frontend.resolution > 0,
             frontend,
@@ -145,6 +162,7 @@ impl<I: Isa> Core<I> {
             last: vec![0; machine.core.waves as usize],
             used: 1,
             dues: vec![u64::MAX; issuers],
+            first_due: u64::MAX,
             in_use: vec![0; partitions],
             shared,
             sticky,
@@ -153,6 +171,7 @@ impl<I: Isa> Core<I> {
             fetched: 0,
             fetch_due: u64::MAX,
             told: false,
+            coming: Vec::new(),
         }
     }
 
@@ -237,13 +256,14 @@ impl<I: Isa> Core<I> {
         self.touch(q);
         self.told = true;
         let queue = self.queue(q, local);
-        self.frontend.start(queue, pc, now);
+        let there = self.frontend.start(queue, pc, now);
         let unit = if self.frontend.nop_next(queue) { self.units.none() } else { unit };
         let issuer = &mut self.issuers[q];
-        issuer.furnish(self.seats, self.units.kinds());
+        issuer.furnish(self.seats, self.units.sets_of(q));
+        issuer.sitters[local].there = there;
+        issuer.sitters[local].lanes = lanes;
         issuer.sleep(local, wake);
         issuer.need(local, unit);
-        issuer.lanes[local] = lanes;
         issuer.age[local] = age;
         issuer.progress[local] = 0;
         issuer.occupied |= 1 << local;
@@ -292,7 +312,7 @@ impl<I: Isa> Core<I> {
     /// The warp that the path belongs to, where waves share a stack.
     pub fn set_warp(&mut self, slot: usize, k: usize, warp: u64) {
         let (q, local) = self.seat(slot, k);
-        self.issuers[q].warp[local] = warp;
+        self.issuers[q].sitters[local].warp = warp;
     }
 
     /// The path, which waited behind a branch, goes on at `pc`.
@@ -300,7 +320,7 @@ impl<I: Isa> Core<I> {
         let (q, local) = self.seat(slot, k);
         self.told = true;
         let queue = self.queue(q, local);
-        self.frontend.turn(queue, pc, now);
+        self.issuers[q].sitters[local].there = self.frontend.turn(queue, pc, now);
     }
 
     /// Empties a slot whose wave is done.
@@ -335,12 +355,11 @@ impl<I: Isa> Core<I> {
             part.wake_up(now);
         }
         let awake = part.active & !part.sleeping & !except & self.frontend.ready(q, now);
-        let (mut ready, blocked, next) = self.divide(q, now, awake);
+        let (mut ready, blocked, next) = part.divide(&self.units, now, awake);
         if self.late {
             // What is on the wrong path waits for nothing.
-            ready |= self.frontend.wrong(q) & self.issuers[q].active & !except;
+            ready |= self.frontend.wrong(q) & part.active & !except;
         }
-        let part = &mut self.issuers[q];
         part.stalled = part.occupied & !(ready | blocked);
         (ready, next.min(part.next_wake))
     }
@@ -360,54 +379,41 @@ impl<I: Isa> Core<I> {
 
     /// After something issued in cycle `now`: the next cycle at which a seat of issuer `q` can, as far as is known. What
     /// arrives meanwhile is told apart.
-    #[inline]
+    #[inline(always)]
     pub fn next_turn(&mut self, q: usize, now: u64) -> u64 {
         if self.late || self.coordinated {
             return now + 1;
         }
-        if self.issuers[q].next_wake <= now + 1 {
+        let part = &mut self.issuers[q];
+        if part.next_wake <= now + 1 {
             return now + 1;
         }
-        let awake = self.issuers[q].active & !self.issuers[q].sleeping & self.frontend.ready(q, now);
-        let (ready, _, next) = self.divide(q, now + 1, awake);
+        let awake = part.active & !part.sleeping & self.frontend.ready(q, now);
+        let (ready, _, next) = part.divide(&self.units, now + 1, awake);
         if ready != 0 {
             return now + 1;
         }
-        let part = &mut self.issuers[q];
         part.stalled = part.occupied & !awake;
         next.min(part.next_wake)
     }
 
-    /// Of seats that have their operands: those whose unit is free, those whose unit is not, and when the first is.
+    /// Seats of issuer `q` that need a unit.
     #[inline(always)]
-    fn divide(&self, q: usize, now: u64, awake: u64) -> (u64, u64, u64) {
-        let part = &self.issuers[q];
-        let (mut ready, mut blocked, mut next, mut rest) = (0, 0, u64::MAX, awake);
-        while rest != 0 {
-            // The slots that need the same unit as the first one left.
-            let unit = part.unit[rest.trailing_zeros() as usize];
-            let same = awake & part.needs[usize::from(unit)];
-            let free = self.units.free_at(unit, q);
-            if free <= now {
-                ready |= same;
-            } else {
-                blocked |= same;
-                next = next.min(free);
-            }
-            rest &= !same;
-        }
-        (ready, blocked, next)
+    pub fn needs(&self, q: usize, unit: u8) -> u64 {
+        self.issuers[q].kinds[usize::from(unit)].needs
     }
 
     /// For oracles: the seats that could issue if every queue had something, those short of a unit, and those of the
     /// first whose queue is empty. After [`Core::scan`] in the same cycle.
     pub fn foresee(&mut self, q: usize, now: u64, except: u64) -> (u64, u64, u64) {
-        let awake = self.issuers[q].active & !self.issuers[q].sleeping & !except;
-        let (mut ready, blocked, _) = self.divide(q, now, awake);
+        let awake = self.issuers[q].supplied(now) & !except;
+        let (mut ready, blocked, _) = self.issuers[q].divide(&self.units, now, awake);
         if self.late {
             ready |= self.frontend.wrong(q) & self.issuers[q].active & !except;
         }
-        (ready, blocked, ready & !self.frontend.ready(q, now))
+        let there = |local: &u32| self.issuers[q].sitters[*local as usize].there <= now;
+        let here = bits(ready).filter(there).fold(0, |all, local| all | 1 << local);
+        (ready, blocked, ready & !(here & self.frontend.ready(q, now)))
     }
 
     /// What the issuer's policy remembers.
@@ -441,8 +447,8 @@ impl<I: Isa> Core<I> {
     #[inline]
     pub fn pick(&mut self, q: usize, ready: u64) -> Option<u32> {
         let part = &mut self.issuers[q];
-        if part.only && ready & ready.wrapping_sub(1) == 0 {
-            return (ready != 0).then(|| ready.trailing_zeros());
+        if part.choice == Choice::Oldest || part.choice == Choice::AmongSeveral && ready & ready.wrapping_sub(1) == 0 {
+            return oldest(ready, &part.age);
         }
         let view = View {
             ready,
@@ -461,8 +467,16 @@ impl<I: Isa> Core<I> {
     /// One issue port for all contexts of partition `p`: the policy picks among the waves with a ready path;
     /// `ready` has one set of seats per context.
     pub fn pick_shared(&mut self, p: usize, ready: &[u64]) -> Option<(usize, u32)> {
-        let waves = ready.iter().fold(0, |all, r| all | r);
-        let (stalled, active) = self.together(p);
+        let (mut waves, mut contexts) = (0, 0u64);
+        for (k, &set) in ready.iter().enumerate() {
+            waves |= set;
+            contexts |= u64::from(set != 0) << k;
+        }
+        let choice = self.issuers[p].choice;
+        if waves == 0 && choice != Choice::Asked {
+            return None;
+        }
+        let (stalled, active) = if choice == Choice::Asked { self.together(p) } else { (0, 0) };
         let part = &mut self.issuers[p];
         let view = View {
             ready: waves,
@@ -474,36 +488,28 @@ impl<I: Isa> Core<I> {
             progress: &part.progress,
             slots: self.seats as u32,
         };
-        let local = part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?;
+        let local = match choice {
+            Choice::Oldest => oldest(waves, view.age)?,
+            _ => part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?,
+        };
         let slot = local as usize * self.partitions + p;
         // Within the wave, the next context after the one that issued last, or that one again.
         let first = u32::from(self.last[slot]) + u32::from(!self.sticky);
-        let among = ready.iter().enumerate().fold(0u64, |all, (k, set)| all | (set >> local & 1) << k);
+        let among = bits(contexts).fold(0u64, |all, k| all | (ready[k as usize] >> local & 1) << k);
         let behind = among & u64::MAX.checked_shl(first).unwrap_or(0);
         let k = if behind != 0 { behind } else { among }.trailing_zeros() as usize;
         self.last[slot] = k as u8;
         Some((k, local))
     }
 
-    /// The seat issued in cycle `now`; its next instruction has its operands at `wake` and needs `unit`.
-    #[inline(always)]
-    pub fn next(&mut self, q: usize, local: usize, now: u64, wake: u64, unit: u8) {
-        let part = &mut self.issuers[q];
-        if wake <= now + 1 {
-            // Whoever scans again in this cycle leaves out what issued.
-            part.wake[local] = wake;
-        } else {
-            part.sleep(local, wake);
-        }
-        part.need(local, unit);
-    }
-
     #[inline(always)]
     pub fn issued(&mut self, q: usize, local: usize, pc: Pc, straight: bool, jump: bool, now: u64) {
-        self.issuers[q].progress[local] = self.issuers[q].progress[local].wrapping_add(1);
         let queue = self.queue(q, local);
         self.told = true;
-        self.frontend.issued(queue, pc, straight, jump, now);
+        let there = self.frontend.issued(queue, pc, straight, jump, now);
+        let part = &mut self.issuers[q];
+        part.progress[local] = part.progress[local].wrapping_add(1);
+        part.sitters[local].there = there;
     }
 
     /// Whether the seat issues a NOP next.
@@ -583,7 +589,7 @@ impl<I: Isa> Core<I> {
     /// The cycle before which the path cannot issue.
     pub fn wakes(&self, slot: usize, k: usize) -> u64 {
         let (q, local) = self.seat(slot, k);
-        self.issuers[q].wake[local]
+        self.issuers[q].sitters[local].wake
     }
 
     /// The path may issue again, not before `from`.
@@ -592,7 +598,7 @@ impl<I: Isa> Core<I> {
         self.touch(q);
         let part = &mut self.issuers[q];
         part.active |= 1 << local;
-        part.sleep(local, part.wake[local].max(from));
+        part.sleep(local, part.sitters[local].wake.max(from));
     }
 
     /// The path, which waits, may issue from cycle `wake` on.
@@ -602,19 +608,31 @@ impl<I: Isa> Core<I> {
         self.issuers[q].sleep(local, wake);
     }
 
-    /// It is known when the path in the seat, which waits for that, may issue.
-    pub fn settled(&mut self, q: usize, local: usize, wake: u64) {
+    /// It is known when the path in the seat, which waits for that, has its operands. Returns when it may issue.
+    pub fn settled(&mut self, q: usize, local: usize, wake: u64) -> u64 {
         let part = &mut self.issuers[q];
-        part.wake[local] = wake;
-        (part.next_wake, part.quiet_to) = (part.next_wake.min(wake), 0);
-        self.dues[q] = self.dues[q].min(wake);
+        part.sitters[local].wake = wake;
+        let goes = part.sitters[local].goes();
+        (part.next_wake, part.quiet_to) = (part.next_wake.min(goes), 0);
+        self.dues[q] = self.dues[q].min(goes);
+        goes
     }
 
-    /// Times that were unknown up to cycle `now` are known: when the front end does something by itself, if that has changed.
+    /// Times that were unknown up to cycle `now` are known: when something of the core changes by itself, if that has changed.
     pub fn fetches(&mut self, times: &Times, now: u64) -> Option<u64> {
-        self.frontend.tell(times).then(|| {
+        let (issuers, dues) = (&mut self.issuers, &mut self.dues);
+        let mut first = u64::MAX;
+        let told = self.frontend.tell(times, |q, local, there| {
+            let part = &mut issuers[q];
+            if !is_known(part.sitters[local].there) {
+                let goes = part.comes(local, there);
+                dues[q] = dues[q].min(goes);
+                first = first.min(goes);
+            }
+        });
+        told.then(|| {
             self.fetch_due = self.fetch_due.min(self.frontend.next_event(now - 1));
-            self.fetch_due
+            self.fetch_due.min(first)
         })
     }
 
@@ -622,7 +640,7 @@ impl<I: Isa> Core<I> {
     pub fn first_ready(&self, p: usize, except: Option<(usize, usize)>) -> u64 {
         let seats = (p..self.issuers.len()).step_by(self.partitions).flat_map(|q| {
             let part = &self.issuers[q];
-            bits(part.active).map(move |local| (q, local as usize, part.wake[local as usize]))
+            bits(part.active).map(move |local| (q, local as usize, part.sitters[local as usize].wake))
         });
         seats.filter(|s| Some((s.0, s.1)) != except).map(|s| s.2).min().unwrap_or(u64::MAX)
     }
@@ -646,11 +664,11 @@ impl<I: Isa> Core<I> {
         }
         Some(if part.active >> local & 1 == 0 {
             if (wave.parked | wave.held) >> k & 1 == 1 { StallReason::Merge } else { StallReason::Barrier }
-        } else if part.wake[local] > now {
+        } else if part.sitters[local].wake > now {
             wave.paths[k].own.waits_for
-        } else if !self.frontend.has(self.queue(q, local)) {
+        } else if part.sitters[local].there > now || !self.frontend.has(self.queue(q, local)) {
             StallReason::Fetch
-        } else if self.units.free_at(part.unit[local], q) > now {
+        } else if self.units.free_at(part.kinds[usize::from(part.sitters[local].unit)].set) > now {
             StallReason::Unit
         } else {
             StallReason::NotSelected

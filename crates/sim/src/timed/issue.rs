@@ -355,12 +355,12 @@ impl<I: Isa> Timed<'_, '_, I> {
         from: u64,
         paid: bool,
     ) {
-        self.cores[c].issuers[q].lanes[local] = r.wave.paths[k].path.mask;
+        self.cores[c].issuers[q].sitters[local].lanes = r.wave.paths[k].path.mask;
         if self.coordinated && self.cores[c].nop_next(q, local) {
             r.wave.paths[k].own.waits_for =
                 if paid { StallReason::Divergence } else { StallReason::Dependency };
             let unit = self.cores[c].units.none();
-            self.cores[c].next(q, local, self.now, from, unit);
+            self.cores[c].issuers[q].next(local, self.now, from, unit);
             return;
         }
         let wake = self.wake(r, k, from, paid);
@@ -368,7 +368,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             self.unsettled.push(Unsettled { core: c, issuer: q, seat: local, from });
         }
         let unit = self.unit_at(r.wave.paths[k].path.pc, k);
-        self.cores[c].next(q, local, self.now, wake, unit);
+        self.cores[c].issuers[q].next(local, self.now, wake, unit);
     }
 
     /// A path that waited for a sibling goes on, after `cost` cycles.

@@ -1,7 +1,8 @@
 //! The seats of one issue port with their scheduler. What it scans lies in flat arrays; it knows from which cycle on it has to be
 //! looked at, and which cycles its policy has still to be told of.
 
-use crate::sched::Policy;
+use super::units::Units;
+use crate::sched::{Choice, Policy};
 use wb_isa::Mask;
 use wb_isa::lanes::bits;
 
@@ -23,25 +24,51 @@ pub(super) struct Unsettled {
     pub from: u64,
 }
 
+/// What a path in a seat waits for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sitter {
+    /// Cycle from which its next instruction has its operands, and from which that is there to be issued, if the front end has said so.
+    pub wake: u64,
+    pub there: u64,
+    /// Lanes of the path.
+    pub lanes: Mask,
+    /// The warp that it belongs to, where waves share a stack.
+    pub warp: u64,
+    /// Unit it needs.
+    pub unit: u8,
+}
+
+impl Sitter {
+    /// The cycle from which on it may issue, whatever others do.
+    #[inline(always)]
+    pub fn goes(&self) -> u64 {
+        self.wake.max(self.there)
+    }
+}
+
+/// A kind of unit, as an issuer sees it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kind {
+    /// Seats that need it, one bit each.
+    pub needs: u64,
+    /// The set of its copies that serves the issuer.
+    pub set: u32,
+}
+
 /// Seats with a scheduler of their own, one bit each.
 pub(super) struct Issuer {
     pub policy: Box<dyn Policy>,
-    /// Cycle from which the seat's next instruction has its operands.
-    pub wake: Vec<u64>,
-    /// Unit it needs; and the seats that need each unit, one bit each.
-    pub unit: Vec<u8>,
-    pub needs: Vec<u64>,
-    /// Lanes of the path.
-    pub lanes: Vec<Mask>,
+    pub choice: Choice,
+    pub sitters: Vec<Sitter>,
+    /// By unit.
+    pub kinds: Vec<Kind>,
+    /// Launch order of the wave in each seat; and instructions issued since the path sat down.
     pub age: Vec<u64>,
-    /// Instructions issued since the path sat down.
     pub progress: Vec<u32>,
-    /// The warp that the path belongs to, where waves share a stack.
-    pub warp: Vec<u64>,
     /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
     pub occupied: u64,
     pub active: u64,
-    /// Active seats whose wake-up lay ahead when last looked at, and the earliest of their wake-ups.
+    /// Active seats that could not issue when last looked at, and when the first of them has to be looked at again.
     pub sleeping: u64,
     pub next_wake: u64,
     /// Seats whose wave only waits for its last results.
@@ -52,25 +79,22 @@ pub(super) struct Issuer {
     pub stalled: u64,
     /// Where contexts share a port: nobody of it can issue before this cycle, unless something happens to its seats.
     pub quiet_to: u64,
-    /// Its policy takes whoever is the only one that can issue.
-    pub only: bool,
+    /// Somebody wants to know when a seat has its operands, even if it has no instruction.
+    observed: bool,
     /// The first cycle that its policy has not been told of.
     since: u64,
 }
 
 impl Issuer {
     /// Most contexts are never used: there is nothing in it before somebody [comes](Issuer::furnish).
-    pub fn new(policy: Box<dyn Policy>) -> Issuer {
-        let only = policy.takes_the_only_one();
+    pub fn new(policy: Box<dyn Policy>, observed: bool) -> Issuer {
         Issuer {
+            choice: policy.choice(),
             policy,
-            wake: Vec::new(),
-            unit: Vec::new(),
-            needs: Vec::new(),
-            lanes: Vec::new(),
+            sitters: Vec::new(),
+            kinds: Vec::new(),
             age: Vec::new(),
             progress: Vec::new(),
-            warp: Vec::new(),
             occupied: 0,
             active: 0,
             sleeping: 0,
@@ -79,18 +103,18 @@ impl Issuer {
             noted: 0,
             stalled: 0,
             quiet_to: 0,
-            only,
+            observed,
             since: 0,
         }
     }
 
-    /// Somebody takes a seat: there must be all of them. `units`: how many kinds there are, the one that is always free among them.
+    /// Somebody takes a seat: there must be all of them. `sets`: by unit, the copies that serve the issuer.
     #[inline(always)]
-    pub fn furnish(&mut self, seats: usize, units: usize) {
-        if self.wake.is_empty() {
-            (self.wake, self.unit, self.needs) = (vec![0; seats], vec![0; seats], vec![0; units]);
-            (self.lanes, self.age, self.progress) = (vec![0; seats], vec![0; seats], vec![0; seats]);
-            self.warp = vec![0; seats];
+    pub fn furnish(&mut self, seats: usize, sets: &[u32]) {
+        if self.sitters.is_empty() {
+            self.sitters = vec![Sitter::default(); seats];
+            self.kinds = sets.iter().map(|&set| Kind { needs: 0, set }).collect();
+            (self.age, self.progress) = (vec![0; seats], vec![0; seats]);
         }
     }
 
@@ -109,23 +133,80 @@ impl Issuer {
         self.since = now + 1;
     }
 
-    /// The seat cannot issue before `wake`.
+    /// When the seat, which sleeps, has to be looked at, after cycle `now`.
     #[inline(always)]
-    pub fn sleep(&mut self, local: usize, wake: u64) {
-        self.wake[local] = wake;
+    fn looks(&self, sitter: &Sitter, now: u64) -> u64 {
+        if self.observed && sitter.wake > now { sitter.wake } else { sitter.goes() }
+    }
+
+    /// The seat cannot issue before it has its operands and its instruction.
+    #[inline(always)]
+    fn doze(&mut self, local: usize) {
         self.quiet_to = 0;
         self.sleeping |= 1 << local;
         self.noted &= !(1 << local);
-        self.next_wake = self.next_wake.min(wake);
+        self.next_wake = self.next_wake.min(self.looks(&self.sitters[local], 0));
+    }
+
+    /// The seat cannot issue before `wake`.
+    #[inline(always)]
+    pub fn sleep(&mut self, local: usize, wake: u64) {
+        self.sitters[local].wake = wake;
+        self.doze(local);
+    }
+
+    /// The seat issued in cycle `now`; its next instruction has its operands at `wake` and needs `unit`.
+    #[inline(always)]
+    pub fn next(&mut self, local: usize, now: u64, wake: u64, unit: u8) {
+        let sitter = &mut self.sitters[local];
+        sitter.wake = wake;
+        // Whoever scans again in this cycle leaves out what issued.
+        if sitter.goes() > now + 1 {
+            self.doze(local);
+        }
+        self.need(local, unit);
+    }
+
+    /// The seat, which had no instruction, gets one in cycle `there`. Returns when it may issue.
+    #[inline(always)]
+    pub fn comes(&mut self, local: usize, there: u64) -> u64 {
+        let sitter = &mut self.sitters[local];
+        sitter.there = there;
+        let goes = sitter.goes();
+        self.quiet_to = 0;
+        if self.sleeping >> local & 1 == 1 {
+            self.next_wake = self.next_wake.min(goes);
+        }
+        goes
     }
 
     #[inline(always)]
     pub fn need(&mut self, local: usize, unit: u8) {
         let bit = 1 << local;
         self.quiet_to = 0;
-        self.needs[usize::from(self.unit[local])] &= !bit;
-        self.needs[usize::from(unit)] |= bit;
-        self.unit[local] = unit;
+        let before = std::mem::replace(&mut self.sitters[local].unit, unit);
+        self.kinds[usize::from(before)].needs &= !bit;
+        self.kinds[usize::from(unit)].needs |= bit;
+    }
+
+    /// Of seats that have their operands: those whose unit is free, those whose unit is not, and when the first is.
+    #[inline(always)]
+    pub fn divide(&self, units: &Units, now: u64, awake: u64) -> (u64, u64, u64) {
+        let (mut ready, mut blocked, mut next, mut rest) = (0, 0, u64::MAX, awake);
+        while rest != 0 {
+            // The slots that need the same unit as the first one left.
+            let unit = self.sitters[rest.trailing_zeros() as usize].unit;
+            let kind = self.kinds[usize::from(unit)];
+            let (same, free) = (awake & kind.needs, units.free_at(kind.set));
+            if free <= now {
+                ready |= same;
+            } else {
+                blocked |= same;
+                next = next.min(free);
+            }
+            rest &= !same;
+        }
+        (ready, blocked, next)
     }
 
     /// The seat is not active any more.
@@ -141,19 +222,27 @@ impl Issuer {
     /// The seat cannot issue at `now`, whatever others do: it waits for a barrier, a sibling, its last results, or operands.
     #[inline(always)]
     pub fn is_quiet(&self, local: usize, now: u64) -> bool {
-        (self.active & !self.draining) >> local & 1 == 0 || self.wake[local] > now
+        (self.active & !self.draining) >> local & 1 == 0 || self.sitters[local].wake > now
+    }
+
+    /// Active seats that have their operands in cycle `now`, with or without an instruction.
+    pub fn supplied(&self, now: u64) -> u64 {
+        let late = bits(self.sleeping).filter(|&local| self.sitters[local as usize].wake > now);
+        late.fold(self.active, |all, local| all & !(1 << local))
     }
 
     /// Seats whose cycle has come, and when the next ones follow.
     pub fn wake_up(&mut self, now: u64) {
-        self.next_wake = u64::MAX;
-        for local in bits(self.sleeping) {
-            let wake = self.wake[local as usize];
-            if wake > now {
-                self.next_wake = self.next_wake.min(wake);
+        let (mut rest, mut next) = (self.sleeping, u64::MAX);
+        while rest != 0 {
+            let sitter = &self.sitters[rest.trailing_zeros() as usize & 63];
+            if sitter.goes() > now {
+                next = next.min(self.looks(sitter, now));
             } else {
-                self.sleeping &= !(1 << local);
+                self.sleeping &= !(rest & rest.wrapping_neg());
             }
+            rest &= rest - 1;
         }
+        self.next_wake = next;
     }
 }

@@ -2,7 +2,6 @@
 //! Completion times are computed at issue, so nothing is stepped that does not issue, and cycles in which
 //! nobody can issue are skipped. Results never depend on whether somebody observes.
 
-mod alone;
 mod board;
 mod core;
 mod dispatch;
@@ -10,6 +9,7 @@ mod divide;
 mod issue;
 mod issuer;
 mod notes;
+mod ports;
 mod regroup;
 pub(crate) mod threads;
 mod turns;
@@ -96,6 +96,8 @@ struct Timed<'a, 's, I: Isa> {
     every_cycle: bool,
     /// The usual instruction issues by a short way.
     alone: bool,
+    /// Every port has seats of its own and issues one instruction a cycle, and cycles may be skipped.
+    plain_ports: bool,
     keep_registers: bool,
     residency: Residency,
     /// DWS as published: which loads divide waves, entries of the warp-split table (0: no limit), and the lines of the last access.
@@ -183,7 +185,7 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
             taken_units: Units::default(),
             ready: Vec::new(),
             cores: (0..machine.cores)
-                .map(|_| Core::new(machine, exec.contexts, (shared, sticky), fetch, issue))
+                .map(|_| Core::new(machine, exec.contexts, (shared, sticky), fetch, issue, sink.on()))
                 .collect(),
             hierarchy: Hierarchy::new(machine, memory.first_line()),
             due: vec![u64::MAX; machine.cores as usize],
@@ -214,6 +216,7 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
             }),
             every_cycle: options.every_cycle || options.watch.is_some(),
             alone: false,
+            plain_ports: !shared && machine.issue.width == 1 && !options.every_cycle,
             keep_registers: options.keep_registers,
             residency: Residency::new(machine, launch),
             memory: if published { machine.divergence.memory } else { MemorySplits::Never },
@@ -359,6 +362,19 @@ impl<I: Isa> Timed<'_, '_, I> {
     /// A cycle of a core; returns the next one in which it has to be looked at.
     fn cycle_core(&mut self, c: usize) -> Result<u64, Box<SimError>> {
         self.cores[c].begin(self.now);
+        if self.alone && self.plain_ports {
+            self.cycle_ports(c)?;
+        } else {
+            self.cycle_schedulers(c)?;
+        }
+        let core = &mut self.cores[c];
+        core.tick_front_end(c, self.exec.program, &mut self.hierarchy, self.every_cycle);
+        Ok(core.due())
+    }
+
+    /// The schedulers of a core that have to be looked at, whoever looks on and however many contexts share a port.
+    #[inline(never)]
+    fn cycle_schedulers(&mut self, c: usize) -> Result<(), Box<SimError>> {
         let mut q = 0;
         while let Some(next) = self.cores[c].next_to_take_turn(q) {
             if self.shared {
@@ -368,9 +384,8 @@ impl<I: Isa> Timed<'_, '_, I> {
             }
             q = next + 1;
         }
-        let core = &mut self.cores[c];
-        core.tick_front_end(c, self.exec.program, &mut self.hierarchy, self.every_cycle);
-        Ok(core.due())
+        self.cores[c].find_first_due();
+        Ok(())
     }
 
     /// An issue port with seats of its own.
@@ -434,15 +449,12 @@ impl<I: Isa> Timed<'_, '_, I> {
         let could = if self.sink.on() { ready.clone() } else { Vec::new() };
         let mut issued = vec![0u64; could.len()];
         let mut busy: Mask = 0;
-        for port in 0.. {
-            let limit = match self.co_issue {
-                CoIssue::Disjoint => self.exec.contexts + 1,
-                CoIssue::Fused { most, .. } => most,
-                CoIssue::Own | CoIssue::Shared => self.machine.issue.width,
-            };
-            if port >= limit {
-                break;
-            }
+        let limit = match self.co_issue {
+            CoIssue::Disjoint => self.exec.contexts + 1,
+            CoIssue::Fused { most, .. } => most,
+            CoIssue::Own | CoIssue::Shared => self.machine.issue.width,
+        };
+        for port in 0..limit {
             let core = &mut self.cores[c];
             let before = if self.watch.is_some() { core.memory(p) } else { 0 };
             let pick = core.pick_shared(p, &ready);
@@ -487,11 +499,13 @@ impl<I: Isa> Timed<'_, '_, I> {
             if self.sink.on() {
                 issued[k] |= 1 << local;
             }
-            // What was ready may be gone, merged, or out of units now.
-            for (k, set) in ready.iter_mut().enumerate().filter(|(_, s)| **s != 0) {
-                *set &= self.cores[c].scan(k * partitions + p, self.now, 0).0;
+            if port + 1 < limit {
+                // What was ready may be gone, merged, or out of units now.
+                for (k, set) in ready.iter_mut().enumerate().filter(|(_, s)| **s != 0) {
+                    *set &= self.cores[c].scan(k * partitions + p, self.now, 0).0;
+                }
             }
-            if fuses {
+            if fuses && port + 1 < limit {
                 // One of them may have taken over lanes of what just issued.
                 self.drop_lanes(c, p, busy, &mut ready);
             }
@@ -514,7 +528,7 @@ impl<I: Isa> Timed<'_, '_, I> {
     #[inline(always)]
     fn lanes_of(&self, c: usize, p: usize, k: usize, local: u32) -> Mask {
         let core = &self.cores[c];
-        let lanes = core.issuers[k * core.partitions + p].lanes[local as usize];
+        let lanes = core.issuers[k * core.partitions + p].sitters[local as usize].lanes;
         let wave = || core.waves[core.slot_number(p, local as usize)].as_ref();
         debug_assert!(wave().is_none_or(|r| r.wave.paths[k].path.mask == lanes));
         lanes
@@ -522,6 +536,9 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     /// Leaves in `ready` what has none of the lanes that are busy.
     fn drop_lanes(&self, c: usize, p: usize, busy: Mask, ready: &mut [u64]) {
+        if ready.iter().all(|set| *set == 0) {
+            return;
+        }
         let slice = if let CoIssue::Fused { slice, .. } = self.co_issue { slice } else { 1 };
         let busy = whole_slices(busy, slice);
         if wb_isa::first_lanes(self.exec.lanes) & !busy == 0 {
@@ -547,10 +564,10 @@ impl<I: Isa> Timed<'_, '_, I> {
             Waves::Other => ready.iter_mut().for_each(|set| *set &= !own),
             Waves::Any => {}
             Waves::Warp { .. } => {
-                let warp = core.issuers[k * core.partitions + p].warp[local as usize];
+                let warp = core.issuers[k * core.partitions + p].sitters[local as usize].warp;
                 for (k, set) in ready.iter_mut().enumerate().filter(|(_, s)| **s != 0) {
-                    let warps = &core.issuers[k * core.partitions + p].warp;
-                    for local in bits(*set).filter(|&l| warps[l as usize] != warp) {
+                    let sitters = &core.issuers[k * core.partitions + p].sitters;
+                    for local in bits(*set).filter(|&l| sitters[l as usize].warp != warp) {
                         *set &= !(1 << local);
                     }
                 }

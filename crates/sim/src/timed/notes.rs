@@ -66,7 +66,7 @@ impl<I: Isa> Timed<'_, '_, I> {
     pub(super) fn note_stalls(&mut self, c: usize, q: usize, issued: u64, could: u64) {
         let k = self.cores[c].context(q);
         // Who waits for siblings may have left its seat.
-        for local in 0..self.cores[c].issuers[q].wake.len() {
+        for local in 0..self.cores[c].issuers[q].sitters.len() {
             let bit = 1 << local;
             if issued & bit != 0 {
                 continue;

@@ -23,7 +23,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             let part = issuer(k);
             for local in bits(part.active).map(|l| l as usize) {
                 let missing = u32::from(set >> local & 1 == 0);
-                let (number, progress) = (part.warp[local], part.progress[local]);
+                let (number, progress) = (part.sitters[local].warp, part.progress[local]);
                 match warps.iter_mut().find(|w| w.number == number) {
                     Some(warp) => warp.missing += missing,
                     None => warps.push(Warp { number, missing, progress }),
@@ -32,7 +32,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         }
         for (k, set) in ready.iter_mut().enumerate() {
             for local in bits(*set) {
-                let number = issuer(k).warp[local as usize];
+                let number = issuer(k).sitters[local as usize].warp;
                 let whole = warps.iter().find(|w| w.number == number).is_some_and(|own| {
                     let behind = |w: &Warp| w.number >> 8 == number >> 8 && w.progress < own.progress;
                     own.missing == 0 && !(in_step && warps.iter().any(behind))

@@ -446,8 +446,8 @@ impl<I: Isa> Timed<'_, '_, I> {
             let Some(mut r) = self.cores[core].waves[slot].take() else { continue };
             if r.wave.ids >> k & 1 == 1 {
                 let wake = self.wake(&mut r, k, from, false);
-                self.cores[core].settled(issuer, seat, wake);
-                self.due[core] = self.due[core].min(wake);
+                let goes = self.cores[core].settled(issuer, seat, wake);
+                self.due[core] = self.due[core].min(goes);
             }
             self.cores[core].waves[slot] = Some(r);
         }

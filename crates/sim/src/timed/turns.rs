@@ -5,7 +5,7 @@
 use super::core::Core;
 use crate::frontend::Fetch;
 use crate::memory::Hierarchy;
-use crate::sched::View;
+use crate::sched::{Choice, View};
 use wb_isa::Isa;
 use wb_isa::lanes::bits;
 use wb_program::Program;
@@ -59,8 +59,11 @@ impl<I: Isa> Core<I> {
 
     /// Tells the scheduler of issuer `q` of the cycles before `to` in which nobody was ready.
     #[inline]
-    fn catch_up(&mut self, q: usize, to: u64) {
+    pub(super) fn catch_up(&mut self, q: usize, to: u64) {
         let q = if self.shared { self.partition(q) } else { q };
+        if self.issuers[q].choice != Choice::Asked {
+            return;
+        }
         let cycles = self.issuers[q].untold(to);
         if cycles == 0 {
             return;
@@ -106,11 +109,24 @@ impl<I: Isa> Core<I> {
     }
 
     /// The next cycle in which the core has to be looked at.
+    #[inline(always)]
     pub fn due(&self) -> u64 {
-        if self.occupied == 0 {
-            return u64::MAX;
+        match self.occupied {
+            0 => u64::MAX,
+            _ => self.first_due.min(self.fetch_due).max(self.now + 1),
         }
-        self.dues[..self.ports()].iter().copied().fold(self.fetch_due, u64::min).max(self.now + 1)
+    }
+
+    /// All ports had their turn: when the first of them has to be looked at again.
+    #[inline(always)]
+    pub fn find_first_due(&mut self) {
+        let mut first = u64::MAX;
+        for &due in &self.dues[..self.ports()] {
+            if due < first {
+                first = due;
+            }
+        }
+        self.first_due = first;
     }
 
     /// The end of the cycle: the front end requests and delivers, if it has anything to do.
@@ -130,18 +146,25 @@ impl<I: Isa> Core<I> {
             return;
         }
         self.told = false;
-        let issuers = &self.issuers;
         let addr = |pc| program.isa.addr_of(pc);
         let (next, kind) = (&program.flow.next, &program.flow.kind);
         let mut fetch = Fetch { core, next, kind, addr: &addr, memory };
-        self.frontend.tick(now, |q| issuers[q].age.as_slice(), &mut fetch);
+        let (issuers, dues, coming) = (&mut self.issuers, &mut self.dues, &mut self.coming);
+        let (partitions, shared) = (self.partitions, self.shared);
+        let port = |q: usize| if shared { q % partitions } else { q };
+        let ages = |q: usize| issuers[q].age.as_slice();
+        self.frontend.tick(now, ages, &mut fetch, |q, local, there| coming.push((q, local, there)));
+        for (q, local, there) in coming.drain(..) {
+            let goes = issuers[q].comes(local, there);
+            dues[port(q)] = dues[port(q)].min(goes);
+            self.first_due = self.first_due.min(goes);
+        }
         self.fetched = now + 1;
         self.fetch_due = self.frontend.next_event(now);
-        let (issuers, dues) = (&mut self.issuers, &mut self.dues);
-        let (partitions, shared) = (self.partitions, self.shared);
         self.frontend.news(|q| {
             issuers[q].quiet_to = 0;
-            dues[if shared { q % partitions } else { q }] = 0;
+            dues[port(q)] = 0;
+            self.first_due = 0;
         });
     }
 }

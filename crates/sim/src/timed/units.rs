@@ -202,20 +202,21 @@ impl Units {
         self.earliest.resize(self.earliest.len() + spec.sets, 0);
     }
 
-    /// How many kinds there are.
-    pub fn kinds(&self) -> usize {
-        self.specs.len()
-    }
-
     /// The unit that is always free.
     pub fn none(&self) -> u8 {
         (self.specs.len() - 1) as u8
     }
 
-    /// First cycle at which a copy of `unit` can take an instruction of issuer `q`.
+    /// By unit, the set of copies that serves issuer `q`.
+    pub fn sets_of(&self, q: usize) -> &[u32] {
+        let kinds = self.specs.len();
+        &self.sets[q * kinds..(q + 1) * kinds]
+    }
+
+    /// First cycle at which a copy of this set can take an instruction.
     #[inline(always)]
-    pub fn free_at(&self, unit: u8, q: usize) -> u64 {
-        self.earliest[self.sets[q * self.specs.len() + usize::from(unit)] as usize]
+    pub fn free_at(&self, set: u32) -> u64 {
+        self.earliest[set as usize]
     }
 
     /// The copy taken last is held `cycles` longer (bank conflicts).

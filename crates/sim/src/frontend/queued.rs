@@ -1,0 +1,355 @@
+//! The ordinary GPU front end (SWAS sections IV-A and V-B) as it mostly is: jumps are known when they issue, and a wave has as many
+//! requests under way as its queue has room for. A fetch policy fills the queues, independently of issue; a jump that goes elsewhere
+//! empties the queue and what is under way. Where jumps are known late or requests are limited, [`super::Decoupled`] does it.
+//!
+//! When an instruction arrives is known when it is requested. So nothing is followed: whoever issues is told when its next
+//! instruction is there, and a wave that has none is told when its request is made.
+
+use super::fetch::{Breaks, Excuse, Fetch, NEVER, Seat, Sides, fetch_view};
+use crate::memory::{Times, is_known};
+use crate::sched::{self, Choice, Policy, View, oldest};
+use wb_hw::{AfterMiss, Machine};
+use wb_isa::lanes::bits;
+use wb_isa::{NO_PC, Pc};
+
+/// What is fetched for one wave.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    /// Next pc to request.
+    pc: Pc,
+    /// Where its first instruction is in its part of [`Side::times`], and how many are fetched or under way.
+    first: u32,
+    queued: u32,
+    /// Its last request missed; it requests nothing before this cycle.
+    blocked: u64,
+    excuse: Excuse,
+}
+
+const IDLE: Queue = Queue { pc: 0, first: 0, queued: 0, blocked: 0, excuse: Excuse { miss: 0, branch: 0 } };
+
+/// The slots of one partition, one bit each.
+struct Side {
+    policy: Box<dyn Policy>,
+    choice: Choice,
+    /// The first cycle of [`Queued::clock`] that the policy has not been told of.
+    since: u64,
+    occupied: u64,
+    /// Has room for another instruction.
+    wants: u64,
+    /// Waits for a line before it requests again.
+    blocked: u64,
+    queues: Vec<Queue>,
+    /// When each instruction that is fetched or under way arrives: a ring for each slot.
+    times: Vec<u64>,
+    /// For policies that are asked: instructions fetched or under way, and requested since the wave started.
+    queued: Vec<u32>,
+    requested: Vec<u32>,
+}
+
+impl Side {
+    /// Keeps what a policy sees, if one is asked.
+    #[inline(always)]
+    fn show(&mut self, local: usize, requested: u32) {
+        if self.choice != Choice::Oldest {
+            self.queued[local] = self.queues[local].queued;
+            self.requested[local] += requested;
+        }
+    }
+
+    /// Tells the policy of the cycles before `clock` in which nobody wanted anything.
+    #[inline(always)]
+    fn catch_up(&mut self, clock: u64) {
+        if self.choice == Choice::Asked && self.since < clock {
+            let slots = self.queues.len() as u32;
+            self.policy.idle(&fetch_view(0, self.occupied, &[], slots), clock - self.since);
+            self.since = clock;
+        }
+    }
+
+    /// The slot that requests an instruction now.
+    #[inline(always)]
+    fn pick(&mut self, age: &[u64]) -> Option<u32> {
+        if self.choice == Choice::Oldest || self.choice == Choice::AmongSeveral && self.wants.is_power_of_two() {
+            return oldest(self.wants, age);
+        }
+        let view = View {
+            queued: &self.queued,
+            progress: &self.requested,
+            ..fetch_view(self.wants, self.occupied, age, age.len() as u32)
+        };
+        self.policy.pick(&view)
+    }
+}
+
+pub struct Queued {
+    /// Cycles in which the core had waves.
+    clock: u64,
+    sides: Vec<Side>,
+    /// Sides with a wave that wants an instruction.
+    wanting: Sides,
+    seats: usize,
+    ports: u32,
+    capacity: u32,
+    /// Places of a ring: a power of two.
+    ring: u32,
+    latency: u64,
+    /// Cycles the instruction cache adds on a hit.
+    hit: u64,
+    /// A wave that missed waits.
+    wait: bool,
+    /// Earliest cycle at which a wave that missed requests again.
+    next_unblock: u64,
+    pub breaks: Breaks,
+    /// Seats with something under way that arrives at a time which is not known yet.
+    open: Vec<Seat>,
+}
+
+impl Queued {
+    pub fn new(machine: &Machine, issuers: usize, fetch: u32) -> Self {
+        let f = &machine.frontend;
+        let side = |_| {
+            let policy = sched::policy(f.policy);
+            Side {
+                choice: policy.choice(),
+                policy,
+                since: 0,
+                occupied: 0,
+                wants: 0,
+                blocked: 0,
+                queues: Vec::new(),
+                times: Vec::new(),
+                queued: Vec::new(),
+                requested: Vec::new(),
+            }
+        };
+        Queued {
+            clock: 0,
+            sides: (0..issuers).map(side).collect(),
+            wanting: Sides::new(issuers),
+            seats: (machine.core.waves / machine.core.partitions) as usize,
+            ports: f.ports.saturating_mul(fetch),
+            capacity: f.buffer,
+            ring: f.buffer.next_power_of_two(),
+            latency: (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1),
+            hit: machine.instruction_hit(),
+            wait: f.after_miss == AfterMiss::Wait,
+            next_unblock: u64::MAX,
+            breaks: Breaks::default(),
+            open: Vec::new(),
+        }
+    }
+
+    pub fn excuse(&self, slot: Seat) -> Excuse {
+        self.sides[slot.side].queues.get(slot.local).map_or(IDLE.excuse, |q| q.excuse)
+    }
+
+    /// The slot issued its instruction and goes on at `pc`; `straight` if that is the next one in memory. Returns when the next
+    /// instruction is there, as far as that is known.
+    #[inline(always)]
+    pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, now: u64) -> u64 {
+        let side = &mut self.sides[slot.side];
+        let queue = &mut side.queues[slot.local];
+        if queue.queued > 0 {
+            queue.queued -= 1;
+            queue.first = (queue.first + 1) & (self.ring - 1);
+        }
+        if !straight {
+            return self.turn(slot, pc, now);
+        }
+        if queue.pc != NO_PC && queue.blocked == 0 {
+            side.wants |= 1 << slot.local;
+            self.wanting.set(slot.side, true);
+        }
+        let there = match queue.queued {
+            0 => awaited(queue.pc),
+            _ => side.times[slot.local * self.ring as usize + queue.first as usize],
+        };
+        side.show(slot.local, 0);
+        there
+    }
+
+    /// The wave goes on at `pc`: what it has and what is under way was for nothing. Returns when its next instruction is there.
+    pub fn turn(&mut self, slot: Seat, pc: Pc, now: u64) -> u64 {
+        let side = &mut self.sides[slot.side];
+        let queue = &mut side.queues[slot.local];
+        queue.excuse.branch = now + self.hit + self.latency;
+        self.breaks.discarded += u64::from(queue.queued);
+        self.breaks.redirects += 1;
+        (queue.pc, queue.queued, queue.blocked) = (pc, 0, 0);
+        side.show(slot.local, 0);
+        self.update(slot);
+        awaited(pc)
+    }
+
+    /// A wave starts at `pc`. Returns when its first instruction is there.
+    pub fn start(&mut self, slot: Seat, pc: Pc, now: u64) -> u64 {
+        let side = &mut self.sides[slot.side];
+        if side.queues.is_empty() {
+            side.queues = vec![IDLE; self.seats];
+            side.times = vec![0; self.seats * self.ring as usize];
+            (side.queued, side.requested) = (vec![0; self.seats], vec![0; self.seats]);
+        }
+        side.catch_up(self.clock);
+        // The first instruction of a wave takes as long as one behind a jump.
+        let excuse = Excuse { branch: now + self.hit + self.latency, ..Excuse::default() };
+        side.queues[slot.local] = Queue { pc, excuse, ..IDLE };
+        (side.queued[slot.local], side.requested[slot.local]) = (0, 0);
+        side.occupied |= 1 << slot.local;
+        self.update(slot);
+        awaited(pc)
+    }
+
+    pub fn stop(&mut self, slot: Seat) {
+        let side = &mut self.sides[slot.side];
+        if side.queues.is_empty() {
+            return;
+        }
+        side.catch_up(self.clock);
+        side.queues[slot.local] = IDLE;
+        side.show(slot.local, 0);
+        side.occupied &= !(1 << slot.local);
+        self.update(slot);
+    }
+
+    /// Keeps the bits that say whether the slot wants an instruction, and whether it waits for a line.
+    fn update(&mut self, slot: Seat) {
+        let (side, bit) = (&mut self.sides[slot.side], 1 << slot.local);
+        let queue = &side.queues[slot.local];
+        let room = queue.queued < self.capacity && queue.blocked == 0;
+        let wants = side.occupied & bit != 0 && queue.pc != NO_PC && room;
+        let set = |mask: u64, on: bool| if on { mask | bit } else { mask & !bit };
+        (side.wants, side.blocked) = (set(side.wants, wants), set(side.blocked, queue.blocked != 0));
+        self.wanting.set(slot.side, side.wants != 0);
+    }
+
+    /// Waves whose line is there by cycle `now` may request again.
+    fn unblock(&mut self, now: u64) {
+        self.next_unblock = u64::MAX;
+        let n = self.sides.len();
+        for p in 0..n {
+            for local in bits(self.sides[p].blocked) {
+                let queue = &mut self.sides[p].queues[local as usize];
+                if queue.blocked <= now {
+                    queue.blocked = 0;
+                    self.update(Seat::new(p, local as usize, n));
+                } else {
+                    self.next_unblock = self.next_unblock.min(queue.blocked);
+                }
+            }
+        }
+    }
+
+    /// The end of cycle `now`: requests. Those who had nothing are told when it comes, by side and slot.
+    #[inline(always)]
+    pub fn tick<'a>(
+        &mut self,
+        now: u64,
+        ages: impl Fn(usize) -> &'a [u64],
+        fetch: &mut Fetch,
+        mut comes: impl FnMut(usize, usize, u64),
+    ) {
+        if self.next_unblock <= now {
+            self.unblock(now);
+        }
+        for word in 0..self.wanting.words() {
+            for p in self.wanting.of(word) {
+                let side = &mut self.sides[p];
+                side.catch_up(self.clock);
+                side.since = self.clock + 1;
+                for _ in 0..self.ports {
+                    let Some((local, arrival)) = self.request(p, now, ages(p), fetch) else { break };
+                    if arrival != NEVER {
+                        comes(p, local, arrival);
+                    }
+                }
+                if self.sides[p].wants == 0 {
+                    self.wanting.set(p, false);
+                }
+            }
+        }
+        self.clock += 1;
+    }
+
+    /// Requests an instruction for a wave of side `p`; none if nobody wants one. If the wave had nothing: when it arrives.
+    #[inline(always)]
+    fn request(&mut self, p: usize, now: u64, age: &[u64], fetch: &mut Fetch) -> Option<(usize, u64)> {
+        let side = &mut self.sides[p];
+        let local = side.pick(age)? as usize;
+        let queue = &mut side.queues[local];
+        let there = fetch.memory.fetch(fetch.core, (fetch.addr)(queue.pc), now);
+        let mut arrival = there.max(now) + self.latency;
+        let (last, queued) = (self.ring - 1, queue.queued);
+        let times = &mut side.times[local * self.ring as usize..][..self.ring as usize];
+        if queued > 0 {
+            // They arrive in order.
+            let before = times[((queue.first + queued - 1) & last) as usize];
+            arrival = if is_known(before) && is_known(arrival) { arrival.max(before) } else { arrival };
+        }
+        times[((queue.first + queued) & last) as usize] = arrival;
+        // The cache tells a miss one cycle after the request: from then on the wave may have to wait.
+        let line = there.saturating_sub(self.hit);
+        if line > now {
+            self.breaks.misses += 1;
+            queue.excuse.miss = line + self.hit + self.latency;
+            if self.wait {
+                queue.blocked = line;
+                side.blocked |= 1 << local;
+                self.next_unblock = self.next_unblock.min(line);
+            }
+            if !is_known(there) {
+                self.open.push(Seat::new(p, local, 1));
+            }
+        }
+        queue.pc = fetch.next.get(queue.pc as usize).copied().unwrap_or(NO_PC);
+        queue.queued = queued + 1;
+        if queue.queued >= self.capacity || queue.blocked != 0 || queue.pc == NO_PC {
+            side.wants &= !(1 << local);
+        }
+        side.show(local, 1);
+        // What is requested in this cycle is seen two cycles later at the soonest.
+        Some((local, if queued == 0 { arrival.max(now + 2) } else { NEVER }))
+    }
+
+    /// Times that were unknown are known: tells of each seat with something under way when its next instruction is there. Returns
+    /// whether anything waited for them.
+    pub fn tell(&mut self, times: &Times, mut comes: impl FnMut(usize, usize, u64)) -> bool {
+        let open = std::mem::take(&mut self.open);
+        for &slot in &open {
+            let side = &mut self.sides[slot.side];
+            let queue = &mut side.queues[slot.local];
+            if !is_known(queue.blocked) {
+                queue.blocked = times.of(queue.blocked);
+                self.next_unblock = self.next_unblock.min(queue.blocked);
+            }
+            let ring = slot.local * self.ring as usize;
+            let mut last = 0;
+            for number in 0..queue.queued {
+                // They arrive in order.
+                let arrival = &mut side.times[ring + ((queue.first + number) & (self.ring - 1)) as usize];
+                last = times.of(*arrival).max(last);
+                *arrival = last;
+                if number == 0 {
+                    comes(slot.side, slot.local, last);
+                }
+            }
+        }
+        !open.is_empty()
+    }
+
+    /// Cycles pass in which nobody wants anything.
+    pub fn pass(&mut self, cycles: u64) {
+        self.clock += cycles;
+    }
+
+    /// The next cycle at which it does something by itself.
+    #[inline(always)]
+    pub fn next_event(&self, now: u64) -> u64 {
+        if self.wanting.is_empty() { self.next_unblock.max(now + 1) } else { now + 1 }
+    }
+}
+
+/// When the next instruction of a wave without any is there: behind the end of the program nothing comes, and what issues there is
+/// the error.
+fn awaited(pc: Pc) -> u64 {
+    if pc == NO_PC { 0 } else { NEVER }
+}

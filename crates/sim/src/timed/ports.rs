@@ -1,0 +1,184 @@
+//! Issue ports in the usual case: nobody looks on, and the instruction reads and writes registers of its wave and goes on to the next
+//! one. That is most of what issues, and of what [`Timed::issue`] asks about an instruction nothing concerns it: no observer, no
+//! memory, no other path, no branch. All of it concerns one core, which is borrowed once for all its ports.
+
+use super::Timed;
+use super::core::Core;
+use super::issuer::Unsettled;
+use super::units::ClassInfo;
+use crate::error::SimError;
+use crate::exec::Exec;
+use crate::frontend::Seat;
+use crate::sched::Choice;
+use crate::wave::PathState;
+use wb_hw::MemorySplits;
+use wb_isa::{Isa, Quick};
+
+/// A core in a cycle, and what its instructions count.
+struct Ports<'x, 'e, I: Isa> {
+    exec: &'x Exec<'e, I>,
+    core: &'x mut Core<I>,
+    number: usize,
+    classes: &'x [Vec<ClassInfo>; 2],
+    now: u64,
+    horizon: u64,
+    instructions: &'x mut u64,
+    lanes: &'x mut u64,
+    unsettled: &'x mut Vec<Unsettled>,
+}
+
+impl<I: Isa> Timed<'_, '_, I> {
+    /// Whether instructions may issue by [`Ports::issue`]: nobody looks on, and what issues is what its wave is at.
+    pub(super) fn may_issue_alone(&self) -> bool {
+        let looked_at = self.sink.on() || self.exec.check || self.watch.is_some();
+        let fetched_otherwise = self.coordinated || self.late;
+        let shared = self.exec.blocks || self.memory == MemorySplits::Revive;
+        !looked_at && !fetched_otherwise && !shared
+    }
+
+    /// Issues the instruction at the head of a seat, as [`Timed::issue`] would, if it concerns registers of its path only. False:
+    /// nothing was done.
+    pub(super) fn issue_alone(&mut self, c: usize, q: usize, local: usize) -> bool {
+        self.alone && {
+            let issued = self.ports(c).issue(q, local).is_some();
+            self.end = self.end.max(if issued { self.now + 1 } else { 0 });
+            issued
+        }
+    }
+
+    /// A cycle of all ports of a core, each of which has seats of its own.
+    pub(super) fn cycle_ports(&mut self, c: usize) -> Result<(), Box<SimError>> {
+        let (mut q, before) = (0, self.outcome.wave_instructions);
+        while let Some((other, local)) = self.ports(c).run(q) {
+            self.issue(c, other, local)?;
+            let core = &mut self.cores[c];
+            let due = core.next_turn(other, self.now);
+            core.set_due(other, due);
+            q = other + 1;
+        }
+        self.cores[c].find_first_due();
+        if self.outcome.wave_instructions != before {
+            self.end = self.end.max(self.now + 1);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn ports(&mut self, c: usize) -> Ports<'_, '_, I> {
+        Ports {
+            exec: self.exec,
+            core: &mut self.cores[c],
+            number: c,
+            classes: &self.classes,
+            now: self.now,
+            horizon: self.horizon,
+            instructions: &mut self.outcome.wave_instructions,
+            lanes: &mut self.outcome.lane_instructions,
+            unsettled: &mut self.unsettled,
+        }
+    }
+}
+
+impl<I: Isa> Ports<'_, '_, I> {
+    /// Ports from `q` on, until one issues what needs [`Timed::issue`]: that port and the seat.
+    fn run(&mut self, mut q: usize) -> Option<(usize, usize)> {
+        let now = self.now;
+        // An instruction that issued may have been the first that needs a context.
+        while q < self.core.issuers() {
+            let core = &mut *self.core;
+            if core.dues[q] <= now {
+                let part = &core.issuers[q];
+                if part.occupied == 0 {
+                    core.dues[q] = u64::MAX;
+                    q += 1;
+                    continue;
+                }
+                core.turns = q + 1;
+                if part.choice == Choice::Asked {
+                    core.catch_up(q, now);
+                    core.issuers[q].told(now);
+                }
+                let (ready, next) = core.scan_here(q, now, 0);
+                let due = match core.pick(q, ready) {
+                    // Somebody who is ready may go in the next cycle, even if the policy lets this one pass.
+                    None => if ready != 0 { now + 1 } else { next },
+                    Some(local) => match self.issue(q, local as usize) {
+                        None => return Some((q, local as usize)),
+                        // Others need another unit, which is free.
+                        Some(unit) if ready & !(1 << local) & !self.core.needs(q, unit) != 0 => now + 1,
+                        Some(_) => self.core.next_turn(q, now),
+                    },
+                };
+                self.core.dues[q] = due;
+            }
+            q += 1;
+        }
+        self.core.turns = q;
+        None
+    }
+
+    /// Issues the instruction at the head of a seat if it concerns registers of its path only. Returns the unit that it took; none if
+    /// nothing was done.
+    #[inline(always)]
+    fn issue(&mut self, q: usize, local: usize) -> Option<u8> {
+        let (exec, program, now) = (self.exec, self.exec.program, self.now);
+        let core = &mut *self.core;
+        let (slot, k) = (core.slot_number(q, local), core.context(q));
+        let Some(r) = core.waves[slot].as_deref_mut() else { return None };
+        let Some(state) = r.wave.paths.get(k) else { return None };
+        let (pc, classes) = (state.path.pc as usize, &self.classes[usize::from(k > 0)]);
+        let (Some(op), Some(step)) = (program.ops.get(pc), program.steps.get(pc)) else { return None };
+        let (Some(bound), info) = (&step.bound, classes[usize::from(op.class)]) else { return None };
+        if info.port.is_some() || op.next == state.path.watch || op.waits.raises.contains(&true) {
+            return None;
+        }
+        let whole = r.wave.paths.len() == 1;
+        if !whole && !exec.may_go_on_alone(&mut r.wave, k, op.next) {
+            return None;
+        }
+        let PathState { path, regs, own, written, .. } = &mut r.wave.paths[k];
+        let active = program.isa.active(regs, path.mask);
+        if program.isa.quick(bound, path.mask, whole, regs) != Quick::Next {
+            return None;
+        }
+        r.wave.issued += 1;
+        (path.from, path.pc) = (path.pc, op.next);
+        if !whole {
+            exec.note_written(op, written, r.wave.issued);
+            if r.wave.ids & r.wave.ids.wrapping_sub(1) != 0 && r.wave.divergence.meets() {
+                path.watch = r.wave.divergence.watch(k);
+            }
+        }
+        *self.instructions += 1;
+        *self.lanes += own.count(active);
+        let (_, _, done) = core.units.take(info, q, now);
+        for &register in program.writes(op) {
+            own.board.write(register, path.mask, now, done, false);
+        }
+        // When the next one has its operands, and what it needs.
+        let (mut wake, mut unit) = (now + 1, 0);
+        if let Some(next) = program.ops.get(op.next as usize) {
+            unit = classes[usize::from(next.class)].unit;
+            if next.waits_for_all {
+                wake = wake.max(own.board.all_done());
+            }
+            if let Some(until) = next.waits.until {
+                wake = wake.max(own.board.counters_at_most(until));
+            }
+            for &register in program.touches(next) {
+                wake = own.board.wait(register, path.mask, wake).map_or(wake, |(ready, _)| ready);
+            }
+        }
+        if wake >= self.horizon && own.board.is_open() {
+            self.unsettled.push(Unsettled { core: self.number, issuer: q, seat: local, from: now + 1 });
+        }
+        core.told = true;
+        let seat = Seat::new(q, local, core.issuers.len());
+        let there = core.frontend.issued(seat, op.next, true, false, now);
+        let part = &mut core.issuers[q];
+        part.progress[local] = part.progress[local].wrapping_add(1);
+        part.sitters[local].there = there;
+        part.next(local, now, wake, unit);
+        Some(info.unit)
+    }
+}
