@@ -6,6 +6,8 @@ mod coordinated;
 mod decoupled;
 mod fetch;
 mod queued;
+#[cfg(test)]
+mod queued_tests;
 
 pub use coordinated::Coordinated;
 pub use decoupled::Decoupled;

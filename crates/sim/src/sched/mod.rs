@@ -161,4 +161,37 @@ mod tests {
             }
         }
     }
+
+    /// What a policy says of when it has to be asked holds: in random cycles it chooses as if it had always been asked and told.
+    #[test]
+    fn nobody_notices_who_is_not_asked() {
+        let mut state = 7u64;
+        let mut random = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        for name in PolicyName::ISSUE.into_iter().chain(PolicyName::FETCH) {
+            let (mut asked, mut spared) = (policy(name), policy(name));
+            let choice = asked.choice();
+            for _ in 0..2000 {
+                let (ready, stalled) = (random(16) & random(16), random(16));
+                let whole = view(ready, stalled & !ready);
+                if ready == 0 && choice != Choice::Asked && random(2) == 0 {
+                    asked.idle(&whole, 1 + random(9));
+                    continue;
+                }
+                let wanted = asked.pick(&whole);
+                let got = match choice {
+                    Choice::Asked => spared.pick(&whole),
+                    _ if ready == 0 => None,
+                    Choice::AmongSeveral if ready.is_power_of_two() => Some(ready.trailing_zeros()),
+                    Choice::AmongReady | Choice::AmongSeveral => {
+                        spared.pick(&View { stalled: 0, active: 0, ..whole })
+                    }
+                    Choice::Oldest => oldest(ready, &AGE),
+                };
+                assert_eq!(got, wanted, "{name:?}, {ready:#b}");
+            }
+        }
+    }
 }

@@ -1,0 +1,116 @@
+//! The usual front end against the one that follows every arrival: random waves that issue, jump, start and end have something to
+//! issue in the same cycles.
+
+use super::{Decoupled, Fetch, FrontEnd, Queued, Seat};
+use crate::memory::Hierarchy;
+use wb_hw::{AfterMiss, Machine, Policy};
+use wb_isa::{FlowKind, NO_PC, Pc};
+
+/// Instructions of the program, partitions, seats of each.
+const CODE: u32 = 600;
+const SIDES: usize = 3;
+const SEATS: usize = 5;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+fn machine(random: &mut Random) -> Machine {
+    let mut machine = wb_hw::preset("gcn3").expect("a preset");
+    machine.core.partitions = SIDES as u32;
+    machine.core.waves = (SIDES * SEATS) as u32;
+    let f = &mut machine.frontend;
+    f.policy = Policy::FETCH[random.below(Policy::FETCH.len() as u64) as usize];
+    f.ports = 1 + random.below(3) as u32;
+    f.buffer = 1 + random.below(9) as u32;
+    (f.fetch_latency, f.decode_latency) = (random.below(3) as u32, random.below(3) as u32);
+    f.after_miss = if random.below(2) == 0 { AfterMiss::GoOn } else { AfterMiss::Wait };
+    for cache in &mut machine.caches {
+        (cache.ports, cache.size) = (random.below(3) as u32, 2048);
+    }
+    machine
+}
+
+/// One front end with a memory of its own.
+struct Under {
+    front: FrontEnd,
+    memory: Hierarchy,
+    /// By side and seat, when the next instruction is there, as far as it has said so.
+    there: [[u64; SEATS]; SIDES],
+}
+
+impl Under {
+    fn new(front: FrontEnd, machine: &Machine) -> Under {
+        Under { front, memory: Hierarchy::new(machine, 0), there: [[0; SEATS]; SIDES] }
+    }
+
+    fn has(&self, seat: Seat, now: u64) -> bool {
+        self.there[seat.side][seat.local] <= now && self.front.has(seat)
+    }
+
+    fn tick(&mut self, now: u64, next: &[Pc], kind: &[FlowKind], ages: &[[u64; SEATS]; SIDES]) {
+        let (addr, memory, there) = (|pc| u64::from(pc) * 4, &mut self.memory, &mut self.there);
+        memory.begin_cycle(now);
+        let mut fetch = Fetch { core: 0, next, kind, addr: &addr, memory };
+        self.front.tick(now, |q| &ages[q], &mut fetch, |q, local, comes| there[q][local] = comes);
+    }
+}
+
+fn differs(seed: u64) -> Option<String> {
+    let mut random = Random(seed);
+    let machine = machine(&mut random);
+    let next: Vec<Pc> = (1..=CODE).map(|pc| if pc == CODE { NO_PC } else { pc }).collect();
+    let kind = vec![FlowKind::Next; CODE as usize];
+    let mut both = [
+        Under::new(FrontEnd::Queued(Box::new(Queued::new(&machine, SIDES, 1))), &machine),
+        Under::new(FrontEnd::Decoupled(Box::new(Decoupled::new(&machine, SIDES, 1))), &machine),
+    ];
+    let mut pcs: [[Option<Pc>; SEATS]; SIDES] = [[None; SEATS]; SIDES];
+    let mut ages = [[0; SEATS]; SIDES];
+    let (hurry, jumps) = (1 + random.below(8), 2 + random.below(30));
+    for now in 0..400 {
+        for (side, seats) in pcs.iter_mut().enumerate() {
+            for (local, pc) in seats.iter_mut().enumerate() {
+                let seat = Seat::new(side, local, SIDES);
+                let Some(at) = *pc else {
+                    if random.below(20) == 0 {
+                        let start = random.below(u64::from(CODE)) as Pc;
+                        (*pc, ages[side][local]) = (Some(start), now);
+                        both.iter_mut().for_each(|u| u.there[side][local] = u.front.start(seat, start, now));
+                    }
+                    continue;
+                };
+                let [queued, followed] = [0, 1].map(|i| both[i].has(seat, now));
+                if queued != followed {
+                    return Some(format!(
+                        "seed {seed}, cycle {now}, side {side}, seat {local} at {at}: {queued} and {followed}"
+                    ));
+                }
+                if random.below(150) == 0 {
+                    *pc = None;
+                    both.iter_mut().for_each(|u| u.front.stop(seat));
+                } else if queued && at != NO_PC && random.below(hurry) == 0 {
+                    let straight = next[at as usize];
+                    let to = if random.below(jumps) == 0 { random.below(CODE.into()) as Pc } else { straight };
+                    *pc = Some(to);
+                    for u in &mut both {
+                        u.there[side][local] = u.front.issued(seat, to, to == straight, false, now);
+                    }
+                }
+            }
+        }
+        both.iter_mut().for_each(|u| u.tick(now, &next, &kind, &ages));
+    }
+    let [a, b] = both.map(|u| u.front.breaks());
+    (a != b).then(|| format!("seed {seed}: {a:?} and {b:?}"))
+}
+
+#[test]
+fn as_one_that_follows_every_arrival() {
+    assert_eq!((0..400).find_map(differs), None);
+}
