@@ -10,12 +10,27 @@ use crate::{Mask, first_lanes};
 /// Rows are padded to a multiple of this many lanes.
 pub const CHUNK: usize = 8;
 
+/// Bytes at a multiple of which the rows of a file begin: the host's widest vectors then never lie across two lines of its caches.
+/// The allocator alone would put them there or not by chance.
+const LINE: usize = 64;
+
 /// A register file: `rows` rows of `lanes` lanes, contiguous.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Rows<T> {
     data: Vec<T>,
+    /// Where in `data` the rows begin, and their elements.
+    first: usize,
+    len: usize,
     stride: usize,
     lanes: u32,
+}
+
+impl<T: Copy + Default> Clone for Rows<T> {
+    fn clone(&self) -> Self {
+        let mut copy = Rows::new(self.len / self.stride.max(1), self.lanes);
+        copy.all_mut().copy_from_slice(self.all());
+        copy
+    }
 }
 
 /// A row copied out of the file or computed, before it is blended back.
@@ -24,7 +39,21 @@ pub type Row<T> = [T; 64];
 impl<T: Copy + Default> Rows<T> {
     pub fn new(rows: usize, lanes: u32) -> Self {
         let stride = (lanes as usize).next_multiple_of(CHUNK);
-        Rows { data: vec![T::default(); rows * stride], stride, lanes }
+        let len = rows * stride;
+        let room = if len == 0 { 0 } else { LINE / size_of::<T>() };
+        let data = vec![T::default(); len + room];
+        let first = data.as_ptr().align_offset(LINE).min(room);
+        Rows { data, first, len, stride, lanes }
+    }
+
+    #[inline(always)]
+    fn all(&self) -> &[T] {
+        &self.data[self.first..self.first + self.len]
+    }
+
+    #[inline(always)]
+    fn all_mut(&mut self) -> &mut [T] {
+        &mut self.data[self.first..self.first + self.len]
     }
 
     pub fn lanes(&self) -> u32 {
@@ -34,18 +63,18 @@ impl<T: Copy + Default> Rows<T> {
     /// The file has at least so many rows.
     #[inline(always)]
     pub fn has(&self, rows: usize) -> bool {
-        rows * self.stride <= self.data.len()
+        rows * self.stride <= self.len
     }
 
     pub fn clear(&mut self) {
-        self.data.fill(T::default());
+        self.all_mut().fill(T::default());
     }
 
     /// The whole file as chunks; row `r` starts at chunk `r * chunks_per_row()`. For loops that read
     /// and write rows of one file chunk by chunk.
     #[inline(always)]
     pub fn chunks_mut(&mut self) -> &mut [[T; CHUNK]] {
-        self.data.as_chunks_mut().0
+        self.all_mut().as_chunks_mut().0
     }
 
     pub fn chunks_per_row(&self) -> usize {
@@ -54,28 +83,30 @@ impl<T: Copy + Default> Rows<T> {
 
     #[inline(always)]
     pub fn row(&self, r: usize) -> &[T] {
-        &self.data[r * self.stride..(r + 1) * self.stride]
+        &self.all()[r * self.stride..(r + 1) * self.stride]
     }
 
     #[inline(always)]
     pub fn row_mut(&mut self, r: usize) -> &mut [T] {
-        &mut self.data[r * self.stride..(r + 1) * self.stride]
+        let stride = self.stride;
+        &mut self.all_mut()[r * stride..(r + 1) * stride]
     }
 
     /// A row of a file with 64 lanes.
     #[inline(always)]
     pub fn whole(&self, r: usize) -> Option<&Row<T>> {
-        self.data.get(r * self.stride..(r + 1) * self.stride)?.try_into().ok()
+        self.all().get(r * self.stride..(r + 1) * self.stride)?.try_into().ok()
     }
 
     #[inline(always)]
     pub fn get(&self, r: usize, lane: u32) -> T {
-        self.data[r * self.stride + lane as usize]
+        self.all()[r * self.stride + lane as usize]
     }
 
     #[inline(always)]
     pub fn set(&mut self, r: usize, lane: u32, value: T) {
-        self.data[r * self.stride + lane as usize] = value;
+        let at = r * self.stride + lane as usize;
+        self.all_mut()[at] = value;
     }
 
     /// Writes `out` to row `r` in the lanes of `mask`.
@@ -370,6 +401,17 @@ mod tests {
     }
 
     #[test]
+    fn files_begin_with_a_line_of_the_cache() {
+        for lanes in [1, 8, 64] {
+            let rows = Rows::<u32>::new(5, lanes);
+            assert_eq!(rows.all().as_ptr().align_offset(LINE), 0);
+            assert_eq!(rows.clone().all().as_ptr().align_offset(LINE), 0);
+            assert!(rows.has(5) && !rows.has(6));
+        }
+        assert!(Rows::<u32>::new(0, 64).clone().all().is_empty());
+    }
+
+    #[test]
     fn words_blend_like_everything_else() {
         let out: Row<u32> = std::array::from_fn(|i| i as u32 + 1000);
         for mask in [0, 1, !0, 0x8000_0001_7fff_fff0, 0x00ff_ff00_ff00_aa55] {
@@ -379,7 +421,7 @@ mod tests {
                 let mut same = rows.clone();
                 rows.blend_words(1, mask, &out);
                 same.blend(1, mask, &out);
-                assert_eq!(rows.data, same.data, "{mask:x}, {lanes} lanes");
+                assert_eq!(rows.all(), same.all(), "{mask:x}, {lanes} lanes");
             }
         }
     }
