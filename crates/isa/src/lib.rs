@@ -14,6 +14,7 @@ mod isa;
 pub mod lanes;
 pub mod marks;
 pub mod riscv;
+pub mod touch;
 mod vector;
 pub mod vortex;
 

@@ -4,23 +4,21 @@
 use super::calendar::Calendar;
 use wb_hw::Cache as CacheSpec;
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Line {
-    ready: u64,
-    used: u64,
-}
-
 const EMPTY: u64 = u64::MAX;
 
 #[derive(Clone, Debug)]
 pub struct Tags {
-    /// What each line holds, apart from the rest: a lookup compares the tags of a set.
+    /// What each line holds, when its data is there and when it was used last, each apart from the rest: a lookup compares the
+    /// tags of a set, and only who looks for the oldest one reads when they were used.
     tags: Vec<u64>,
-    lines: Vec<Line>,
+    ready: Vec<u64>,
+    used: Vec<u64>,
     ways: usize,
     sets: u64,
-    /// Where the last lookup found its line: fetches and neighbours ask for the same one again.
-    last: usize,
+    /// Sets are told by the lowest bits.
+    even: bool,
+    /// Where lines were found last, by the lowest bits of their numbers: mostly they still are there.
+    recent: Vec<u32>,
     stamp: u64,
     /// Lookups in each cycle.
     ports: Calendar,
@@ -37,70 +35,132 @@ impl Tags {
     pub fn new(spec: &CacheSpec) -> Self {
         let count = (spec.size / spec.line).max(1) as usize;
         let ways = (spec.ways as usize).clamp(1, count);
+        let sets = count / ways;
         Tags {
             tags: vec![EMPTY; count],
-            lines: vec![Line::default(); count],
+            ready: vec![0; count],
+            used: vec![0; count],
             ways,
-            sets: (count / ways) as u64,
-            last: 0,
+            sets: sets as u64,
+            even: sets.is_power_of_two(),
+            recent: vec![0; count.next_power_of_two()],
             stamp: 0,
             ports: Calendar::new(spec.ports),
         }
     }
 
     /// The cycle in which a lookup that arrives at `arrival` gets a port.
-    #[inline]
+    #[inline(always)]
     pub fn port(&mut self, arrival: u64, now: u64) -> u64 {
         self.ports.take(arrival, 1, now)
     }
 
-    /// The last lookup that hit was of this line, which is still there.
     #[inline(always)]
-    pub fn is_last(&self, line: u64) -> bool {
-        self.tags[self.last] == line
+    fn set(&self, line: u64) -> usize {
+        (if self.even { line & (self.sets - 1) } else { line % self.sets }) as usize
     }
 
-    /// A lookup of the line that the last hit was of: when its data is there.
     #[inline(always)]
-    pub fn again(&mut self) -> u64 {
+    fn place(&mut self, line: u64) -> &mut u32 {
+        let last = self.recent.len() - 1;
+        &mut self.recent[line as usize & last]
+    }
+
+    /// A lookup of a line that is where it or one like it was found last: when its data is there. None if it is not there, and has not
+    /// been looked up.
+    #[inline(always)]
+    pub fn again(&mut self, line: u64) -> Option<u64> {
+        let way = *self.place(line) as usize;
+        if self.tags[way] != line {
+            return None;
+        }
         self.stamp += 1;
-        let line = &mut self.lines[self.last];
-        line.used = self.stamp;
-        line.ready
+        self.used[way] = self.stamp;
+        Some(self.ready[way])
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn lookup(&mut self, line: u64) -> Lookup {
-        self.stamp += 1;
-        if self.tags[self.last] == line {
-            return self.hit(self.last);
+        match self.again(line) {
+            Some(ready) => Lookup::Hit(ready),
+            None => self.search(line),
         }
-        let set = if self.sets.is_power_of_two() { line & (self.sets - 1) } else { line % self.sets };
-        let first = set as usize * self.ways;
-        let tags = &self.tags[first..first + self.ways];
-        if let Some(way) = tags.iter().position(|&tag| tag == line) {
-            return self.hit(first + way);
-        }
-        let victim = (first..first + self.ways).min_by_key(|&w| self.lines[w].used).unwrap_or(first);
-        Lookup::Miss { way: victim, evicted: self.tags[victim] != EMPTY }
     }
 
-    fn hit(&mut self, way: usize) -> Lookup {
-        self.last = way;
-        let line = &mut self.lines[way];
-        line.used = self.stamp;
-        Lookup::Hit(line.ready)
+    /// All lines of the set.
+    #[inline(never)]
+    fn search(&mut self, line: u64) -> Lookup {
+        self.stamp += 1;
+        let set = self.set(line);
+        let (first, end) = (set * self.ways, (set + 1) * self.ways);
+        let tags = &self.tags[first..end];
+        if let Some(way) = tags.iter().position(|&tag| tag == line) {
+            let way = first + way;
+            *self.place(line) = way as u32;
+            self.used[way] = self.stamp;
+            return Lookup::Hit(self.ready[way]);
+        }
+        let mut oldest = (0, u64::MAX);
+        for (way, &used) in self.used[first..end].iter().enumerate() {
+            if used < oldest.1 {
+                oldest = (way, used);
+            }
+        }
+        Lookup::Miss { way: first + oldest.0, evicted: tags[oldest.0] != EMPTY }
     }
 
     /// The line that was to be there at `ready` is there at `done`, if it has not been evicted meanwhile.
     pub fn tell(&mut self, way: usize, ready: u64, done: u64) {
-        if self.lines[way].ready == ready {
-            self.lines[way].ready = done;
+        if self.ready[way] == ready {
+            self.ready[way] = done;
         }
     }
 
     pub fn fill(&mut self, way: usize, line: u64, ready: u64) {
         self.tags[way] = line;
-        self.lines[way] = Line { ready, used: self.stamp };
+        (self.ready[way], self.used[way]) = (ready, self.stamp);
+        *self.place(line) = way as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same as one list of lines for each set, newest first.
+    #[test]
+    fn as_lists_of_lines() {
+        let mut state = 1u64;
+        let mut random = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        let preset = wb_hw::preset("gcn3").expect("a preset").caches[0].clone();
+        for (sets, ways) in [(1, 1), (1, 16), (4, 2), (3, 4), (16, 8)] {
+            let (line, size) = (64, 64 * sets as u32 * ways as u32);
+            let mut tags =
+                Tags::new(&CacheSpec { size, line, ways: ways as u32, ports: 0, ..preset.clone() });
+            let mut lists: Vec<Vec<(u64, u64)>> = vec![Vec::new(); sets];
+            for i in 0..5000 {
+                let reach = if random(3) == 0 { 4 } else { 3 * (sets * ways) as u64 };
+                let line = random(reach);
+                let list = &mut lists[line as usize % sets];
+                let there = list.iter().position(|l| l.0 == line);
+                match (tags.lookup(line), there) {
+                    (Lookup::Hit(ready), Some(place)) => {
+                        let found = list.remove(place);
+                        assert_eq!(ready, found.1);
+                        list.insert(0, found);
+                    }
+                    (Lookup::Miss { way, evicted }, None) => {
+                        assert_eq!(evicted, list.len() == ways, "lookup {i} of {line}");
+                        list.insert(0, (line, i));
+                        list.truncate(ways);
+                        tags.fill(way, line, i);
+                    }
+                    (_, there) => panic!("lookup {i} of {line}: {there:?}"),
+                }
+            }
+        }
     }
 }

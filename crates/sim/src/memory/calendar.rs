@@ -15,6 +15,9 @@ struct Span {
     taken: u32,
 }
 
+/// From so many spans on, those that are over are forgotten.
+const MANY: usize = 8;
+
 /// What is taken of a resource, as spans in order. A backlog is one span however long it is, so the calendar is as large as the
 /// requests under way are scattered, not as far as they reach.
 #[derive(Clone, Debug)]
@@ -31,17 +34,27 @@ impl Calendar {
 
     /// Takes `amount` from the cycle of arrival on; returns the first cycle in which there was some left. Nobody arrives before
     /// `now` any more.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, arrival: u64, amount: u32, now: u64) -> u64 {
-        if self.capacity == 0 {
-            return arrival;
+        if self.capacity == 0 { arrival } else { self.enter(arrival, amount, now) }
+    }
+
+    fn enter(&mut self, arrival: u64, amount: u32, now: u64) -> u64 {
+        // What is over makes no difference, but takes room.
+        if self.spans.len() >= MANY {
+            while self.spans.front().is_some_and(|s| s.to <= now) {
+                self.spans.pop_front();
+            }
         }
-        while self.spans.front().is_some_and(|s| s.to <= now) {
-            self.spans.pop_front();
+        match self.at_the_end(arrival, amount) {
+            Some(start) => start,
+            None => self.between(arrival, amount),
         }
-        if let Some(start) = self.at_the_end(arrival, amount) {
-            return start;
-        }
+    }
+
+    /// Anywhere among the spans.
+    #[inline(never)]
+    fn between(&mut self, arrival: u64, amount: u32) -> u64 {
         // The first span that ends later than the cycle looked at; most requests arrive near the end.
         let mut next = self.spans.len();
         while next > 0 && self.spans[next - 1].to > arrival {
@@ -78,7 +91,7 @@ impl Calendar {
     }
 
     /// The same for most requests: they fit into one cycle, behind all others or in the last span.
-    #[inline]
+    #[inline(always)]
     fn at_the_end(&mut self, arrival: u64, amount: u32) -> Option<u64> {
         if amount > self.capacity {
             return None;

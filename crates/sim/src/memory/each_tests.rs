@@ -1,7 +1,8 @@
 //! Accesses of many lanes together leave what single accesses leave: bytes, lines, banks, faults.
 
-use super::bus::{Lines, MemBus};
+use super::bus::MemBus;
 use super::device::DeviceMemory;
+use super::lines::Lines;
 use crate::console::Console;
 use wb_isa::lanes::Row;
 use wb_isa::{Bus, Mask, MemFault, Use, one_by_one};
@@ -59,7 +60,7 @@ impl<const P: usize> Case<P> {
         // Only loads of whole dwords say which lanes wait for which line, and only if lanes go together.
         let touched =
             (together && self.how == Use::Load && N >= 4).then(|| lines.lanes_of(|_| true)).flatten();
-        Ok((seen, memory.bytes, lines.list, touched, wrote))
+        Ok((seen, memory.bytes, lines.list.iter().collect(), touched, wrote))
     }
 
     fn check<const N: usize>(&self, text: &str) {

@@ -23,6 +23,8 @@ struct Level {
     /// By core, which of them it has.
     copy_of: Vec<u32>,
     line: u32,
+    /// The same as a power of two.
+    shift: u32,
     latency: u64,
     write: WritePolicy,
     next: Place,
@@ -79,6 +81,7 @@ impl Hierarchy {
                     copies: vec![Tags::new(c); (machine.cores as usize).div_ceil(shared_by)],
                     copy_of: (0..machine.cores).map(|core| core / shared_by as u32).collect(),
                     line: c.line,
+                    shift: c.line.trailing_zeros(),
                     latency: u64::from(c.latency),
                     write: c.write,
                     next: place(&c.next),
@@ -164,7 +167,7 @@ impl Hierarchy {
     pub fn serve(&mut self, request: &Request) -> u64 {
         self.now = request.cycle;
         let place = request.level.map_or(Place::Dram, Place::Level);
-        self.reach(place, request.core, request.addr, request.write, request.arrival, None)
+        self.reach(place, request.core, request.addr, request.write, request.arrival, &mut Access::default())
     }
 
     /// The requests are done at these times: lines that were on their way have theirs. Returns what times are now known.
@@ -181,10 +184,12 @@ impl Hierarchy {
     #[inline(always)]
     pub fn later(&mut self, a: u64, b: u64) -> u64 {
         let last = a.max(b);
-        match &mut self.ahead {
-            Some(ahead) if !is_known(last) => ahead.later(a, b),
-            _ => last,
-        }
+        if is_known(last) { last } else { self.later_unknown(a, b) }
+    }
+
+    #[inline(never)]
+    fn later_unknown(&mut self, a: u64, b: u64) -> u64 {
+        self.ahead.as_mut().map_or(a.max(b), |ahead| ahead.later(a, b))
     }
 
     /// The cycle that begins: nothing is issued before it any more.
@@ -227,10 +232,24 @@ impl Hierarchy {
         }
         let place = self.place(port);
         let (there, back) = if port == PortKind::Data { (self.request, self.response) } else { (0, 0) };
-        for addr in lines {
-            let addr = addr.wrapping_sub(self.origin);
-            let done = self.reach(place, core, addr, write, now + there, Some(&mut result)) + back;
-            result.done = self.later(result.done, done);
+        let sent = now + there;
+        match place {
+            // The usual case: what every line asks for is looked up once.
+            Place::Level(l) if !write && !self.levels[l].elsewhere => {
+                let copy = self.levels[l].copy_of[core] as usize;
+                for addr in lines {
+                    let addr = addr.wrapping_sub(self.origin);
+                    let done = self.read(l, (core, copy), addr, sent, &mut result) + back;
+                    result.done = self.later(result.done, done);
+                }
+            }
+            _ => {
+                for addr in lines {
+                    let addr = addr.wrapping_sub(self.origin);
+                    let done = self.reach(place, core, addr, write, sent, &mut result) + back;
+                    result.done = self.later(result.done, done);
+                }
+            }
         }
         result
     }
@@ -242,15 +261,13 @@ impl Hierarchy {
         if let Place::Level(l) = self.instruction {
             let level = &mut self.levels[l];
             let copy = &mut level.copies[level.copy_of[core] as usize];
-            let line = addr >> level.line.trailing_zeros();
-            if copy.is_last(line) {
-                // Most waves are near others.
-                let (start, ready) = (copy.port(now, self.now), copy.again());
-                let through = start + level.latency;
+            // Most waves are near others.
+            if let Some(ready) = copy.again(addr >> level.shift) {
+                let through = copy.port(now, self.now) + level.latency;
                 return self.later(ready, through);
             }
         }
-        self.reach(self.instruction, core, addr, false, now, None)
+        self.reach(self.instruction, core, addr, false, now, &mut Access::default())
     }
 
     /// The same, with what became of each line: when it is there, and whether the first level had it.
@@ -277,55 +294,69 @@ impl Hierarchy {
         all
     }
 
+    /// When an access is done that arrives at `now`; `seen` is told what it meets on its first level.
+    #[inline(never)]
     fn reach(
         &mut self,
-        place: Place,
+        mut place: Place,
         core: usize,
         addr: u64,
         write: bool,
-        now: u64,
-        seen: Option<&mut Access>,
+        mut now: u64,
+        seen: &mut Access,
     ) -> u64 {
-        let Place::Level(l) = place else {
-            return match (place, &mut self.ahead) {
-                (Place::Dram, None) => self.dram.access(addr, self.dram_line, now, self.now),
-                (Place::Dram, Some(ahead)) => {
-                    ahead.request(Request { cycle: self.now, core, level: None, addr, write, arrival: now })
-                }
-                _ => now,
-            };
-        };
-        let level = &mut self.levels[l];
-        if level.elsewhere {
-            let request = Request { cycle: self.now, core, level: Some(l), addr, write, arrival: now };
-            return self.ahead.get_or_insert_default().request(request);
-        }
-        let copy = level.copy_of[core] as usize;
-        let (latency, next, line) = (level.latency, level.next, addr >> level.line.trailing_zeros());
-        if write {
-            return match level.write {
-                WritePolicy::Free => now,
+        while let Place::Level(l) = place {
+            let level = &mut self.levels[l];
+            if level.elsewhere {
+                let request = Request { cycle: self.now, core, level: Some(l), addr, write, arrival: now };
+                return self.ahead.get_or_insert_default().request(request);
+            }
+            let copy = level.copy_of[core] as usize;
+            if !write {
+                return self.read(l, (core, copy), addr, now, seen);
+            }
+            // Stores look nothing up.
+            match level.write {
+                WritePolicy::Free => return now,
                 WritePolicy::Through => {
-                    let start = level.copies[copy].port(now, self.now);
-                    self.reach(next, core, addr, true, start + latency, None)
+                    now = level.copies[copy].port(now, self.now) + level.latency;
+                    place = level.next;
                 }
-            };
+            }
         }
-        let start = level.copies[copy].port(now, self.now);
-        match level.copies[copy].lookup(line) {
+        match (place, &mut self.ahead) {
+            (Place::Dram, None) => self.dram.access(addr, self.dram_line, now, self.now),
+            (Place::Dram, Some(ahead)) => {
+                ahead.request(Request { cycle: self.now, core, level: None, addr, write, arrival: now })
+            }
+            _ => now,
+        }
+    }
+
+    /// A load from a level that is here, where it arrives at `now`.
+    #[inline(always)]
+    fn read(
+        &mut self,
+        l: usize,
+        (core, copy): (usize, usize),
+        addr: u64,
+        now: u64,
+        seen: &mut Access,
+    ) -> u64 {
+        let level = &mut self.levels[l];
+        let (tags, line) = (&mut level.copies[copy], addr >> level.shift);
+        let through = tags.port(now, self.now) + level.latency;
+        match tags.lookup(line) {
             Lookup::Hit(ready) => {
-                if let Some(seen) = seen {
-                    seen.hits += 1;
-                    seen.coming += u16::from(ready > start + latency);
-                }
-                self.later(ready, start + latency)
+                seen.hits += 1;
+                seen.coming += u16::from(ready > through);
+                self.later(ready, through)
             }
             Lookup::Miss { way, evicted } => {
-                if let Some(seen) = seen {
-                    seen.misses += 1;
-                    seen.evictions += u16::from(evicted);
-                }
-                let done = self.reach(next, core, addr, false, start + latency, None);
+                seen.misses += 1;
+                seen.evictions += u16::from(evicted);
+                let next = level.next;
+                let done = self.reach(next, core, addr, false, through, &mut Access::default());
                 self.levels[l].copies[copy].fill(way, line, done);
                 if let Some(ahead) = &mut self.ahead
                     && !is_known(done)

@@ -3,7 +3,7 @@
 
 use super::device::DeviceMemory;
 use std::ops::Range;
-use wb_isa::lanes::{CHUNK, Row, bits, extremes, in_steps};
+use wb_isa::lanes::{CHUNK, Row, bits, blend_row, extremes, in_steps};
 use wb_isa::{Mask, MemFault, Use};
 
 type Chunk = [u32; CHUNK];
@@ -73,6 +73,9 @@ pub(super) fn each_lane(lanes: Mask, mut f: impl FnMut(usize)) {
         bits(lanes).for_each(|lane| f(lane as usize));
     }
 }
+
+/// Fewer lanes than this do not pay for a look at all of them.
+const FEW: u32 = 4;
 
 /// Bytes of a row of dwords.
 const ROW: usize = 4 * 64;
@@ -233,6 +236,13 @@ impl DeviceMemory {
             }
             return Ok(());
         }
+        if lanes.count_ones() >= FEW {
+            let mut all = [[0; 64]];
+            if self.load_rows::<4>(base, (offset, &[0]), lanes, 1, &mut all) {
+                blend_row(out, lanes, &all[0]);
+                return Ok(());
+            }
+        }
         let all = offset;
         let mut extent: Option<Option<(u32, &[u8])>> = None;
         let chunks = offset.as_chunks::<CHUNK>().0.iter().zip(out.as_chunks_mut::<CHUNK>().0);
@@ -301,6 +311,9 @@ impl DeviceMemory {
             for (b, v) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(data) {
                 *b = v.to_le_bytes();
             }
+            return Ok(());
+        }
+        if lanes.count_ones() >= FEW && self.store_rows::<1, 1, 4>(base, (offset, [0]), lanes, &[[data]]) {
             return Ok(());
         }
         let all = offset;
@@ -459,7 +472,8 @@ impl DeviceMemory {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bus::{Lines, MemBus};
+    use super::super::bus::MemBus;
+    use super::super::lines::Lines;
     use super::*;
     use wb_isa::Bus;
 
@@ -525,7 +539,7 @@ mod tests {
             (result, bus.0.wrote)
         };
         match result {
-            Ok(()) => (Ok(out), memory.bytes, lines.list, wrote),
+            Ok(()) => (Ok(out), memory.bytes, lines.list.iter().collect(), wrote),
             // A run ends at a fault: what was touched before does not matter.
             Err(fault) => (Err(fault), Vec::new(), Vec::new(), false),
         }

@@ -14,6 +14,7 @@ mod guard;
 mod hierarchy;
 mod hostcall;
 mod lanes;
+mod lines;
 mod rows;
 #[cfg(test)]
 mod rows_tests;
@@ -21,8 +22,9 @@ mod serve;
 mod windows;
 
 pub(crate) use ahead::{Request, Times, is_known};
-pub use bus::{Exact, Lines, MemBus};
+pub use bus::MemBus;
 pub(crate) use copies::Written;
 pub use device::{DeviceMemory, Touchable, affordable};
 pub use hierarchy::{Access, Hierarchy};
 pub use hostcall::HostCalls;
+pub use lines::{Exact, Lines};

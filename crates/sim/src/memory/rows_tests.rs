@@ -1,8 +1,9 @@
 //! Numbers in rows of many lanes are what single accesses leave: rows, memory, lines, faults. Places at random, of all shapes that
 //! have a way of their own.
 
-use super::bus::{Lines, MemBus};
+use super::bus::MemBus;
 use super::device::DeviceMemory;
+use super::lines::Lines;
 use crate::console::Console;
 use wb_isa::lanes::{Row, bits};
 use wb_isa::{Bus, Mask, MemFault, Use, numbers_to_rows, one_by_one, rows_to_numbers};
@@ -71,7 +72,7 @@ fn run(
     let rows = access(&mut bus)?;
     let wrote = bus.wrote;
     let seen = rows.iter().flat_map(|row| bits(lanes).map(|lane| row[lane as usize])).collect();
-    Ok((seen, memory.bytes, lines.list, wrote))
+    Ok((seen, memory.bytes, lines.list.iter().collect(), wrote))
 }
 
 fn check<const D: usize, const P: usize, const N: usize>(random: &mut Random, add: [u32; P]) {

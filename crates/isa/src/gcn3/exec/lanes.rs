@@ -6,10 +6,8 @@ use super::super::operand::Operand;
 use super::super::state::Regs;
 use super::atomic::{Kind, apply, apply_rows};
 use super::operand::vectors;
-use super::space::{
-    self, ATOMIC, LOAD, Place, STORE, Together, What, copied, each_lane, number, rows_of, set_number,
-};
-use crate::lanes::Row;
+use super::space::{self, ATOMIC, LOAD, Place, STORE, Together, What, copied, number, rows_of, set_number};
+use crate::lanes::{Row, bits};
 use crate::{Bus, Mask, MemFault, Trap, Use, access, numbers_to_rows, rows_to_numbers};
 
 /// Where the lanes of an instruction access memory.
@@ -50,11 +48,17 @@ fn apart<P: Places, B: Bus, const N: usize>(
         Use::Store => STORE,
         Use::Modify => ATOMIC,
     };
-    each_lane(lanes, |lane| {
+    for lane in bits(lanes) {
         bus.lane(lane);
-        let place = at.place(regs, what, N as u32, lane)?;
-        Ok(access(bus, place.first, place.step, how, |bytes| f(lane as usize, bytes))?)
-    })
+        let done = at.place(regs, what, N as u32, lane).and_then(
+            #[inline(always)]
+            |place| access(bus, place.first, place.step, how, |bytes| f(lane as usize, bytes)),
+        );
+        if let Err(fault) = done {
+            return Err(fault.of_lane(lane).into());
+        }
+    }
+    Ok(())
 }
 
 /// `D` numbers of every lane, `N` bytes, a row for each number.

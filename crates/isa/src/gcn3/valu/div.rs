@@ -4,6 +4,7 @@
 use super::num::{add_odd, exp2i, ldexp32, ldexp64, scale64};
 use super::row_engine::{NAN32, QUIET32};
 use super::wide::{NAN64, QUIET64};
+use std::sync::LazyLock;
 
 /// What div_scale does: power of two applied to the source, and whether div_fmas must undo one.
 struct Scale {
@@ -245,25 +246,50 @@ const TWO_OVER_PI: [u64; 19] = [
     0x5603_3046_fc7b_0000,
 ];
 
-/// 53 bits of 2/π for the range reduction of `x`: segment `segment`, further down for large `x`.
-#[inline(always)]
-pub(super) fn trig_preop(x: f64, segment: u32) -> f64 {
-    /// With zeros behind, so that every shift has its words.
-    const WORDS: [u64; 64] = {
-        let mut words = [0; 64];
-        let mut i = 0;
-        while i < TWO_OVER_PI.len() {
-            words[i] = TWO_OVER_PI[i];
-            i += 1;
+/// 2/π with zeros behind, so that every shift has its words.
+const WORDS: [u64; 64] = {
+    let mut words = [0; 64];
+    let mut i = 0;
+    while i < TWO_OVER_PI.len() {
+        words[i] = TWO_OVER_PI[i];
+        i += 1;
+    }
+    words
+};
+
+/// Every result of [`trig_preop`] by the place of its bits, for arguments that are not large and for those that are.
+pub(super) type Segments = [[f64; PLACES]; 2];
+/// One more than the last place, 31 segments and 970 bits further down, rounded up so that every number of 12 bits is one.
+const PLACES: usize = 1 << 12;
+
+/// Exponents from here on are large.
+const LARGE: i32 = 1968;
+
+/// Made when an instruction first asks.
+pub(super) static SEGMENTS: LazyLock<Box<Segments>> = LazyLock::new(|| {
+    let mut all = Box::new([[0.0; PLACES]; 2]);
+    for (large, all) in [false, true].into_iter().zip(all.iter_mut()) {
+        for (shift, out) in (0..).zip(all) {
+            *out = segment(shift, large);
         }
-        words
-    };
-    let exponent = exponent64(x);
-    let shift = (segment & 31) as i32 * 53 + (exponent - 1077).max(0);
+    }
+    all
+});
+
+/// 53 bits of 2/π from a place on.
+fn segment(shift: i32, large: bool) -> f64 {
     let (word, bit) = (shift as usize / 64, shift as u64 % 64);
     let (high, low) = (WORDS[word % 64], WORDS[(word + 1) % 64]);
     let segment = (high << bit | low >> 1 >> (63 - bit)) >> 11;
     // Large arguments are scaled so that nothing is lost to denormals.
-    let scale = -53 - shift + if exponent >= 1968 { 128 } else { 0 };
+    let scale = -53 - shift + if large { 128 } else { 0 };
     ldexp64(segment as f64, scale)
+}
+
+/// 53 bits of 2/π for the range reduction of `x`: segment `segment`, further down for large `x`.
+#[inline(always)]
+pub(super) fn trig_preop(segments: &Segments, x: f64, segment: u32) -> f64 {
+    let exponent = exponent64(x);
+    let shift = (segment & 31) as i32 * 53 + (exponent - 1077).max(0);
+    segments[usize::from(exponent >= LARGE)][shift as usize % PLACES]
 }

@@ -74,7 +74,10 @@ pub(super) fn find(op: Op) -> Option<Run> {
         Op::VRcpF64 => |cx| cx.f64(|[a]| transcendental::rcp64(a)),
         Op::VRsqF64 => |cx| cx.f64(|[a]| transcendental::rsq64(a)),
         Op::VSqrtF64 => |cx| cx.f64(|[a]| transcendental::sqrt64(a)),
-        Op::VTrigPreopF64 => |cx| cx.f64_int(|a, segment| div::trig_preop(a, segment as u32)),
+        Op::VTrigPreopF64 => |cx| {
+            let segments: &div::Segments = &div::SEGMENTS;
+            cx.f64_int(|a, segment| div::trig_preop(segments, a, segment as u32));
+        },
         Op::VDivFixupF64 => |cx| {
             if cx.all::<3, true>(|[q, d, n]| div::plain_fixup64(q, d, n)) {
                 cx.f64_with::<3, false>(|[q, d, n]| {

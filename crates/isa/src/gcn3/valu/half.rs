@@ -1,7 +1,7 @@
 //! 16-bit operations, integer and float. Sources are the low halves, results have a zero high half.
 //! Floats are computed in f32, in loops that vectorise: f32 has more than twice the bits of a half and two more, so that
 //! rounding a sum, product, quotient or root again to half is as good as rounding once; a fused sum is rounded to odd
-//! first. What is rounded more than once on its way is computed in f64, and that rounded to odd.
+//! first. What is rounded more than once on its way is computed in f64, once for every half.
 
 // Loops by index keep the shape the vectoriser wants.
 #![allow(clippy::needless_range_loop)]
@@ -14,6 +14,7 @@ use super::num::{flush16, half_from_f64, half_to_f64};
 use super::row_engine::{Cx, LANES, NONE, Row, Run, Src, each, fetch, rows};
 use super::{div, transcendental};
 use crate::vector::vector;
+use std::sync::LazyLock;
 
 fn is_nan(h: u16) -> bool {
     h & 0x7fff > 0x7c00
@@ -76,10 +77,15 @@ impl Cx<'_> {
         )
     }
 
-    /// Arithmetic in f64, for what f32 has not enough bits.
+    /// A function of one half, looked up.
     #[inline(always)]
-    fn f16_exact<const N: usize>(&mut self, f: impl Fn([f64; N]) -> f64) {
-        self.f16(move |src| num::f32_odd(f(src.map(f64::from))));
+    fn f16_table(&mut self, results: &Results) {
+        let (keep_in, keep_out) = (keep(self.flush_in64()), keep(self.flush_out64()));
+        let results: &[u16; HALVES] = results;
+        self.map_float(move |[a]| {
+            let at = flush_half(a, keep_in) as u16;
+            flush_half(results[usize::from(at)].into(), keep_out)
+        });
     }
 
     /// Values of f16 sources, flushed; a result that is no float.
@@ -95,6 +101,33 @@ impl Cx<'_> {
         let keep = keep(self.flush_in64());
         self.map_float(move |src: [u32; N]| f(each(|s| flush_half(src[s], keep))));
     }
+}
+
+/// How many halves there are.
+const HALVES: usize = 1 << 16;
+
+/// What a function gives for each half: for those that are computed in f64, in which a lane takes longer than a look at a table. Made
+/// when an instruction first asks.
+type Results = LazyLock<Box<[u16; HALVES]>>;
+
+static RSQ: Results = LazyLock::new(|| results(|a| 1.0 / a.sqrt()));
+static LOG: Results = LazyLock::new(|| results(transcendental::log2));
+static EXP: Results = LazyLock::new(|| results(transcendental::exp2));
+static SIN: Results = LazyLock::new(|| results(transcendental::sin));
+static COS: Results = LazyLock::new(|| results(transcendental::cos));
+
+/// Rounded once: to odd in f32, and then to a half.
+fn results(f: impl Fn(f64) -> f64) -> Box<[u16; HALVES]> {
+    let mut out = Box::new([0; HALVES]);
+    for (h, out) in (0..).zip(out.iter_mut()) {
+        let v = num::f32_odd(f(half_value(h).into()));
+        *out = match is_nan(h as u16) {
+            true => h as u16 | 0x200,
+            false if v.is_nan() => NAN16,
+            false => half_nearest(v) as u16,
+        };
+    }
+    out
 }
 
 /// NaN results: the first NaN source, quieted, else the machine's own NaN.
@@ -301,11 +334,11 @@ pub(super) fn find(op: Op) -> Option<Run> {
         Op::VDivFixupF16 | Op::VDivFixupOpselF16 => |cx| cx.f16_bits(|[q, d, n]| div::fixup16(q, d, n)),
         Op::VRcpF16 => |cx| cx.f16(|[a]| 1.0 / a),
         Op::VSqrtF16 => |cx| cx.f16(|[a]| a.sqrt()),
-        Op::VRsqF16 => |cx| cx.f16_exact(|[a]| 1.0 / a.sqrt()),
-        Op::VLogF16 => |cx| cx.f16_exact(|[a]| transcendental::log2(a)),
-        Op::VExpF16 => |cx| cx.f16_exact(|[a]| transcendental::exp2(a)),
-        Op::VSinF16 => |cx| cx.f16_exact(|[a]| transcendental::sin(a)),
-        Op::VCosF16 => |cx| cx.f16_exact(|[a]| transcendental::cos(a)),
+        Op::VRsqF16 => |cx| cx.f16_table(&RSQ),
+        Op::VLogF16 => |cx| cx.f16_table(&LOG),
+        Op::VExpF16 => |cx| cx.f16_table(&EXP),
+        Op::VSinF16 => |cx| cx.f16_table(&SIN),
+        Op::VCosF16 => |cx| cx.f16_table(&COS),
         Op::VCvtF32F16 => |cx| {
             let (keep_in, keep_out) = (keep(cx.flush_in64()), cx.keep_out32());
             cx.map_float(move |[a]| {

@@ -97,6 +97,24 @@ fn arithmetic() {
     check(Op::VLdexpF16, &t, |v| expect(1, COMPILED, v, |[a, ..]| (a * 2f64.powi((v[1] as i16).into()), 0)));
 }
 
+/// Functions that are looked up give what one lane in f64 gives.
+#[test]
+fn tables_have_every_half() {
+    let t: Vec<[u64; 3]> = (0..=0xffff).map(|h| [h | 0x5a5a_0000, 0, 0]).collect();
+    let cases: [(Op, &dyn Fn(f64) -> f64); 5] = [
+        (Op::VRsqF16, &|a| 1.0 / a.sqrt()),
+        (Op::VLogF16, &super::super::transcendental::log2),
+        (Op::VExpF16, &super::super::transcendental::exp2),
+        (Op::VSinF16, &super::super::transcendental::sin),
+        (Op::VCosF16, &super::super::transcendental::cos),
+    ];
+    for (op, f) in cases {
+        for mode in [COMPILED, COMPILED & !0xc0] {
+            check_mode(op, mode, &t, |v| expect(1, mode, v, |[a, ..]| (f(a), 0)));
+        }
+    }
+}
+
 #[test]
 fn all_fractions() {
     // Exact in f64; the largest half below 1 is the limit (tiny negative numbers), infinities have none.
