@@ -123,7 +123,7 @@ impl Needed {
 /// One instruction set. Implementations are small values (architecture parameters) shared by all waves.
 pub trait Isa: Send + Sync + 'static {
     /// A decoded instruction: plain data, decoded once.
-    type Inst: Clone + Send + Sync + std::fmt::Debug;
+    type Inst: Clone + PartialEq + Send + Sync + std::fmt::Debug;
     /// An instruction bound to its operands when the program is loaded; `()` for ISAs that have no quick way.
     type Bound: Clone + Send + Sync + std::fmt::Debug;
     /// Vector registers, predicates and per-wave architectural state: rows of lanes.

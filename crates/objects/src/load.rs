@@ -4,7 +4,7 @@ use crate::calls;
 use crate::codeobject::{CodeObject, InlinedCall, Kernel};
 use std::collections::BTreeMap;
 use wb_isa::gcn3::{
-    self,
+    self, Inst,
     isa::{Gcn3, Setup, UserSgprs},
 };
 use wb_isa::{NO_PC, Pc, SourceFile};
@@ -29,7 +29,10 @@ pub fn gcn3_program(
     let mut pc = 0;
     while pc < words.len() {
         let mut step = 1;
-        if let Ok(inst) = gcn3::decode_for(object.generation(), &words[pc..]) {
+        // Code is padded with one word again and again.
+        if let Some(i) = pc.checked_sub(1).filter(|&i| words[i] == words[pc] && is_one_word(&insts[i])) {
+            insts[pc] = (insts[i].0, (pc + 1) as Pc);
+        } else if let Ok(inst) = gcn3::decode_for(object.generation(), &words[pc..]) {
             step = usize::from(inst.size / 4).max(1);
             insts[pc] = (Some(inst), (pc + step) as Pc);
         }
@@ -81,6 +84,10 @@ pub fn gcn3_program(
     program.base = base;
     program.calls = calls::find(&program);
     Ok(program)
+}
+
+fn is_one_word((inst, _): &(Option<Inst>, Pc)) -> bool {
+    inst.as_ref().is_some_and(|inst| inst.size == 4)
 }
 
 /// Inlined calls by pc. Their code ends where the text does, or before an instruction.

@@ -5,7 +5,7 @@
 pub use crate::too_complex::{LOOP_LIMIT, TooComplex};
 
 use crate::flow::FlowMap;
-use crate::masks::{self, is_code};
+use crate::masks::{self, Successors, is_code};
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, Reversed, VisitMap};
@@ -42,9 +42,12 @@ pub struct Cfg {
     /// Places of the blocks in a walk of the tree of dominators, and of post-dominators.
     dominated: Vec<Span>,
     post_dominated: Vec<Span>,
-    /// Block of each reachable pc.
-    block_of: BTreeMap<Pc, usize>,
+    /// Block of each pc, [`NOWHERE`] if it cannot be reached.
+    block_of: Vec<u32>,
 }
+
+/// No block.
+const NOWHERE: u32 = u32::MAX;
 
 /// States (instruction, push that made the top of the mask stack) beyond four for every instruction.
 const STATE_LIMIT: usize = 1 << 22;
@@ -58,21 +61,14 @@ impl Cfg {
         let roots: BTreeSet<Pc> = roots.into_iter().filter(|&r| is_code(valid, r)).collect();
         let succs = masks::successors(flow, valid, &roots, 4 * flow.kind.len() + STATE_LIMIT)?;
         let blocks = split_blocks(flow, &succs, &roots);
-        let block_of: BTreeMap<Pc, usize> = blocks
-            .iter()
-            .enumerate()
-            .flat_map(|(b, block)| {
-                let mut pcs = vec![block.first];
-                while *pcs.last().unwrap_or(&NO_PC) != block.last {
-                    pcs.push(flow.next[pcs[pcs.len() - 1] as usize]);
-                }
-                pcs.into_iter().map(move |pc| (pc, b))
-            })
-            .collect();
+        let mut block_of = vec![NOWHERE; flow.kind.len()];
+        for (b, block) in blocks.iter().enumerate() {
+            walk(block, flow).for_each(|pc| block_of[pc as usize] = b as u32);
+        }
         let mut cfg = Cfg { blocks, block_of, ..Cfg::default() };
         for b in 0..cfg.blocks.len() {
-            let ends = &succs[&cfg.blocks[b].last];
-            cfg.blocks[b].succs = ends.iter().map(|pc| cfg.block_of[pc]).collect();
+            let ends = succs.all(cfg.blocks[b].last);
+            cfg.blocks[b].succs = ends.filter_map(|pc| cfg.block_at(pc)).collect();
         }
         cfg.analyse(&roots)?;
         Ok(cfg)
@@ -80,17 +76,17 @@ impl Cfg {
 
     /// Block containing `pc`, if it is reachable.
     pub fn block_at(&self, pc: Pc) -> Option<usize> {
-        self.block_of.get(&pc).copied()
+        self.block_of.get(pc as usize).filter(|&&b| b != NOWHERE).map(|&b| b as usize)
     }
 
     /// Instructions of a block in program order.
     pub fn pcs(&self, block: usize, flow: &FlowMap) -> Vec<Pc> {
-        let b = &self.blocks[block];
-        let mut pcs = vec![b.first];
-        while pcs[pcs.len() - 1] != b.last {
-            pcs.push(flow.next[pcs[pcs.len() - 1] as usize]);
-        }
-        pcs
+        self.each_pc(block, flow).collect()
+    }
+
+    /// The same, one after the other.
+    pub(crate) fn each_pc<'a>(&self, block: usize, flow: &'a FlowMap) -> impl Iterator<Item = Pc> + 'a {
+        walk(&self.blocks[block], flow)
     }
 
     /// Blocks that can be reached from `from`, itself included.
@@ -164,7 +160,7 @@ impl Cfg {
         }
         let preds = self.predecessors();
         // A label inside code that something else leads to starts nothing: a loop keeps its single header.
-        let mut starts: Vec<usize> = roots.iter().map(|pc| self.block_of[pc]).chain(0..n).collect();
+        let mut starts: Vec<usize> = roots.iter().filter_map(|&pc| self.block_at(pc)).chain(0..n).collect();
         starts.sort_by_key(|&b| !preds[b].is_empty());
         let mut walk = Dfs::empty(&graph);
         for b in starts.into_iter().map(|b| nodes[b]) {
@@ -237,7 +233,7 @@ impl Cfg {
 
     /// Writes reconvergence points and loop splits into the flow map.
     pub(crate) fn fill(&self, flow: &mut FlowMap) {
-        for (&pc, &b) in &self.block_of {
+        for (pc, b) in (0..self.block_of.len() as Pc).filter_map(|pc| Some((pc, self.block_at(pc)?))) {
             flow.rpc[pc as usize] = self.ipdom[b].map_or(NO_PC, |d| self.blocks[d].first);
             if flow.kind[pc as usize] == FlowKind::Split {
                 flow.loop_split[pc as usize] = self.is_loop_split(flow, pc);
@@ -260,6 +256,12 @@ impl Cfg {
             l.blocks.contains(&t) && (leaves || l.header == t)
         })
     }
+}
+
+/// Instructions of a block in program order.
+fn walk<'a>(block: &Block, flow: &'a FlowMap) -> impl Iterator<Item = Pc> + use<'a> {
+    let last = block.last;
+    std::iter::successors(Some(block.first), move |&pc| (pc != last).then(|| flow.next[pc as usize]))
 }
 
 /// First and last number of a block's part of a tree that was walked from the top.
@@ -295,30 +297,23 @@ fn spans(parents: &[Option<usize>]) -> Vec<Span> {
     spans
 }
 
-fn split_blocks(flow: &FlowMap, succs: &BTreeMap<Pc, BTreeSet<Pc>>, roots: &BTreeSet<Pc>) -> Vec<Block> {
-    let mut leaders: BTreeSet<Pc> = roots.clone();
-    for (&pc, to) in succs {
-        let straight = to.len() == 1 && to.first() == flow.next.get(pc as usize);
+fn split_blocks(flow: &FlowMap, succs: &Successors, roots: &BTreeSet<Pc>) -> Vec<Block> {
+    let mut leads = vec![false; flow.kind.len()];
+    roots.iter().for_each(|&root| leads[root as usize] = true);
+    let straight = |pc: Pc| succs.only(pc).filter(|next| flow.next.get(pc as usize) == Some(next));
+    for pc in succs.reached() {
         // Marks for splitting change who runs, not where: marked code has the blocks of the unmarked.
         let plain =
             matches!(flow.kind[pc as usize], FlowKind::Next | FlowKind::SplitLanes { .. } | FlowKind::Merge);
-        if !straight || !plain {
-            leaders.extend(to);
+        if !plain || straight(pc).is_none() {
+            succs.all(pc).for_each(|to| leads[to as usize] = true);
         }
     }
-    leaders
-        .iter()
-        .map(|&first| {
-            let mut last = first;
-            loop {
-                let to = &succs[&last];
-                match to.first() {
-                    Some(&n) if to.len() == 1 && flow.next[last as usize] == n && !leaders.contains(&n) => {
-                        last = n
-                    }
-                    _ => break,
-                }
-            }
+    let firsts = (0..leads.len() as Pc).filter(|&pc| leads[pc as usize]);
+    firsts
+        .map(|first| {
+            let goes_on = |&pc: &Pc| straight(pc).filter(|&next| !leads[next as usize]);
+            let last = std::iter::successors(Some(first), goes_on).last().unwrap_or(first);
             Block { first, last, succs: Vec::new() }
         })
         .collect()

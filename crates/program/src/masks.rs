@@ -5,7 +5,7 @@
 use crate::flow::FlowMap;
 use crate::too_complex::TooComplex;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use wb_isa::{FlowKind, Pc};
+use wb_isa::{FlowKind, NO_PC, Pc};
 
 pub(crate) fn is_code(valid: &[bool], pc: Pc) -> bool {
     valid.get(pc as usize).copied().unwrap_or(false)
@@ -19,13 +19,57 @@ struct Frame {
     popped: bool,
 }
 
+/// Where each instruction leads. Nearly all lead to one other: these have no list.
+pub(crate) struct Successors {
+    reached: Vec<bool>,
+    /// The first successor that was found, and those of instructions that have more.
+    one: Vec<Pc>,
+    more: BTreeMap<Pc, BTreeSet<Pc>>,
+}
+
+impl Successors {
+    fn of(n: usize) -> Successors {
+        Successors { reached: vec![false; n], one: vec![NO_PC; n], more: BTreeMap::new() }
+    }
+
+    fn insert(&mut self, from: Pc, to: Pc) {
+        let one = &mut self.one[from as usize];
+        if *one == NO_PC {
+            *one = to;
+        } else if *one != to {
+            self.more.entry(from).or_insert_with(|| BTreeSet::from([*one])).insert(to);
+        }
+    }
+
+    /// Instructions that can be reached, in their order.
+    pub fn reached(&self) -> impl Iterator<Item = Pc> + '_ {
+        self.reached.iter().enumerate().filter(|(_, reached)| **reached).map(|(pc, _)| pc as Pc)
+    }
+
+    /// The only successor; none if there are several or none.
+    pub fn only(&self, pc: Pc) -> Option<Pc> {
+        let one = self.one[pc as usize];
+        (one != NO_PC && !self.more.contains_key(&pc)).then_some(one)
+    }
+
+    /// All successors, in their order.
+    pub fn all(&self, pc: Pc) -> impl Iterator<Item = Pc> + '_ {
+        let more = self.more.get(&pc);
+        let one = Some(self.one[pc as usize]).filter(|&one| one != NO_PC && more.is_none());
+        one.into_iter().chain(more.into_iter().flatten().copied())
+    }
+}
+
 struct Walk<'a> {
     valid: &'a [bool],
-    succs: BTreeMap<Pc, BTreeSet<Pc>>,
+    succs: Successors,
     frames: Vec<Frame>,
     /// Frames by the pc that pushed and where a pop goes.
     numbers: HashMap<(Pc, Pc), usize>,
+    /// States that were looked at: those with an empty stack, the others, and how many there are.
+    empty: Vec<bool>,
     seen: HashSet<(Pc, usize)>,
+    states: usize,
     work: Vec<(Pc, usize)>,
 }
 
@@ -35,23 +79,30 @@ pub(crate) fn successors(
     valid: &[bool],
     roots: &BTreeSet<Pc>,
     limit: usize,
-) -> Result<BTreeMap<Pc, BTreeSet<Pc>>, TooComplex> {
+) -> Result<Successors, TooComplex> {
     let mut w = Walk {
         valid,
-        succs: BTreeMap::new(),
+        succs: Successors::of(flow.kind.len()),
         frames: vec![Frame::default()],
         numbers: HashMap::new(),
+        empty: vec![false; flow.kind.len()],
         seen: HashSet::new(),
+        states: 0,
         work: roots.iter().map(|&r| (r, 0)).collect(),
     };
     while let Some((pc, frame)) = w.work.pop() {
-        if !w.seen.insert((pc, frame)) {
+        let new = match frame {
+            0 => !std::mem::replace(&mut w.empty[pc as usize], true),
+            _ => w.seen.insert((pc, frame)),
+        };
+        if !new {
             continue;
         }
-        if w.seen.len() > limit {
+        w.states += 1;
+        if w.states > limit {
             return Err(TooComplex::Masks(limit));
         }
-        w.succs.entry(pc).or_default();
+        w.succs.reached[pc as usize] = true;
         w.step(flow, pc, frame);
     }
     Ok(w.succs)
@@ -107,7 +158,7 @@ impl Walk<'_> {
 
     fn go(&mut self, from: Pc, to: Pc, frame: usize) {
         if is_code(self.valid, to) {
-            self.succs.entry(from).or_default().insert(to);
+            self.succs.insert(from, to);
             self.work.push((to, frame));
         }
     }
@@ -152,7 +203,6 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wb_isa::NO_PC;
 
     fn walk(kinds: &[FlowKind]) -> Result<BTreeMap<Pc, BTreeSet<Pc>>, TooComplex> {
         let n = kinds.len();
@@ -163,7 +213,8 @@ mod tests {
             loop_split: vec![false; n],
             ..FlowMap::default()
         };
-        successors(&flow, &vec![true; n], &BTreeSet::from([0]), 1 << 20)
+        let found = successors(&flow, &vec![true; n], &BTreeSet::from([0]), 1 << 20)?;
+        Ok(found.reached().map(|pc| (pc, found.all(pc).collect())).collect())
     }
 
     #[test]

@@ -102,7 +102,8 @@ fn add_locks<I: Isa>(isa: &I, registers: &[u16], pool: &mut Vec<u16>) {
 impl<I: Isa> Program<I> {
     pub fn new(parts: Decoded<I>) -> Result<Self, TooComplex> {
         let n = parts.insts.len();
-        let (mut ops, mut steps) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let (mut ops, mut steps, mut seen) =
+            (Vec::with_capacity(n), Vec::with_capacity(n), Vec::with_capacity(n));
         let mut pool = Vec::new();
         let mut flow = FlowMap {
             kind: vec![FlowKind::Exit { conditional: false }; n],
@@ -112,11 +113,21 @@ impl<I: Isa> Program<I> {
             regions: Vec::new(),
             spills: false,
         };
+        // Padding is an instruction without operands again and again: what is known of the one before holds for it, too.
+        let mut plain = None;
         for (pc, (inst, next)) in parts.insts.into_iter().enumerate() {
+            if let Some((op, bound)) = plain.as_ref().filter(|(op, _): &&(Op<_>, _)| op.inst == inst) {
+                ops.push(Op { next, ..Op::clone(op) });
+                steps.push(Step { next, bound: Option::clone(bound) });
+                seen.push(Some(regions::Step::default()));
+                flow.kind[pc] = FlowKind::Next;
+                continue;
+            }
             let start = pool.len() as u32;
             let waits = Waits::default();
             let mut op =
                 Op { inst, next, class: 0, waits_for_all: false, waits, start, split: start, end: start };
+            let mut step = None;
             if let Some(inst) = &op.inst {
                 let facts = parts.isa.facts(inst, pc as Pc, next);
                 add_locks(&parts.isa, &facts.reads, &mut pool);
@@ -128,8 +139,14 @@ impl<I: Isa> Program<I> {
                 op.waits = parts.isa.waits(inst);
                 flow.kind[pc] = facts.flow;
                 flow.spills |= facts.lanes == LaneEffect::Spill;
+                let Facts { lanes, mask_flow, reads, writes, cross_lane, class, .. } = facts;
+                let local = parts.isa.classes()[usize::from(class)] == "lds";
+                step = Some(regions::Step { lanes, mask_flow, reads, writes, cross_lane, local });
             }
             let bound = op.inst.as_ref().map(|inst| parts.isa.bind(inst, next));
+            let alone = flow.kind[pc] == FlowKind::Next && step == Some(regions::Step::default());
+            plain = alone.then(|| (op.clone(), bound.clone()));
+            seen.push(step);
             steps.push(Step { next, bound });
             ops.push(op);
         }
@@ -137,12 +154,7 @@ impl<I: Isa> Program<I> {
         let roots = std::iter::once(parts.entry).chain(parts.labels.iter().map(|l| l.1));
         let cfg = Cfg::build(&flow, &valid, roots)?;
         cfg.fill(&mut flow);
-        flow.regions = regions::find(&flow, &cfg, parts.entry, &|pc| {
-            let facts = parts.isa.facts(ops[pc as usize].inst.as_ref()?, pc, flow.next[pc as usize]);
-            let Facts { lanes, mask_flow, reads, writes, cross_lane, class, .. } = facts;
-            let local = parts.isa.classes()[usize::from(class)] == "lds";
-            Some(regions::Step { lanes, mask_flow, reads, writes, cross_lane, local })
-        });
+        flow.regions = regions::find(&flow, &cfg, parts.entry, &seen);
         for r in &flow.regions {
             flow.rpc[r.branch as usize] = r.reconverge;
         }

@@ -18,6 +18,7 @@ const HAZARD: &str =
     "the lanes never come together again, and code behind the branch counts on lanes running together";
 
 /// What the walk sees of an instruction.
+#[derive(Default, PartialEq)]
 pub(crate) struct Step {
     pub lanes: LaneEffect,
     pub mask_flow: bool,
@@ -28,18 +29,18 @@ pub(crate) struct Step {
     pub local: bool,
 }
 
-pub(crate) fn find(flow: &FlowMap, cfg: &Cfg, entry: Pc, step: &dyn Fn(Pc) -> Option<Step>) -> Vec<Region> {
-    find_within(LOOKS, flow, cfg, entry, step)
+pub(crate) fn find(flow: &FlowMap, cfg: &Cfg, entry: Pc, steps: &[Option<Step>]) -> Vec<Region> {
+    find_within(LOOKS, flow, cfg, entry, steps)
 }
 
-fn find_within(
-    looks: usize,
-    flow: &FlowMap,
-    cfg: &Cfg,
-    entry: Pc,
-    step: &dyn Fn(Pc) -> Option<Step>,
-) -> Vec<Region> {
-    let has = |b: usize, what: &dyn Fn(Pc) -> bool| cfg.pcs(b, flow).into_iter().any(what);
+fn find_within(looks: usize, flow: &FlowMap, cfg: &Cfg, entry: Pc, steps: &[Option<Step>]) -> Vec<Region> {
+    let mask_branch = |&pc: &Pc| matches!(flow.kind[pc as usize], FlowKind::MaskBranch { .. });
+    let mut branches = (0..flow.kind.len() as Pc).filter(mask_branch).peekable();
+    if branches.peek().is_none() {
+        return Vec::new();
+    }
+    let step = |pc: Pc| steps.get(pc as usize)?.as_ref();
+    let has = |b: usize, what: &dyn Fn(Pc) -> bool| cfg.each_pc(b, flow).any(what);
     let reached = cfg.reachable(cfg.block_at(entry));
     let barrier = |pc: Pc| flow.kind[pc as usize] == FlowKind::Barrier;
     // A group of one wave needs no barriers, and the compiler leaves them out.
@@ -47,9 +48,8 @@ fn find_within(
     let hazard = |pc: Pc| step(pc).is_some_and(|s| s.cross_lane || lockstep && s.local);
     let hazards: BTreeSet<usize> = reached.iter().copied().filter(|&b| has(b, &hazard)).collect();
     let before_hazard = cfg.reaching(&hazards);
-    let mut walk = Walk { flow, cfg, step, looks };
-    let mut regions: Vec<Region> = (0..flow.kind.len() as Pc)
-        .filter(|&pc| matches!(flow.kind[pc as usize], FlowKind::MaskBranch { .. }))
+    let mut walk = Walk { flow, cfg, steps, looks };
+    let mut regions: Vec<Region> = branches
         .filter_map(|pc| {
             let block = cfg.block_at(pc)?;
             let mut region = walk.region(pc, block);
@@ -68,15 +68,19 @@ fn find_within(
 struct Walk<'a> {
     flow: &'a FlowMap,
     cfg: &'a Cfg,
-    step: &'a dyn Fn(Pc) -> Option<Step>,
+    steps: &'a [Option<Step>],
     /// Instructions that may still be looked at.
     looks: usize,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn step(&self, pc: Pc) -> Option<&'a Step> {
+        self.steps.get(pc as usize)?.as_ref()
+    }
+
     fn region(&mut self, branch: Pc, block: usize) -> Region {
         let pcs = self.cfg.pcs(block, self.flow);
-        let steps: Vec<(Pc, Step)> = pcs.iter().filter_map(|&pc| Some((pc, (self.step)(pc)?))).collect();
+        let steps: Vec<(Pc, &Step)> = pcs.iter().filter_map(|&pc| Some((pc, self.step(pc)?))).collect();
         let changes =
             |s: &Step| !matches!(s.lanes, LaneEffect::Keep | LaneEffect::Copy { .. } | LaneEffect::Spill);
         let narrow = steps.iter().rposition(|(_, s)| changes(s));
@@ -150,7 +154,7 @@ impl Walk<'_> {
             };
             self.looks = left;
             for (i, &pc) in pcs.iter().enumerate() {
-                let Some(s) = (self.step)(pc) else { continue };
+                let Some(s) = self.step(pc) else { continue };
                 let from_saved = |src: Option<u16>| src.is_some_and(|src| saved.contains(&src));
                 match s.lanes {
                     LaneEffect::Save { dst, src, op: MaskOp::NotAnd } if from_saved(src) => {
@@ -184,7 +188,7 @@ impl Walk<'_> {
                     LaneEffect::Apply { src, op: MaskOp::Xor } if from_saved(src) => {}
                     effect => widened |= widens(effect),
                 }
-                follow(&mut saved, &s);
+                follow(&mut saved, s);
             }
             at = self.cfg.ipdom[b];
         }
@@ -203,7 +207,7 @@ impl Walk<'_> {
     fn flips(&self, rest: &[Pc], saved: u16) -> bool {
         rest.iter()
             .skip(1)
-            .filter_map(|&pc| (self.step)(pc))
+            .filter_map(|&pc| self.step(pc))
             .any(|s| matches!(s.lanes, LaneEffect::Apply { src: Some(src), op: MaskOp::Xor } if src == saved))
     }
 
@@ -273,7 +277,8 @@ mod tests {
             let (reads, writes) = (Vec::new(), Vec::new());
             Some(Step { lanes, mask_flow: false, reads, writes, cross_lane: false, local: false })
         };
-        flow.regions = find_within(looks, &flow, &cfg, 0, &step);
+        let steps: Vec<Option<Step>> = (0..n as Pc).map(step).collect();
+        flow.regions = find_within(looks, &flow, &cfg, 0, &steps);
         flow.regions.remove(0)
     }
 

@@ -345,13 +345,19 @@ impl Inst {
 
     /// Every register operand with its width and direction, implicit ones included.
     pub fn uses(&self) -> Vec<Use> {
-        let entry = self.entry();
         let mut out = Vec::with_capacity(6);
+        self.each_use(|used| out.push(used));
+        out
+    }
+
+    /// The same, one after the other.
+    pub(super) fn each_use(&self, mut each: impl FnMut(Use)) {
+        let entry = self.entry();
         let mut push = |operand, dwords, read, write| {
             let register =
                 matches!(operand, Operand::Vgpr(_) | Operand::Sgpr(_) | Operand::Agpr(_) | Operand::Scc);
             if register && dwords > 0 {
-                out.push(Use { operand, dwords, read, write });
+                each(Use { operand, dwords, read, write });
             }
         };
         let (mut read, mut write) = (entry.dst_read, entry.dst_written);
@@ -372,7 +378,7 @@ impl Inst {
         if self.sdst != NO_SDST {
             push(Operand::Sgpr(self.sdst), 2, false, true);
         }
-        for i in 0..3 {
+        for i in (0..3).filter(|&i| self.src[i] != Operand::None) {
             push(self.src[i], self.src_dwords(i), true, entry.swaps && i == 0);
         }
         if self.src.contains(&Operand::LdsDirect) {
@@ -383,6 +389,9 @@ impl Inst {
         }
         if self.src.contains(&Operand::ExecZ) {
             push(Operand::EXEC, 2, true, false);
+        }
+        if entry.reads | entry.writes == 0 {
+            return;
         }
         let registers = [
             (implicit::SCC, Operand::Scc, 1),
@@ -403,7 +412,6 @@ impl Inst {
                 push(operand, dwords, read, write);
             }
         }
-        out
     }
 
     /// Whether it does what no instruction of gfx8 does: analyses that were written for those ask.

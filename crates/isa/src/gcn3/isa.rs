@@ -443,14 +443,15 @@ impl Isa for Gcn3 {
             // Trap when executed.
             Ctl::Next | Ctl::Trap | Ctl::Fork => FlowKind::Next,
         };
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        for used in inst.uses() {
+        // Room for what most instructions have: the lists of a program are made all at once.
+        let (mut reads, mut writes) = (Vec::with_capacity(8), Vec::with_capacity(4));
+        inst.each_use(|used| {
             let first = match used.operand {
                 Operand::Vgpr(n) => u16::from(n),
                 Operand::Agpr(n) => FIRST_ACCUMULATOR + u16::from(n),
                 Operand::Sgpr(n) => FIRST_SCALAR + u16::from(n),
                 Operand::Scc => SCC,
-                _ => continue,
+                _ => return,
             };
             // Accumulators that the kernel has not asked for trap when the instruction runs.
             let last = if first > SCC { self.register_count() as u16 - 1 } else { SCC };
@@ -461,15 +462,16 @@ impl Isa for Gcn3 {
                     }
                 }
             }
-        }
+        });
+        let lanes = masks::lane_effect(inst);
         Facts {
             class: inst.class() as u8,
             flow,
             reads,
             writes,
             mask_reads: masks::mask_reads(inst),
-            mask_flow: masks::mask_flow(inst),
-            lanes: masks::lane_effect(inst),
+            mask_flow: masks::carries(inst.op, lanes),
+            lanes,
             cross_lane: masks::cross_lane(inst),
             waits_for_all: false,
         }

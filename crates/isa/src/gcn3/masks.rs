@@ -66,8 +66,13 @@ pub(super) fn lane_effect(inst: &Inst) -> LaneEffect {
 
 /// Whether the 64-bit result is a lane mask exactly if it is used as one.
 pub(super) fn mask_flow(inst: &Inst) -> bool {
+    carries(inst.op, lane_effect(inst))
+}
+
+/// The same, from what the instruction does to EXEC.
+pub(super) fn carries(op: Op, lanes: LaneEffect) -> bool {
     matches!(
-        inst.op,
+        op,
         Op::SMovB64
             | Op::SCmovB64
             | Op::SNotB64
@@ -81,7 +86,7 @@ pub(super) fn mask_flow(inst: &Inst) -> bool {
             | Op::SNorB64
             | Op::SXnorB64
             | Op::SCselectB64
-    ) || matches!(lane_effect(inst), LaneEffect::Save { .. })
+    ) || matches!(lanes, LaneEffect::Save { .. })
 }
 
 /// Whether lanes see each other's vector registers.
@@ -105,8 +110,9 @@ pub(super) fn mask_reads(inst: &Inst) -> Vec<u16> {
         inst.op,
         Op::SCmpEqU64 | Op::SCmpLgU64 | Op::SBcnt0I32B64 | Op::SBcnt1I32B64 | Op::SFf1I32B64 | Op::SFf0I32B64
     );
-    let mut out = vec![FIRST_SCALAR + u16::from(sreg::EXEC), FIRST_SCALAR + u16::from(sreg::EXEC) + 1];
+    let mut out = Vec::with_capacity(4);
     let mut pair = |first: u16| out.extend([first, first + 1]);
+    pair(FIRST_SCALAR + u16::from(sreg::EXEC));
     for i in 0..3 {
         if let Some(first) = id(inst.src[i])
             && (whole || entry.src[i] == Ty::Mask)
