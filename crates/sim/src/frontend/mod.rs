@@ -33,7 +33,9 @@ impl FrontEnd {
         let early = f.resolution == 0 && f.unresolved == Unresolved::GoOn && f.requests == 0;
         match f.kind {
             FrontEndKind::Perfect => FrontEnd::Perfect,
-            FrontEndKind::Decoupled if early => FrontEnd::Queued(Box::new(Queued::new(machine, issuers, fetch))),
+            FrontEndKind::Decoupled if early => {
+                FrontEnd::Queued(Box::new(Queued::new(machine, issuers, fetch)))
+            }
             FrontEndKind::Decoupled => FrontEnd::Decoupled(Box::new(Decoupled::new(machine, issuers, fetch))),
             FrontEndKind::Coordinated => FrontEnd::Coordinated(Box::new(Coordinated::new(machine, issuers))),
         }

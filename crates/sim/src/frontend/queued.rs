@@ -69,7 +69,9 @@ impl Side {
     /// The slot that requests an instruction now.
     #[inline(always)]
     fn pick(&mut self, age: &[u64]) -> Option<u32> {
-        if self.choice == Choice::Oldest || self.choice == Choice::AmongSeveral && self.wants.is_power_of_two() {
+        if self.choice == Choice::Oldest
+            || self.choice == Choice::AmongSeveral && self.wants.is_power_of_two()
+        {
             return oldest(self.wants, age);
         }
         let view = View {

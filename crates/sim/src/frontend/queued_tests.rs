@@ -96,7 +96,8 @@ fn differs(seed: u64) -> Option<String> {
                     both.iter_mut().for_each(|u| u.front.stop(seat));
                 } else if queued && at != NO_PC && random.below(hurry) == 0 {
                     let straight = next[at as usize];
-                    let to = if random.below(jumps) == 0 { random.below(CODE.into()) as Pc } else { straight };
+                    let to =
+                        if random.below(jumps) == 0 { random.below(CODE.into()) as Pc } else { straight };
                     *pc = Some(to);
                     for u in &mut both {
                         u.there[side][local] = u.front.issued(seat, to, to == straight, false, now);

@@ -3,6 +3,7 @@
 //! nobody can issue are skipped. Results never depend on whether somebody observes.
 
 mod board;
+mod choose;
 mod core;
 mod dispatch;
 mod divide;

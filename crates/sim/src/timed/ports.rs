@@ -101,7 +101,13 @@ impl<I: Isa> Ports<'_, '_, I> {
                 let (ready, next) = core.scan_here(q, now, 0);
                 let due = match core.pick(q, ready) {
                     // Somebody who is ready may go in the next cycle, even if the policy lets this one pass.
-                    None => if ready != 0 { now + 1 } else { next },
+                    None => {
+                        if ready != 0 {
+                            now + 1
+                        } else {
+                            next
+                        }
+                    }
                     Some(local) => match self.issue(q, local as usize) {
                         None => return Some((q, local as usize)),
                         // Others need another unit, which is free.
