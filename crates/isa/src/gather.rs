@@ -125,7 +125,7 @@ impl<const N: usize> NullaryFnOnce for Gather<'_, N> {
     type Output = bool;
 
     #[inline(always)]
-    fn call(mut self) -> bool {
+    fn call(self) -> bool {
         if let Some((first, step @ (1 | 2 | 4))) = self.at.steps::<N>() {
             return self.columns(
                 #[inline(always)]
@@ -139,69 +139,34 @@ impl<const N: usize> NullaryFnOnce for Gather<'_, N> {
                 },
             );
         }
-        self.tiles()
+        let Some(index) = self.at.numbers::<N>() else { return false };
+        let index = index.as_chunks::<TILE>().0;
+        let mut shapes = [Shape::Scattered; 64 / TILE];
+        for (t, (index, shape)) in index.iter().zip(&mut shapes).enumerate() {
+            *shape = Shape::of(index, self.at.offset[t * TILE].wrapping_sub(self.at.low) / N as u32);
+        }
+        self.columns(
+            #[inline(always)]
+            |from, row| {
+                let tiles = row.as_chunks_mut::<TILE>().0.iter_mut().zip(index).zip(&shapes);
+                let mut done = true;
+                for ((out, index), shape) in tiles {
+                    done &= match *shape {
+                        Shape::Same(first) => steps::<N, 0, 1, TILE>(from.get(first..).unwrap_or(&[]), out),
+                        Shape::Run(first) => steps::<N, 1, TILE, TILE>(from.get(first..).unwrap_or(&[]), out),
+                        Shape::Scattered => scattered(from, index, out),
+                    };
+                }
+                done
+            },
+        )
     }
 }
 
 impl<const N: usize> Gather<'_, N> {
-    /// Sixteen lanes after the other: neighbours and lanes that ask for the same are looked at together.
-    #[inline(always)]
-    fn tiles(mut self) -> bool {
-        let Within { offset, low, lanes } = self.at;
-        let on = if lanes == Mask::MAX { [u32::MAX; 64] } else { spread(lanes) };
-        let tiles = offset.as_chunks::<TILE>().0.iter().zip(on.as_chunks::<TILE>().0);
-        for (t, (offset, on)) in tiles.enumerate() {
-            let active = (lanes >> (t * TILE)) as u16;
-            if active == 0 {
-                continue;
-            }
-            // The first active lane tells where a run starts.
-            let (lane, end) = (active.trailing_zeros(), 16 - active.leading_zeros());
-            let at = offset[lane as usize % TILE];
-            let (first, part) = (at.wrapping_sub(low) / N as u32, at.wrapping_sub(low) % N as u32);
-            let done = if out_of_line(offset, on, at.wrapping_sub(lane * N as u32), N as u32) == 0 {
-                let (lane, end) = (lane as usize % TILE, end as usize);
-                self.columns(
-                    #[inline(always)]
-                    |from, row| {
-                        let Some(from) = from.get(first as usize..) else { return false };
-                        let out = &mut row.as_chunks_mut::<TILE>().0[t];
-                        lane == 0 && steps::<N, 1, TILE, TILE>(from, out) || some(from, &mut out[lane..end])
-                    },
-                )
-            } else if out_of_line(offset, on, at, 0) == 0 {
-                self.columns(
-                    #[inline(always)]
-                    |from, row| {
-                        let Some(one) = from.get(first as usize) else { return false };
-                        row.as_chunks_mut::<TILE>().0[t] = [number(*one); TILE];
-                        true
-                    },
-                )
-            } else {
-                let mut index = [0; TILE];
-                let mut parts = 0;
-                for i in 0..TILE {
-                    let at = offset[i].wrapping_sub(low) & on[i];
-                    parts |= at;
-                    index[i] = at / N as u32;
-                }
-                parts.is_multiple_of(N as u32)
-                    && self.columns(
-                        #[inline(always)]
-                        |from, row| scattered(from, &index, &mut row.as_chunks_mut::<TILE>().0[t]),
-                    )
-            };
-            if !done || part != 0 {
-                return false;
-            }
-        }
-        true
-    }
-
     /// Each row, with the numbers from its place on; false if `f` says so of one.
     #[inline(always)]
-    fn columns(&mut self, mut f: impl FnMut(&[[u8; N]], &mut Row<u32>) -> bool) -> bool {
+    fn columns(self, mut f: impl FnMut(&[[u8; N]], &mut Row<u32>) -> bool) -> bool {
         for (p, add) in self.add.iter().enumerate() {
             for d in 0..self.each {
                 let Some(row) = self.out.get_mut(p * self.each + d) else { return false };
@@ -215,14 +180,37 @@ impl<const N: usize> Gather<'_, N> {
     }
 }
 
-/// Bits in which active lanes of a tile differ from `first` and so many bytes more for each lane; 0 if they are in line.
-#[inline(always)]
-fn out_of_line(offset: &Tile, on: &Tile, first: u32, step: u32) -> u32 {
-    let mut differ = 0;
-    for i in 0..TILE {
-        differ |= (offset[i] ^ first.wrapping_add(step * i as u32)) & on[i];
+/// How the numbers of sixteen lanes lie.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    /// One after the other, from this one on.
+    Run(usize),
+    /// This one for all.
+    Same(usize),
+    Scattered,
+}
+
+impl Shape {
+    /// `first` is the first of them, but not taken from them: the loops would not be vectorised.
+    #[inline(always)]
+    fn of(index: &Tile, first: u32) -> Shape {
+        if in_line(index, first, 1) {
+            Shape::Run(first as usize)
+        } else if in_line(index, first, 0) {
+            Shape::Same(first as usize)
+        } else {
+            Shape::Scattered
+        }
     }
-    differ
+}
+
+#[inline(always)]
+fn in_line(index: &Tile, first: u32, step: u32) -> bool {
+    let mut all = true;
+    for i in 0..TILE {
+        all &= index[i] == first.wrapping_add(step * i as u32);
+    }
+    all
 }
 
 /// Every `STEP`th number for `M` lanes; there are `L` from the first to the last.
@@ -234,16 +222,6 @@ fn steps<const N: usize, const STEP: usize, const L: usize, const M: usize>(
     let Some(from) = from.first_chunk::<L>() else { return false };
     for i in 0..M {
         out[i] = number(from[i * STEP]);
-    }
-    true
-}
-
-/// Numbers one after the other for some lanes.
-#[inline(never)]
-fn some<const N: usize>(from: &[[u8; N]], out: &mut [u32]) -> bool {
-    let Some(from) = from.get(..out.len()) else { return false };
-    for (out, bytes) in out.iter_mut().zip(from) {
-        *out = number(*bytes);
     }
     true
 }

@@ -180,19 +180,10 @@ impl Rows<u32> {
     #[inline]
     pub fn blend_words(&mut self, r: usize, mask: Mask, out: &Row<u32>) {
         match <&mut Row<u32>>::try_from(self.row_mut(r)) {
-            Ok(row) => blend_row(row, mask, out),
+            Ok(row) if mask == Mask::MAX => *row = *out,
+            Ok(row) => vector_of(Blend { row, mask, out }),
             Err(_) => self.blend(r, mask, out),
         }
-    }
-}
-
-/// Writes `out` in the lanes of `mask`, in the host's vectors.
-#[inline]
-pub fn blend_row(row: &mut Row<u32>, mask: Mask, out: &Row<u32>) {
-    if mask == Mask::MAX {
-        *row = *out;
-    } else {
-        vector_of(Blend { row, mask, out });
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::device::DeviceMemory;
 use std::ops::Range;
-use wb_isa::lanes::{CHUNK, Row, bits, blend_row, extremes, in_steps};
+use wb_isa::lanes::{CHUNK, Row, bits, extremes, in_steps};
 use wb_isa::{Mask, MemFault, Use};
 
 type Chunk = [u32; CHUNK];
@@ -235,13 +235,6 @@ impl DeviceMemory {
                 *out = u32::from_le_bytes(*b);
             }
             return Ok(());
-        }
-        if lanes.count_ones() >= FEW {
-            let mut all = [[0; 64]];
-            if self.load_rows::<4>(base, (offset, &[0]), lanes, 1, &mut all) {
-                blend_row(out, lanes, &all[0]);
-                return Ok(());
-            }
         }
         let all = offset;
         let mut extent: Option<Option<(u32, &[u8])>> = None;
