@@ -5,7 +5,7 @@
 
 use super::fetch::{Breaks, Excuse, Fetch, Pending, Seat, Sides, fetch_view, jumps};
 use crate::memory::{Times, is_known};
-use crate::sched::{self, Choice, Policy, View};
+use crate::sched::{self, Policy, View};
 use std::collections::VecDeque;
 use wb_hw::{AfterMiss, Machine, Unresolved};
 use wb_isa::lanes::bits;
@@ -110,7 +110,7 @@ impl Decoupled {
         let seats = (machine.core.waves / machine.core.partitions) as usize;
         let side = |_| Side {
             policy: sched::policy(f.policy),
-            only: sched::policy(f.policy).choice() != Choice::Asked,
+            only: sched::policy(f.policy).choice().takes_the_only_one(),
             since: 0,
             occupied: 0,
             wants: 0,

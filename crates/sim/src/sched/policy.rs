@@ -67,6 +67,17 @@ pub enum Choice {
     Oldest,
 }
 
+impl Choice {
+    /// Whoever is the only one that is ready goes, and the policy need not know.
+    #[inline(always)]
+    pub fn takes_the_only_one(self) -> bool {
+        match self {
+            Choice::AmongSeveral | Choice::Oldest => true,
+            Choice::Asked | Choice::AmongReady => false,
+        }
+    }
+}
+
 /// A scheduling policy with its memory.
 pub trait Policy: Send {
     /// The slot that goes now; must be ready.
