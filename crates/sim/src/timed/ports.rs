@@ -130,8 +130,8 @@ impl<I: Isa> Ports<'_, '_, I> {
         let (exec, program, now) = (self.exec, self.exec.program, self.now);
         let core = &mut *self.core;
         let (slot, k) = (core.slot_number(q, local), core.context(q));
-        let Some(r) = core.waves[slot].as_deref_mut() else { return None };
-        let Some(state) = r.wave.paths.get(k) else { return None };
+        let r = core.waves[slot].as_deref_mut()?;
+        let state = r.wave.paths.get(k)?;
         let (pc, classes) = (state.path.pc as usize, &self.classes[usize::from(k > 0)]);
         let (Some(op), Some(step)) = (program.ops.get(pc), program.steps.get(pc)) else { return None };
         let (Some(bound), info) = (&step.bound, classes[usize::from(op.class)]) else { return None };
