@@ -5,7 +5,7 @@
 
 use super::fetch::{Breaks, Excuse, Fetch, Pending, Seat, Sides, fetch_view, jumps};
 use crate::memory::{Times, is_known};
-use crate::sched::{self, Policy, View};
+use crate::sched::{self, Ages, Policy, View};
 use std::collections::VecDeque;
 use wb_hw::{AfterMiss, Machine, Unresolved};
 use wb_isa::lanes::bits;
@@ -420,7 +420,7 @@ impl Decoupled {
         }
     }
 
-    pub fn tick<'a>(&mut self, now: u64, ages: impl Fn(usize) -> &'a [u64], fetch: &mut Fetch) {
+    pub fn tick<'a>(&mut self, now: u64, ages: impl Fn(usize) -> &'a Ages, fetch: &mut Fetch) {
         self.deliver(now);
         if self.next_known <= now {
             self.resolve(now);
@@ -430,7 +430,7 @@ impl Decoupled {
         }
         for word in 0..self.wanting.words() {
             for p in self.wanting.of(word) {
-                self.request(p, now, ages(p), fetch);
+                self.request(p, now, ages(p).list(), fetch);
             }
         }
         self.clock += 1;

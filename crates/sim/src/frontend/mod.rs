@@ -15,6 +15,7 @@ pub use fetch::{Breaks, Excuse, Fetch, Seat, jumps};
 pub use queued::Queued;
 
 use crate::memory::Times;
+use crate::sched::Ages;
 use wb_hw::{FrontEndKind, Machine, Unresolved};
 use wb_isa::Pc;
 
@@ -31,6 +32,7 @@ impl FrontEnd {
     pub fn new(machine: &Machine, issuers: usize, fetch: u32) -> Self {
         let f = &machine.frontend;
         let early = f.resolution == 0 && f.unresolved == Unresolved::GoOn && f.requests == 0;
+        let early = early && f.buffer as usize <= Queued::MOST;
         match f.kind {
             FrontEndKind::Perfect => FrontEnd::Perfect,
             FrontEndKind::Decoupled if early => {
@@ -153,7 +155,7 @@ impl FrontEnd {
     pub fn tick<'a>(
         &mut self,
         now: u64,
-        ages: impl Fn(usize) -> &'a [u64],
+        ages: impl Fn(usize) -> &'a Ages,
         fetch: &mut Fetch,
         comes: impl FnMut(usize, usize, u64),
     ) {

@@ -7,7 +7,7 @@
 
 use super::fetch::{Breaks, Excuse, Fetch, NEVER, Seat, Sides, fetch_view};
 use crate::memory::{Times, is_known};
-use crate::sched::{self, Choice, Policy, View, oldest};
+use crate::sched::{self, Ages, Choice, Policy, View};
 use wb_hw::{AfterMiss, Machine};
 use wb_isa::lanes::bits;
 use wb_isa::{NO_PC, Pc};
@@ -17,15 +17,32 @@ use wb_isa::{NO_PC, Pc};
 struct Queue {
     /// Next pc to request.
     pc: Pc,
-    /// Where its first instruction is in its part of [`Side::times`], and how many are fetched or under way.
+    /// Number of its first instruction, whose place is in [`Queue::times`], and how many are fetched or under way.
     first: u32,
     queued: u32,
     /// Its last request missed; it requests nothing before this cycle.
     blocked: u64,
     excuse: Excuse,
+    /// A ring: when each instruction that is fetched or under way arrives.
+    times: [u64; Queued::MOST],
 }
 
-const IDLE: Queue = Queue { pc: 0, first: 0, queued: 0, blocked: 0, excuse: Excuse { miss: 0, branch: 0 } };
+const IDLE: Queue = Queue {
+    pc: 0,
+    first: 0,
+    queued: 0,
+    blocked: 0,
+    excuse: Excuse { miss: 0, branch: 0 },
+    times: [0; Queued::MOST],
+};
+
+impl Queue {
+    /// When its instruction `number` arrives.
+    #[inline(always)]
+    fn time(&mut self, number: u32) -> &mut u64 {
+        &mut self.times[self.first.wrapping_add(number) as usize % Queued::MOST]
+    }
+}
 
 /// The slots of one partition, one bit each.
 struct Side {
@@ -39,8 +56,6 @@ struct Side {
     /// Waits for a line before it requests again.
     blocked: u64,
     queues: Vec<Queue>,
-    /// When each instruction that is fetched or under way arrives: a ring for each slot.
-    times: Vec<u64>,
     /// For policies that are asked: instructions fetched or under way, and requested since the wave started.
     queued: Vec<u32>,
     requested: Vec<u32>,
@@ -68,12 +83,13 @@ impl Side {
 
     /// The slot that requests an instruction now.
     #[inline(always)]
-    fn pick(&mut self, age: &[u64]) -> Option<u32> {
+    fn pick(&mut self, ages: &Ages) -> Option<u32> {
         if self.choice == Choice::Oldest
             || self.choice == Choice::AmongSeveral && self.wants.is_power_of_two()
         {
-            return oldest(self.wants, age);
+            return ages.oldest(self.wants);
         }
+        let age = ages.list();
         let view = View {
             queued: &self.queued,
             progress: &self.requested,
@@ -92,8 +108,6 @@ pub struct Queued {
     seats: usize,
     ports: u32,
     capacity: u32,
-    /// Places of a ring: a power of two.
-    ring: u32,
     latency: u64,
     /// Cycles the instruction cache adds on a hit.
     hit: u64,
@@ -107,6 +121,9 @@ pub struct Queued {
 }
 
 impl Queued {
+    /// Places that the queue of a wave can have.
+    pub const MOST: usize = 16;
+
     pub fn new(machine: &Machine, issuers: usize, fetch: u32) -> Self {
         let f = &machine.frontend;
         let side = |_| {
@@ -119,7 +136,6 @@ impl Queued {
                 wants: 0,
                 blocked: 0,
                 queues: Vec::new(),
-                times: Vec::new(),
                 queued: Vec::new(),
                 requested: Vec::new(),
             }
@@ -131,7 +147,6 @@ impl Queued {
             seats: (machine.core.waves / machine.core.partitions) as usize,
             ports: f.ports.saturating_mul(fetch),
             capacity: f.buffer,
-            ring: f.buffer.next_power_of_two(),
             latency: (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1),
             hit: machine.instruction_hit(),
             wait: f.after_miss == AfterMiss::Wait,
@@ -153,19 +168,18 @@ impl Queued {
         let queue = &mut side.queues[slot.local];
         if queue.queued > 0 {
             queue.queued -= 1;
-            queue.first = (queue.first + 1) & (self.ring - 1);
+            queue.first = queue.first.wrapping_add(1);
         }
         if !straight {
             return self.turn(slot, pc, now);
         }
+        let there = if queue.queued == 0 { awaited(queue.pc) } else { *queue.time(0) };
         if queue.pc != NO_PC && queue.blocked == 0 {
+            if side.wants == 0 {
+                self.wanting.set(slot.side, true);
+            }
             side.wants |= 1 << slot.local;
-            self.wanting.set(slot.side, true);
         }
-        let there = match queue.queued {
-            0 => awaited(queue.pc),
-            _ => side.times[slot.local * self.ring as usize + queue.first as usize],
-        };
         side.show(slot.local, 0);
         there
     }
@@ -188,7 +202,6 @@ impl Queued {
         let side = &mut self.sides[slot.side];
         if side.queues.is_empty() {
             side.queues = vec![IDLE; self.seats];
-            side.times = vec![0; self.seats * self.ring as usize];
             (side.queued, side.requested) = (vec![0; self.seats], vec![0; self.seats]);
         }
         side.catch_up(self.clock);
@@ -242,11 +255,11 @@ impl Queued {
     }
 
     /// The end of cycle `now`: requests. Those who had nothing are told when it comes, by side and slot.
-    #[inline(always)]
+    #[inline(never)]
     pub fn tick<'a>(
         &mut self,
         now: u64,
-        ages: impl Fn(usize) -> &'a [u64],
+        ages: impl Fn(usize) -> &'a Ages,
         fetch: &mut Fetch,
         mut comes: impl FnMut(usize, usize, u64),
     ) {
@@ -256,8 +269,10 @@ impl Queued {
         for word in 0..self.wanting.words() {
             for p in self.wanting.of(word) {
                 let side = &mut self.sides[p];
-                side.catch_up(self.clock);
-                side.since = self.clock + 1;
+                if side.choice == Choice::Asked {
+                    side.catch_up(self.clock);
+                    side.since = self.clock + 1;
+                }
                 for _ in 0..self.ports {
                     let Some((local, arrival)) = self.request(p, now, ages(p), fetch) else { break };
                     if arrival != NEVER {
@@ -274,42 +289,49 @@ impl Queued {
 
     /// Requests an instruction for a wave of side `p`; none if nobody wants one. If the wave had nothing: when it arrives.
     #[inline(always)]
-    fn request(&mut self, p: usize, now: u64, age: &[u64], fetch: &mut Fetch) -> Option<(usize, u64)> {
+    fn request(&mut self, p: usize, now: u64, ages: &Ages, fetch: &mut Fetch) -> Option<(usize, u64)> {
         let side = &mut self.sides[p];
-        let local = side.pick(age)? as usize;
+        let local = side.pick(ages)? as usize;
         let queue = &mut side.queues[local];
         let there = fetch.memory.fetch(fetch.core, (fetch.addr)(queue.pc), now);
         let mut arrival = there.max(now) + self.latency;
-        let (last, queued) = (self.ring - 1, queue.queued);
-        let times = &mut side.times[local * self.ring as usize..][..self.ring as usize];
+        let queued = queue.queued;
         if queued > 0 {
             // They arrive in order.
-            let before = times[((queue.first + queued - 1) & last) as usize];
+            let before = *queue.time(queued - 1);
             arrival = if is_known(before) && is_known(arrival) { arrival.max(before) } else { arrival };
         }
-        times[((queue.first + queued) & last) as usize] = arrival;
+        *queue.time(queued) = arrival;
+        queue.queued = queued + 1;
+        queue.pc = fetch.next.get(queue.pc as usize).copied().unwrap_or(NO_PC);
+        if queue.queued >= self.capacity || queue.pc == NO_PC {
+            side.wants &= !(1 << local);
+        }
         // The cache tells a miss one cycle after the request: from then on the wave may have to wait.
         let line = there.saturating_sub(self.hit);
         if line > now {
-            self.breaks.misses += 1;
-            queue.excuse.miss = line + self.hit + self.latency;
-            if self.wait {
-                queue.blocked = line;
-                side.blocked |= 1 << local;
-                self.next_unblock = self.next_unblock.min(line);
-            }
-            if !is_known(there) {
-                self.open.push(Seat::new(p, local, 1));
-            }
+            self.missed(p, local, line, is_known(there));
         }
-        queue.pc = fetch.next.get(queue.pc as usize).copied().unwrap_or(NO_PC);
-        queue.queued = queued + 1;
-        if queue.queued >= self.capacity || queue.blocked != 0 || queue.pc == NO_PC {
-            side.wants &= !(1 << local);
-        }
-        side.show(local, 1);
+        self.sides[p].show(local, 1);
         // What is requested in this cycle is seen two cycles later at the soonest.
         Some((local, if queued == 0 { arrival.max(now + 2) } else { NEVER }))
+    }
+
+    /// What a wave of side `p` requested missed, and its line comes in a cycle that may not be known.
+    #[inline(never)]
+    fn missed(&mut self, p: usize, local: usize, line: u64, known: bool) {
+        let side = &mut self.sides[p];
+        let queue = &mut side.queues[local];
+        self.breaks.misses += 1;
+        queue.excuse.miss = line + self.hit + self.latency;
+        if self.wait {
+            queue.blocked = line;
+            (side.blocked, side.wants) = (side.blocked | 1 << local, side.wants & !(1 << local));
+            self.next_unblock = self.next_unblock.min(line);
+        }
+        if !known {
+            self.open.push(Seat::new(p, local, 1));
+        }
     }
 
     /// Times that were unknown are known: tells of each seat with something under way when its next instruction is there. Returns
@@ -323,11 +345,10 @@ impl Queued {
                 queue.blocked = times.of(queue.blocked);
                 self.next_unblock = self.next_unblock.min(queue.blocked);
             }
-            let ring = slot.local * self.ring as usize;
             let mut last = 0;
             for number in 0..queue.queued {
                 // They arrive in order.
-                let arrival = &mut side.times[ring + ((queue.first + number) & (self.ring - 1)) as usize];
+                let arrival = queue.time(number);
                 last = times.of(*arrival).max(last);
                 *arrival = last;
                 if number == 0 {

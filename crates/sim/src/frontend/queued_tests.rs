@@ -3,6 +3,7 @@
 
 use super::{Decoupled, Fetch, FrontEnd, Queued, Seat};
 use crate::memory::Hierarchy;
+use crate::sched::Ages;
 use wb_hw::{AfterMiss, Machine, Policy};
 use wb_isa::{FlowKind, NO_PC, Pc};
 
@@ -53,7 +54,7 @@ impl Under {
         self.there[seat.side][seat.local] <= now && self.front.has(seat)
     }
 
-    fn tick(&mut self, now: u64, next: &[Pc], kind: &[FlowKind], ages: &[[u64; SEATS]; SIDES]) {
+    fn tick(&mut self, now: u64, next: &[Pc], kind: &[FlowKind], ages: &[Ages]) {
         let (addr, memory, there) = (|pc| u64::from(pc) * 4, &mut self.memory, &mut self.there);
         memory.begin_cycle(now);
         let mut fetch = Fetch { core: 0, next, kind, addr: &addr, memory };
@@ -71,7 +72,7 @@ fn differs(seed: u64) -> Option<String> {
         Under::new(FrontEnd::Decoupled(Box::new(Decoupled::new(&machine, SIDES, 1))), &machine),
     ];
     let mut pcs: [[Option<Pc>; SEATS]; SIDES] = [[None; SEATS]; SIDES];
-    let mut ages = [[0; SEATS]; SIDES];
+    let mut ages = vec![Ages::new(SEATS); SIDES];
     let (hurry, jumps) = (1 + random.below(8), 2 + random.below(30));
     for now in 0..400 {
         for (side, seats) in pcs.iter_mut().enumerate() {
@@ -80,7 +81,8 @@ fn differs(seed: u64) -> Option<String> {
                 let Some(at) = *pc else {
                     if random.below(20) == 0 {
                         let start = random.below(u64::from(CODE)) as Pc;
-                        (*pc, ages[side][local]) = (Some(start), now);
+                        *pc = Some(start);
+                        ages[side].set(local, now, (1 << SEATS) - 1);
                         both.iter_mut().for_each(|u| u.there[side][local] = u.front.start(seat, start, now));
                     }
                     continue;

@@ -6,13 +6,19 @@ use wb_hw::Cache as CacheSpec;
 
 const EMPTY: u64 = u64::MAX;
 
+/// When the data of a line is there, and when it was used last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    ready: u64,
+    used: u64,
+}
+
 #[derive(Clone, Debug)]
 pub struct Tags {
-    /// What each line holds, when its data is there and when it was used last, each apart from the rest: a lookup compares the
-    /// tags of a set, and only who looks for the oldest one reads when they were used.
+    /// What each line holds, apart from the rest: a lookup compares the tags of a set, and only who looks for the oldest one reads
+    /// when they were used.
     tags: Vec<u64>,
-    ready: Vec<u64>,
-    used: Vec<u64>,
+    lines: Vec<Line>,
     ways: usize,
     sets: u64,
     /// Sets are told by the lowest bits.
@@ -38,8 +44,7 @@ impl Tags {
         let sets = count / ways;
         Tags {
             tags: vec![EMPTY; count],
-            ready: vec![0; count],
-            used: vec![0; count],
+            lines: vec![Line::default(); count],
             ways,
             sets: sets as u64,
             even: sets.is_power_of_two(),
@@ -75,8 +80,9 @@ impl Tags {
             return None;
         }
         self.stamp += 1;
-        self.used[way] = self.stamp;
-        Some(self.ready[way])
+        let line = &mut self.lines[way];
+        line.used = self.stamp;
+        Some(line.ready)
     }
 
     #[inline(always)]
@@ -97,13 +103,13 @@ impl Tags {
         if let Some(way) = tags.iter().position(|&tag| tag == line) {
             let way = first + way;
             *self.place(line) = way as u32;
-            self.used[way] = self.stamp;
-            return Lookup::Hit(self.ready[way]);
+            self.lines[way].used = self.stamp;
+            return Lookup::Hit(self.lines[way].ready);
         }
         let mut oldest = (0, u64::MAX);
-        for (way, &used) in self.used[first..end].iter().enumerate() {
-            if used < oldest.1 {
-                oldest = (way, used);
+        for (way, line) in self.lines[first..end].iter().enumerate() {
+            if line.used < oldest.1 {
+                oldest = (way, line.used);
             }
         }
         Lookup::Miss { way: first + oldest.0, evicted: tags[oldest.0] != EMPTY }
@@ -111,14 +117,14 @@ impl Tags {
 
     /// The line that was to be there at `ready` is there at `done`, if it has not been evicted meanwhile.
     pub fn tell(&mut self, way: usize, ready: u64, done: u64) {
-        if self.ready[way] == ready {
-            self.ready[way] = done;
+        if self.lines[way].ready == ready {
+            self.lines[way].ready = done;
         }
     }
 
     pub fn fill(&mut self, way: usize, line: u64, ready: u64) {
         self.tags[way] = line;
-        (self.ready[way], self.used[way]) = (ready, self.stamp);
+        self.lines[way] = Line { ready, used: self.stamp };
         *self.place(line) = way as u32;
     }
 }

@@ -255,7 +255,7 @@ impl Hierarchy {
     }
 
     /// Instruction fetch of the line with `addr` in cycle `now`: when it is there.
-    #[inline]
+    #[inline(always)]
     pub fn fetch(&mut self, core: usize, addr: u64, now: u64) -> u64 {
         let addr = addr.wrapping_sub(self.origin);
         if let Place::Level(l) = self.instruction {

@@ -2,6 +2,7 @@
 //! is fine. Slots are numbered within the partition, at most 64 of them.
 
 mod adaptive;
+mod ages;
 mod greedy;
 mod oldest;
 mod owner;
@@ -12,6 +13,7 @@ mod strict;
 mod two_level;
 
 pub use adaptive::Adaptive;
+pub use ages::Ages;
 pub use greedy::{GreedyThenOldest, GreedyThenRoundRobin};
 pub use oldest::OldestFirst;
 pub use owner::OwnerDispatch;

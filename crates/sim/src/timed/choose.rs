@@ -1,7 +1,7 @@
 //! Who may issue at an issuer, who does, and when the next one may: what is asked in every cycle in which a core is looked at.
 
 use super::core::Core;
-use crate::sched::{Choice, View, oldest};
+use crate::sched::{Choice, View};
 use wb_isa::Isa;
 use wb_isa::lanes::bits;
 
@@ -62,12 +62,6 @@ impl<I: Isa> Core<I> {
         next.min(part.next_wake)
     }
 
-    /// Seats of issuer `q` that need a unit.
-    #[inline(always)]
-    pub fn needs(&self, q: usize, unit: u8) -> u64 {
-        self.issuers[q].kinds[usize::from(unit)].needs
-    }
-
     /// For oracles: the seats that could issue if every queue had something, those short of a unit, and those of the
     /// first whose queue is empty. After [`Core::scan`] in the same cycle.
     pub fn foresee(&mut self, q: usize, now: u64, except: u64) -> (u64, u64, u64) {
@@ -87,14 +81,14 @@ impl<I: Isa> Core<I> {
         if part.choice == Choice::Oldest
             || part.choice == Choice::AmongSeveral && ready & ready.wrapping_sub(1) == 0
         {
-            return oldest(ready, &part.age);
+            return part.ages.oldest(ready);
         }
         let view = View {
             ready,
             stalled: part.stalled,
             occupied: part.occupied,
             active: part.active,
-            age: &part.age,
+            age: part.ages.list(),
             queued: &[],
             progress: &part.progress,
             slots: self.seats as u32,
@@ -122,13 +116,13 @@ impl<I: Isa> Core<I> {
             stalled: stalled & !waves,
             occupied: part.occupied,
             active,
-            age: &part.age,
+            age: part.ages.list(),
             queued: &[],
             progress: &part.progress,
             slots: self.seats as u32,
         };
         let local = match choice {
-            Choice::Oldest => oldest(waves, view.age)?,
+            Choice::Oldest => part.ages.oldest(waves)?,
             _ => part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?,
         };
         let slot = local as usize * self.partitions + p;

@@ -259,12 +259,12 @@ impl<I: Isa> Core<I> {
         let there = self.frontend.start(queue, pc, now);
         let unit = if self.frontend.nop_next(queue) { self.units.none() } else { unit };
         let issuer = &mut self.issuers[q];
-        issuer.furnish(self.seats, self.units.sets_of(q));
+        issuer.furnish(self.seats, &self.units, q);
         issuer.sitters[local].there = there;
         issuer.sitters[local].lanes = lanes;
         issuer.sleep(local, wake);
         issuer.need(local, unit);
-        issuer.age[local] = age;
+        issuer.ages.set(local, age, issuer.occupied);
         issuer.progress[local] = 0;
         issuer.occupied |= 1 << local;
         issuer.active |= 1 << local;
@@ -354,7 +354,7 @@ impl<I: Isa> Core<I> {
             stalled: part.occupied & !(ready | blocked),
             occupied: part.occupied,
             active,
-            age: &part.age,
+            age: part.ages.list(),
             queued: &[],
             progress: &part.progress,
             slots: self.seats as u32,

@@ -1,8 +1,8 @@
 //! The seats of one issue port with their scheduler. What it scans lies in flat arrays; it knows from which cycle on it has to be
 //! looked at, and which cycles its policy has still to be told of.
 
-use super::units::Units;
-use crate::sched::{Choice, Policy};
+use super::units::{Kind, Units};
+use crate::sched::{Ages, Choice, Policy};
 use wb_isa::Mask;
 use wb_isa::lanes::bits;
 
@@ -46,15 +46,6 @@ impl Sitter {
     }
 }
 
-/// A kind of unit, as an issuer sees it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Kind {
-    /// Seats that need it, one bit each.
-    pub needs: u64,
-    /// The set of its copies that serves the issuer.
-    pub set: u32,
-}
-
 /// Seats with a scheduler of their own, one bit each.
 pub(super) struct Issuer {
     pub policy: Box<dyn Policy>,
@@ -63,7 +54,7 @@ pub(super) struct Issuer {
     /// By unit.
     pub kinds: Vec<Kind>,
     /// Launch order of the wave in each seat; and instructions issued since the path sat down.
-    pub age: Vec<u64>,
+    pub ages: Ages,
     pub progress: Vec<u32>,
     /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
     pub occupied: u64,
@@ -93,7 +84,7 @@ impl Issuer {
             policy,
             sitters: Vec::new(),
             kinds: Vec::new(),
-            age: Vec::new(),
+            ages: Ages::new(0),
             progress: Vec::new(),
             occupied: 0,
             active: 0,
@@ -108,13 +99,13 @@ impl Issuer {
         }
     }
 
-    /// Somebody takes a seat: there must be all of them. `sets`: by unit, the copies that serve the issuer.
+    /// Somebody takes a seat: there must be all of them. `q`: the number of the issuer.
     #[inline(always)]
-    pub fn furnish(&mut self, seats: usize, sets: &[u32]) {
+    pub fn furnish(&mut self, seats: usize, units: &Units, q: usize) {
         if self.sitters.is_empty() {
             self.sitters = vec![Sitter::default(); seats];
-            self.kinds = sets.iter().map(|&set| Kind { needs: 0, set }).collect();
-            (self.age, self.progress) = (vec![0; seats], vec![0; seats]);
+            self.kinds = units.kinds_of(q);
+            (self.ages, self.progress) = (Ages::new(seats), vec![0; seats]);
         }
     }
 
@@ -185,7 +176,9 @@ impl Issuer {
         let bit = 1 << local;
         self.quiet_to = 0;
         let before = std::mem::replace(&mut self.sitters[local].unit, unit);
-        self.kinds[usize::from(before)].needs &= !bit;
+        if before != unit {
+            self.kinds[usize::from(before)].needs &= !bit;
+        }
         self.kinds[usize::from(unit)].needs |= bit;
     }
 
@@ -207,6 +200,27 @@ impl Issuer {
             rest &= !same;
         }
         (ready, blocked, next)
+    }
+
+    /// Seat `local` has just issued to `unit`; the other seats that were ready before, and when the first one is that was short of a
+    /// unit: the next cycle in which somebody may issue.
+    #[inline(always)]
+    pub fn goes_next(&self, units: &Units, now: u64, local: usize, unit: u8, others: (u64, u64)) -> u64 {
+        let (ready, next) = (others.0 & !(1 << local), others.1.min(self.next_wake));
+        let kind = &self.kinds[usize::from(unit)];
+        if ready & !kind.needs != 0 {
+            // They need another unit, which is free.
+            return now + 1;
+        }
+        let mut due = next;
+        if ready != 0 {
+            due = due.min(units.free_at(kind.set));
+        }
+        if self.sleeping >> local & 1 == 0 {
+            let own = &self.kinds[usize::from(self.sitters[local].unit)];
+            due = due.min(units.free_at(own.set));
+        }
+        due.max(now + 1)
     }
 
     /// The seat is not active any more.

@@ -75,7 +75,7 @@ impl<I: Isa> Core<I> {
             stalled,
             occupied: part.occupied,
             active,
-            age: &part.age,
+            age: part.ages.list(),
             queued: &[],
             progress: &part.progress,
             slots: self.seats as u32,
@@ -152,7 +152,7 @@ impl<I: Isa> Core<I> {
         let (issuers, dues, coming) = (&mut self.issuers, &mut self.dues, &mut self.coming);
         let (partitions, shared) = (self.partitions, self.shared);
         let port = |q: usize| if shared { q % partitions } else { q };
-        let ages = |q: usize| issuers[q].age.as_slice();
+        let ages = |q: usize| &issuers[q].ages;
         self.frontend.tick(now, ages, &mut fetch, |q, local, there| coming.push((q, local, there)));
         for (q, local, there) in coming.drain(..) {
             let goes = issuers[q].comes(local, there);

@@ -21,6 +21,20 @@ struct Copy {
     exit: u64,
 }
 
+/// A kind of unit, as an issuer sees it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kind {
+    /// Seats that need it, one bit each.
+    pub needs: u64,
+    /// The set of its copies that serves the issuer, and the first of these copies, among those of all kinds.
+    pub set: u32,
+    copy: u32,
+    /// There is one copy, and nothing to choose: an instruction keeps it for so many cycles, in which so many passes go through.
+    pub only: bool,
+    occupancy: u64,
+    passes: u64,
+}
+
 /// A kind of unit.
 #[derive(Clone, Copy, Debug)]
 struct Spec {
@@ -207,10 +221,27 @@ impl Units {
         (self.specs.len() - 1) as u8
     }
 
-    /// By unit, the set of copies that serves issuer `q`.
-    pub fn sets_of(&self, q: usize) -> &[u32] {
-        let kinds = self.specs.len();
-        &self.sets[q * kinds..(q + 1) * kinds]
+    /// The units as issuer `q` sees them.
+    pub fn kinds_of(&self, q: usize) -> Vec<Kind> {
+        let n = self.specs.len();
+        let kind = |(spec, &set): (&Spec, &u32)| Kind {
+            needs: 0,
+            set,
+            copy: (spec.first_copy + set as usize - spec.first_set) as u32,
+            only: spec.count == 1 && spec.depth == 0,
+            occupancy: spec.occupancy,
+            passes: spec.passes,
+        };
+        self.specs.iter().zip(&self.sets[q * n..(q + 1) * n]).map(kind).collect()
+    }
+
+    /// [`Units::take`] of a kind of which there is [only](Kind::only) one copy: when the result is ready.
+    #[inline(always)]
+    pub fn take_only(&mut self, kind: &Kind, class: ClassInfo, now: u64) -> u64 {
+        let free = now + kind.occupancy + u64::from(class.longer);
+        self.copies[kind.copy as usize].free = free;
+        self.earliest[kind.set as usize] = free;
+        now + u64::from(class.latency) + kind.passes - 1
     }
 
     /// First cycle at which a copy of this set can take an instruction.
