@@ -118,7 +118,7 @@ impl<I: Isa> Program<I> {
         for (pc, (inst, next)) in parts.insts.into_iter().enumerate() {
             if let Some((op, bound)) = plain.as_ref().filter(|(op, _): &&(Op<_>, _)| op.inst == inst) {
                 ops.push(Op { next, ..Op::clone(op) });
-                steps.push(Step { next, bound: Option::clone(bound) });
+                steps.push(Step::new(&ops[pc], Option::clone(bound), &[], &[]));
                 seen.push(Some(regions::Step::default()));
                 flow.kind[pc] = FlowKind::Next;
                 continue;
@@ -147,8 +147,14 @@ impl<I: Isa> Program<I> {
             let alone = flow.kind[pc] == FlowKind::Next && step == Some(regions::Step::default());
             plain = alone.then(|| (op.clone(), bound.clone()));
             seen.push(step);
-            steps.push(Step { next, bound });
+            let (reads, writes) = pool[start as usize..].split_at((op.split - start) as usize);
+            steps.push(Step::new(&op, bound, reads, writes));
             ops.push(op);
+        }
+        for pc in 0..n {
+            let (step, next) = (&steps[pc], steps.get(steps[pc].next as usize));
+            let touched = |register| next.is_none_or(|next: &Step<_>| next.touches().contains(register));
+            steps[pc].feeds = step.writes().iter().any(touched);
         }
         let valid: Vec<bool> = ops.iter().map(|o| o.inst.is_some()).collect();
         let roots = std::iter::once(parts.entry).chain(parts.labels.iter().map(|l| l.1));

@@ -10,7 +10,7 @@ use wb_isa::lanes::bits;
 use wb_isa::{
     At, Bus, EnterWhy, Flow, FlowKind, Isa, Mask, NO_PC, Needed, Pc, Quick, Trap, WaveStart, first_lanes,
 };
-use wb_program::{Op, Program};
+use wb_program::Program;
 use wb_trace::{Kind, MaskCause};
 
 /// What the core must do after an instruction.
@@ -169,7 +169,7 @@ impl<I: Isa> Exec<'_, I> {
             }
         };
         if !whole {
-            self.note_written(op, written, wave.issued);
+            self.note_written(self.program.writes(op), written, wave.issued);
         }
         if follows {
             let writes = self.program.writes(op);
@@ -200,12 +200,12 @@ impl<I: Isa> Exec<'_, I> {
 
     /// A path of a wave that has split wrote its registers with instruction `number` of the wave.
     #[inline(always)]
-    pub(crate) fn note_written(&self, op: &Op<I::Inst>, written: &mut [u64], number: u64) {
+    pub(crate) fn note_written(&self, writes: &[u16], written: &mut [u64], number: u64) {
         if written.is_empty() {
             return;
         }
         let range = self.program.isa.path_registers();
-        for &register in self.program.writes(op).iter().filter(|r| range.contains(r)) {
+        for &register in writes.iter().filter(|r| range.contains(r)) {
             written[usize::from(register - range.start)] = number;
         }
     }

@@ -6,6 +6,7 @@ use crate::error::SimError;
 use crate::exec::{Effect, Exec, Moment};
 use crate::wave::{PathState, Wave};
 use wb_isa::{At, Bus, Flow, Isa, Quick, Trap};
+use wb_program::Step;
 
 /// What a stretch did.
 pub struct Stretch {
@@ -103,5 +104,52 @@ impl<I: Isa> Exec<'_, I> {
             }
         };
         Ok(Stretch { count, lanes, effect })
+    }
+
+    /// Executes instructions of a wave that has never been split as long as they concern only its registers and go on, at most `most`,
+    /// and not those of which `leave` says so; a jump is the last one. Returns how many, and their active lanes together.
+    #[inline(always)]
+    pub fn run_ahead<X>(
+        &self,
+        wave: &mut Wave<I, X>,
+        most: u32,
+        leave: impl Fn(&Step<I::Bound>) -> bool,
+    ) -> (u32, u64) {
+        let (program, isa) = (self.program, &self.program.isa);
+        let PathState { path, regs, .. } = &mut wave.paths[0];
+        let (mask, watch) = (path.mask, path.watch);
+        let (mut pc, mut from) = (path.pc, path.from);
+        let (mut count, mut lanes) = (0, 0);
+        // Active lanes seldom change.
+        let (mut active, mut width) = (0, 0);
+        while count < most {
+            let Some(step) = program.steps.get(pc as usize) else { break };
+            let (Some(bound), true) = (&step.bound, step.next != watch && !leave(step)) else { break };
+            let now = isa.active(regs, mask);
+            if now != active {
+                (active, width) = (now, u64::from(now.count_ones()));
+            }
+            let quick = isa.quick(bound, mask, true, regs);
+            let to = match quick {
+                Quick::Next => step.next,
+                Quick::Jump(target) => target,
+                Quick::MaskBranch { jump: true, target } if wave.divergence.follows_masks() => target,
+                Quick::MaskBranch { jump: false, .. } if wave.divergence.follows_masks() => step.next,
+                Quick::MaskBranch { .. } | Quick::No => break,
+            };
+            // A jump changes nothing about what the mechanism watches for, unless it was about to change that anyway.
+            if quick != Quick::Next && (to == watch || wave.divergence.watch(0) != watch) {
+                break;
+            }
+            count += 1;
+            lanes += width;
+            (from, pc) = (pc, to);
+            if quick != Quick::Next {
+                break;
+            }
+        }
+        (path.pc, path.from) = (pc, from);
+        wave.issued += u64::from(count);
+        (count, lanes)
     }
 }

@@ -168,7 +168,7 @@ impl Coordinated {
     }
 
     /// The slot is chosen: its head leaves, and one instruction is requested in its place.
-    pub fn select(&mut self, slot: Seat, now: u64, fetch: &mut Fetch) {
+    pub fn select(&mut self, slot: Seat, now: u64, fetch: &mut Fetch<impl Fn(Pc) -> u64>) {
         let q = &mut self.queues[slot.at];
         q.entries.pop_front();
         let mut entry = Entry { pc: NO_PC, arrives: now + self.places };

@@ -92,13 +92,14 @@ pub(super) struct Pending {
 }
 
 /// What fetching needs to know of program and memory.
-pub struct Fetch<'a> {
+pub struct Fetch<'a, A> {
     pub core: usize,
     /// Next pc in program order.
     pub next: &'a [Pc],
     /// What each instruction can do to control flow.
     pub kind: &'a [FlowKind],
-    pub addr: &'a dyn Fn(Pc) -> u64,
+    /// The address of each pc.
+    pub addr: A,
     pub memory: &'a mut Hierarchy,
 }
 

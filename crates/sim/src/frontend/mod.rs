@@ -156,7 +156,7 @@ impl FrontEnd {
         &mut self,
         now: u64,
         ages: impl Fn(usize) -> &'a Ages,
-        fetch: &mut Fetch,
+        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
         comes: impl FnMut(usize, usize, u64),
     ) {
         match self {

@@ -255,12 +255,12 @@ impl Queued {
     }
 
     /// The end of cycle `now`: requests. Those who had nothing are told when it comes, by side and slot.
-    #[inline(never)]
+    #[inline(always)]
     pub fn tick<'a>(
         &mut self,
         now: u64,
         ages: impl Fn(usize) -> &'a Ages,
-        fetch: &mut Fetch,
+        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
         mut comes: impl FnMut(usize, usize, u64),
     ) {
         if self.next_unblock <= now {
@@ -273,11 +273,9 @@ impl Queued {
                     side.catch_up(self.clock);
                     side.since = self.clock + 1;
                 }
-                for _ in 0..self.ports {
-                    let Some((local, arrival)) = self.request(p, now, ages(p), fetch) else { break };
-                    if arrival != NEVER {
-                        comes(p, local, arrival);
-                    }
+                let mut ports = self.ports;
+                while ports > 0 && self.request(p, now, ages(p), fetch, &mut comes) {
+                    ports -= 1;
                 }
                 if self.sides[p].wants == 0 {
                     self.wanting.set(p, false);
@@ -287,12 +285,20 @@ impl Queued {
         self.clock += 1;
     }
 
-    /// Requests an instruction for a wave of side `p`; none if nobody wants one. If the wave had nothing: when it arrives.
+    /// Requests an instruction for a wave of side `p`; false if nobody wants one. If the wave had nothing, it is told when that comes.
     #[inline(always)]
-    fn request(&mut self, p: usize, now: u64, ages: &Ages, fetch: &mut Fetch) -> Option<(usize, u64)> {
+    fn request(
+        &mut self,
+        p: usize,
+        now: u64,
+        ages: &Ages,
+        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
+        comes: &mut impl FnMut(usize, usize, u64),
+    ) -> bool {
         let side = &mut self.sides[p];
-        let local = side.pick(ages)? as usize;
-        let queue = &mut side.queues[local];
+        let Some(local) = side.pick(ages) else { return false };
+        let local = local as usize;
+        let Some(queue) = side.queues.get_mut(local) else { return false };
         let there = fetch.memory.fetch(fetch.core, (fetch.addr)(queue.pc), now);
         let mut arrival = there.max(now) + self.latency;
         let queued = queue.queued;
@@ -300,6 +306,9 @@ impl Queued {
             // They arrive in order.
             let before = *queue.time(queued - 1);
             arrival = if is_known(before) && is_known(arrival) { arrival.max(before) } else { arrival };
+        } else {
+            // What is requested in this cycle is seen two cycles later at the soonest.
+            comes(p, local, arrival.max(now + 2));
         }
         *queue.time(queued) = arrival;
         queue.queued = queued + 1;
@@ -307,14 +316,13 @@ impl Queued {
         if queue.queued >= self.capacity || queue.pc == NO_PC {
             side.wants &= !(1 << local);
         }
+        side.show(local, 1);
         // The cache tells a miss one cycle after the request: from then on the wave may have to wait.
         let line = there.saturating_sub(self.hit);
         if line > now {
             self.missed(p, local, line, is_known(there));
         }
-        self.sides[p].show(local, 1);
-        // What is requested in this cycle is seen two cycles later at the soonest.
-        Some((local, if queued == 0 { arrival.max(now + 2) } else { NEVER }))
+        true
     }
 
     /// What a wave of side `p` requested missed, and its line comes in a cycle that may not be known.

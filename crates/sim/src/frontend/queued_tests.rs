@@ -57,7 +57,7 @@ impl Under {
     fn tick(&mut self, now: u64, next: &[Pc], kind: &[FlowKind], ages: &[Ages]) {
         let (addr, memory, there) = (|pc| u64::from(pc) * 4, &mut self.memory, &mut self.there);
         memory.begin_cycle(now);
-        let mut fetch = Fetch { core: 0, next, kind, addr: &addr, memory };
+        let mut fetch = Fetch { core: 0, next, kind, addr, memory };
         self.front.tick(now, |q| &ages[q], &mut fetch, |q, local, comes| there[q][local] = comes);
     }
 }

@@ -20,17 +20,30 @@ const TIDY: usize = 24;
 struct Register {
     /// When the last of them is ready.
     ready: u64,
+    write: Write,
+}
+
+/// What is outstanding of a register.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Write {
     /// Its lanes, and whether memory is what it waits for; with `several`, they are in the list.
     lanes: Mask,
     memory: bool,
     several: bool,
 }
 
+const SEVERAL: Write = Write { lanes: 0, memory: false, several: true };
+
 #[derive(Clone, Debug)]
 pub struct Board {
-    registers: Vec<Register>,
+    /// By register, when the last of its writes is ready: most questions are answered by that alone. And what it is.
+    ready: Vec<u64>,
+    writes: Vec<Write>,
     /// Writes of registers that have several outstanding.
     pending: Vec<Pending>,
+    /// When all writes are done that were entered, and their registers, each as the bit of its lowest digits.
+    pub latest: u64,
+    pub bits: u64,
     /// When nothing of the wave is outstanding any more.
     pub all: u64,
     pub all_memory: bool,
@@ -43,8 +56,11 @@ pub struct Board {
 impl Board {
     pub fn new(registers: usize) -> Self {
         Board {
-            registers: vec![Register::default(); registers],
+            ready: vec![0; registers],
+            writes: vec![Write::default(); registers],
             pending: Vec::new(),
+            latest: 0,
+            bits: 0,
             all: 0,
             all_memory: false,
             counters: Default::default(),
@@ -53,16 +69,16 @@ impl Board {
     }
 
     pub fn clear(&mut self) {
-        self.registers.fill(Register::default());
+        self.ready.fill(0);
         self.pending.clear();
         self.counters.iter_mut().for_each(Vec::clear);
         self.unknown.clear();
-        self.all = 0;
+        (self.latest, self.bits, self.all) = (0, 0, 0);
     }
 
     /// Something is outstanding until `time`.
     #[inline(always)]
-    fn outstanding(&mut self, time: u64, memory: bool) {
+    pub fn outstanding(&mut self, time: u64, memory: bool) {
         if !is_known(time) {
             self.unknown.push(time);
         } else if self.all < time {
@@ -91,13 +107,14 @@ impl Board {
             self.outstanding(times.of(time), true);
         }
         self.pending.iter_mut().for_each(|p| p.ready = times.of(p.ready));
-        for (register, r) in self.registers.iter_mut().enumerate().filter(|(_, r)| !is_known(r.ready)) {
+        for (register, ready) in self.ready.iter_mut().enumerate().filter(|(_, ready)| !is_known(**ready)) {
             let of = |p: &&Pending| usize::from(p.register) == register;
-            r.ready = match r.several {
+            *ready = match self.writes[register].several {
                 true => self.pending.iter().filter(of).map(|p| p.ready).max().unwrap_or(0),
-                false => times.of(r.ready),
+                false => times.of(*ready),
             };
         }
+        self.latest = self.ready.iter().copied().max().unwrap_or(0);
         for done in &mut self.counters {
             done.iter_mut().for_each(|t| *t = times.of(*t));
             done.sort_unstable();
@@ -113,19 +130,21 @@ impl Board {
                 self.pending.push(*theirs);
             }
         }
-        for i in 0..self.registers.len().min(other.registers.len()) {
-            let (mine, theirs) = (self.registers[i], other.registers[i]);
-            if theirs.ready <= now || mine == theirs {
+        for i in 0..self.ready.len().min(other.ready.len()) {
+            if other.ready[i] <= now {
+                continue;
+            }
+            let (mine, theirs) = (self.register(i), other.register(i));
+            if mine == theirs {
                 continue;
             }
             if mine.ready <= now {
-                self.registers[i] = theirs;
+                self.set(i, theirs);
                 continue;
             }
             self.list(i, mine);
             self.list(i, theirs);
-            self.registers[i] =
-                Register { ready: mine.ready.max(theirs.ready), several: true, ..Register::default() };
+            self.set(i, Register { ready: mine.ready.max(theirs.ready), write: SEVERAL });
         }
         for (mine, theirs) in self.counters.iter_mut().zip(&other.counters) {
             // What was outstanding before the split is in both.
@@ -134,14 +153,23 @@ impl Board {
             mine.sort_unstable();
         }
         self.unknown.extend(&other.unknown);
+        (self.latest, self.bits) = (self.latest.max(other.latest), self.bits | other.bits);
         if self.all < other.all {
             (self.all, self.all_memory) = (other.all, other.all_memory);
         }
     }
 
+    fn register(&self, i: usize) -> Register {
+        Register { ready: self.ready[i], write: self.writes[i] }
+    }
+
+    fn set(&mut self, i: usize, register: Register) {
+        (self.ready[i], self.writes[i]) = (register.ready, register.write);
+    }
+
     /// The only outstanding write of a register goes to the list.
     fn list(&mut self, register: usize, only: Register) {
-        let Register { ready, lanes, memory, several } = only;
+        let Register { ready, write: Write { lanes, memory, several } } = only;
         let only = Pending { register: register as u16, lanes, ready, memory };
         if !several && !self.pending.contains(&only) {
             self.pending.push(only);
@@ -156,9 +184,12 @@ impl Board {
         if ready <= now + 1 {
             return;
         }
-        let old = &mut self.registers[register as usize];
-        if old.ready <= now + 1 {
-            *old = Register { ready, lanes, memory, several: false };
+        self.bits = if self.latest <= now + 1 { 0 } else { self.bits } | 1 << (register % 64);
+        self.latest = self.latest.max(ready);
+        let old = &mut self.ready[register as usize];
+        if *old <= now + 1 {
+            *old = ready;
+            self.writes[register as usize] = Write { lanes, memory, several: false };
         } else {
             self.write_again(register, lanes, now, ready, memory);
         }
@@ -167,11 +198,12 @@ impl Board {
     /// The same for a register that is not ready yet.
     #[inline(never)]
     fn write_again(&mut self, register: u16, lanes: Mask, now: u64, ready: u64, memory: bool) {
-        let old = self.registers[register as usize];
+        let old = self.register(register.into());
         // Whether an unknown time is later than another one nobody can say.
-        if !old.several && old.lanes & !lanes == 0 && old.ready <= ready && is_known(ready) {
-            self.registers[register as usize] = Register { ready, lanes, memory, several: false };
-            return;
+        let covered = !old.write.several && old.write.lanes & !lanes == 0;
+        if covered && old.ready <= ready && is_known(ready) {
+            let write = Write { lanes, memory, several: false };
+            return self.set(register.into(), Register { ready, write });
         }
         // What is done only takes room: `wait` does not look at it.
         if self.pending.len() >= TIDY {
@@ -179,8 +211,7 @@ impl Board {
         }
         self.list(register.into(), old);
         self.pending.push(Pending { register, lanes, ready, memory });
-        self.registers[register as usize] =
-            Register { ready: old.ready.max(ready), several: true, ..Register::default() };
+        self.set(register.into(), Register { ready: old.ready.max(ready), write: SEVERAL });
     }
 
     /// An operation behind `counter` is done at `done`.
@@ -197,8 +228,10 @@ impl Board {
         for p in self.pending.iter_mut().filter(|p| p.memory && p.ready == done) {
             p.ready = early;
         }
-        for r in self.registers.iter_mut().filter(|r| r.memory && r.ready == done && !r.several) {
-            r.ready = early;
+        for (ready, write) in self.ready.iter_mut().zip(&self.writes) {
+            if *ready == done && write.memory && !write.several {
+                *ready = early;
+            }
         }
         for times in &mut self.counters {
             times.iter_mut().filter(|t| **t == done).for_each(|t| *t = early);
@@ -218,13 +251,32 @@ impl Board {
     /// The cycle from which `register` may be used in `lanes`, if later than `from`.
     #[inline(always)]
     pub fn wait(&self, register: u16, lanes: Mask, from: u64) -> Option<(u64, bool)> {
-        let Register { ready, lanes: written, memory, several } = self.registers[register as usize];
-        if ready <= from {
-            return None;
+        if self.ready[register as usize] <= from { None } else { self.wait_for(register, lanes, from) }
+    }
+
+    /// The cycle from which all these registers may be used in `lanes`, at least `from`.
+    #[inline(always)]
+    pub fn wait_all(&self, registers: &[u16], lanes: Mask, mut from: u64) -> u64 {
+        for &register in registers {
+            if self.ready[register as usize] > from {
+                from = self.wait_for(register, lanes, from).map_or(from, |(ready, _)| ready);
+            }
         }
-        if !several {
-            return (written & lanes != 0).then_some((ready, memory));
+        from
+    }
+
+    /// The same for a register of which something is outstanding then.
+    #[inline(always)]
+    fn wait_for(&self, register: u16, lanes: Mask, from: u64) -> Option<(u64, bool)> {
+        let Write { lanes: written, memory, several } = self.writes[register as usize];
+        if several {
+            return self.wait_for_several(register, lanes, from);
         }
+        (written & lanes != 0).then_some((self.ready[register as usize], memory))
+    }
+
+    #[inline(never)]
+    fn wait_for_several(&self, register: u16, lanes: Mask, from: u64) -> Option<(u64, bool)> {
         self.pending
             .iter()
             .filter(|p| p.register == register && p.lanes & lanes != 0 && p.ready > from)

@@ -13,7 +13,7 @@ use crate::sched::{MakePolicy, View};
 use crate::wave::Wave;
 use wb_hw::Machine;
 use wb_isa::{Isa, Mask, Pc, lanes::bits};
-use wb_program::Program;
+use wb_program::{Op, Program};
 use wb_trace::StallReason;
 
 /// What a path has of its own in a timed run.
@@ -106,6 +106,8 @@ pub struct Core<I: Isa> {
     pub(super) coordinated: bool,
     /// Jumps are known late: what issues may be on the wrong path.
     pub(super) late: bool,
+    /// The front end has to be asked who has an instruction: it does not say when one comes.
+    pub(super) followed: bool,
     /// The context of a wave that issued last, where contexts share an issue port.
     pub(super) last: Vec<u8>,
     /// Contexts that have been used so far, at least one: the others need not be looked at.
@@ -131,6 +133,24 @@ pub struct Core<I: Isa> {
     pub(super) coming: Vec<(usize, usize, u64)>,
 }
 
+/// The cycle from which an instruction has all that it waits for, at least `from`.
+#[inline(never)]
+pub fn wait_for<I: Isa>(
+    board: &Board,
+    op: &Op<I::Inst>,
+    program: &Program<I>,
+    lanes: Mask,
+    mut from: u64,
+) -> u64 {
+    if op.waits_for_all {
+        from = from.max(board.all_done());
+    }
+    if let Some(until) = op.waits.until {
+        from = from.max(board.counters_at_most(until));
+    }
+    board.wait_all(program.touches(op), lanes, from)
+}
+
 impl<I: Isa> Core<I> {
     /// `fetch`: so many instructions that issue together are fetched together.
     pub fn new(
@@ -147,7 +167,9 @@ impl<I: Isa> Core<I> {
         let frontend = FrontEnd::new(machine, issuers, fetch);
         Core {
             waves: (0..machine.core.waves).map(|_| None).collect(),
-            issuers: (0..issuers).map(|_| Issuer::new(issue(), observed)).collect(),
+            issuers: (0..issuers)
+                .map(|q| Issuer::new(issue(), (q % partitions, q / partitions), observed))
+                .collect(),
             partitions,
             seats,
             units: Units::new(machine, contexts),
@@ -155,6 +177,7 @@ impl<I: Isa> Core<I> {
             decoupled: matches!(frontend, FrontEnd::Decoupled(_) | FrontEnd::Queued(_)),
             coordinated: matches!(frontend, FrontEnd::Coordinated(_)),
             late: machine.frontend.resolution > 0,
+            followed: !matches!(frontend, FrontEnd::Perfect | FrontEnd::Queued(_)),
             frontend,
             occupied: 0,
             present: 0,
@@ -260,6 +283,7 @@ impl<I: Isa> Core<I> {
         let unit = if self.frontend.nop_next(queue) { self.units.none() } else { unit };
         let issuer = &mut self.issuers[q];
         issuer.furnish(self.seats, &self.units, q);
+        issuer.sitters[local].empty();
         issuer.sitters[local].there = there;
         issuer.sitters[local].lanes = lanes;
         issuer.sleep(local, wake);
@@ -413,7 +437,7 @@ impl<I: Isa> Core<I> {
         if let FrontEnd::Coordinated(f) = &mut self.frontend {
             let addr = |pc| program.isa.addr_of(pc);
             let (next, kind) = (&program.flow.next, &program.flow.kind);
-            f.select(queue, now, &mut Fetch { core, next, kind, addr: &addr, memory });
+            f.select(queue, now, &mut Fetch { core, next, kind, addr, memory });
         }
     }
 
@@ -473,6 +497,34 @@ impl<I: Isa> Core<I> {
         let (q, local) = self.seat(slot, k);
         self.touch(q);
         self.issuers[q].sleep(local, wake);
+    }
+
+    /// The seats of the paths of the wave in `slot` learn what their boards say.
+    pub fn learn(&mut self, slot: usize) {
+        let Some(r) = &self.waves[slot] else { return };
+        for (k, path) in r.wave.paths.iter().enumerate() {
+            let (q, local) = (k * self.partitions + slot % self.partitions, slot / self.partitions);
+            if let Some(sitter) = self.issuers[q].sitters.get_mut(local) {
+                sitter.learn(&path.own.board);
+            }
+        }
+    }
+
+    /// The cycle from which the next instruction of the path in a seat has its operands, at least `from`, once more is known.
+    pub fn wakes_again(
+        &mut self,
+        program: &Program<I>,
+        (q, local): (usize, usize),
+        r: &mut Resident<I>,
+        k: usize,
+        from: u64,
+    ) -> u64 {
+        let (path, board) = (r.wave.paths[k].path, &mut r.wave.paths[k].own.board);
+        let sitter = &mut self.issuers[q].sitters[local];
+        sitter.tell(board, &program.steps, from - 1);
+        sitter.learn(board);
+        let pc = if sitter.ahead > 0 { sitter.pc } else { path.pc };
+        program.ops.get(pc as usize).map_or(from, |op| wait_for(board, op, program, path.mask, from))
     }
 
     /// It is known when the path in the seat, which waits for that, has its operands. Returns when it may issue.
@@ -548,6 +600,17 @@ impl<I: Isa> Core<I> {
         for k in 0..self.used {
             self.issuers[k * self.partitions + p].noted &= !(1 << local);
         }
+    }
+
+    /// The first wave of the core, with its slot.
+    pub fn first_resident(&self) -> Option<(usize, &Resident<I>)> {
+        self.waves.iter().enumerate().find_map(|(slot, r)| Some((slot, r.as_deref()?)))
+    }
+
+    /// The pc of the instruction that path `k` of the wave in `slot`, which is at `pc`, issues next: it may have executed more.
+    pub fn issues_from(&self, slot: usize, k: usize, pc: Pc) -> Pc {
+        let (q, local) = self.seat(slot, k);
+        self.issuers[q].sitters.get(local).filter(|sitter| sitter.ahead > 0).map_or(pc, |sitter| sitter.pc)
     }
 
     pub fn residents(&self) -> impl Iterator<Item = &Resident<I>> {

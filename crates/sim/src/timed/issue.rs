@@ -61,6 +61,8 @@ impl<I: Isa> Timed<'_, '_, I> {
         let Some(mut r) = self.cores[c].waves[slot].take() else { return Ok(()) };
         let place = Place { core: c, issuer: q, seat: local, slot, path: k };
         let program = self.exec.program;
+        let sitter = &mut self.cores[c].issuers[q].sitters[local];
+        sitter.tell(&mut r.wave.paths[k].own.board, &program.steps, self.now);
         let op = program.ops.get(r.wave.paths[k].path.pc as usize);
         let head = self.head(&r, k, op.map_or(0, |op| op.class));
         if self.sink.on() {
@@ -355,7 +357,10 @@ impl<I: Isa> Timed<'_, '_, I> {
         from: u64,
         paid: bool,
     ) {
-        self.cores[c].issuers[q].sitters[local].lanes = r.wave.paths[k].path.mask;
+        let (path, board) = (r.wave.paths[k].path, &r.wave.paths[k].own.board);
+        let sitter = &mut self.cores[c].issuers[q].sitters[local];
+        sitter.lanes = path.mask;
+        sitter.learn(board);
         if self.coordinated && self.cores[c].nop_next(q, local) {
             r.wave.paths[k].own.waits_for =
                 if paid { StallReason::Divergence } else { StallReason::Dependency };

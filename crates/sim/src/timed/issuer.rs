@@ -1,10 +1,12 @@
 //! The seats of one issue port with their scheduler. What it scans lies in flat arrays; it knows from which cycle on it has to be
 //! looked at, and which cycles its policy has still to be told of.
 
+use super::board::Board;
 use super::units::{Kind, Units};
 use crate::sched::{Ages, Choice, Policy};
-use wb_isa::Mask;
 use wb_isa::lanes::bits;
+use wb_isa::{Mask, Pc};
+use wb_program::Step;
 
 /// A warp of a partition in this cycle.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +36,103 @@ pub(super) struct Sitter {
     pub lanes: Mask,
     /// The warp that it belongs to, where waves share a stack.
     pub warp: u64,
+    /// Instructions that it has executed and not issued: the first of them, and where it goes on after the last.
+    pub ahead: u32,
+    pub pc: Pc,
+    pub to: Pc,
+    /// What issued last, if what it wrote is not on the board of the path, and when that is done (0: there is nothing).
+    late: Pc,
+    late_done: u64,
+    /// When all is done that issued from here.
+    all: u64,
+    /// Of the board: when all writes on it are done, and their registers as bits.
+    latest: u64,
+    bits: u64,
     /// Unit it needs.
     pub unit: u8,
 }
 
 impl Sitter {
+    /// Somebody sits down: nothing is known of who sat here before.
+    pub fn empty(&mut self) {
+        *self = Sitter { warp: self.warp, unit: self.unit, ..Sitter::default() };
+    }
+
+    /// The board hears what only the seat knew, in cycle `now`.
+    #[inline(always)]
+    pub fn tell<B>(&mut self, board: &mut Board, steps: &[Step<B>], now: u64) {
+        if self.late_done > now + 1 {
+            self.tell_late(board, steps, now);
+        }
+        if self.all != 0 {
+            board.outstanding(self.all, false);
+        }
+        (self.late_done, self.all) = (0, 0);
+    }
+
+    #[inline(never)]
+    fn tell_late<B>(&mut self, board: &mut Board, steps: &[Step<B>], now: u64) {
+        for &register in steps.get(self.late as usize).map_or(&[][..], Step::writes) {
+            board.write(register, self.lanes, now, self.late_done, false);
+        }
+        self.late_done = 0;
+        self.learn(board);
+    }
+
+    /// What the board says of writes that are outstanding.
+    #[inline(always)]
+    pub fn learn(&mut self, board: &Board) {
+        (self.latest, self.bits) = (board.latest, board.bits);
+    }
+
+    /// The instruction at `pc` issues in cycle `now` and is done at `done`. `board`: of the path, if that has to be asked for.
+    #[inline(always)]
+    pub fn writes<'b, B>(
+        &mut self,
+        pc: Pc,
+        steps: &[Step<B>],
+        (now, done): (u64, u64),
+        board: impl FnOnce() -> Option<&'b mut Board>,
+    ) {
+        if self.late_done > now + 1
+            && let Some(board) = board()
+        {
+            self.tell_late(board, steps, now);
+        }
+        (self.late, self.late_done) = (pc, done);
+        self.all = self.all.max(done);
+    }
+
+    /// The cycle from which `next`, which follows on what issued last, has its registers, at least `from`. `fed`: whether it touches what
+    /// that one wrote, if somebody knows.
+    #[inline(always)]
+    pub fn wait<'b, B>(
+        &self,
+        next: &Step<B>,
+        steps: &[Step<B>],
+        fed: Option<bool>,
+        from: u64,
+        board: impl FnOnce() -> Option<&'b mut Board>,
+    ) -> u64 {
+        let mut wake = from;
+        if self.latest > wake
+            && self.bits & next.bits() != 0
+            && let Some(board) = board()
+        {
+            wake = board.wait_all(next.touches(), self.lanes, wake);
+        }
+        if self.late_done > wake && fed.unwrap_or_else(|| self.late_feeds(steps, next)) {
+            wake = self.late_done;
+        }
+        wake
+    }
+
+    #[inline(never)]
+    fn late_feeds<B>(&self, steps: &[Step<B>], next: &Step<B>) -> bool {
+        let late = steps.get(self.late as usize);
+        late.is_some_and(|late| late.writes().iter().any(|register| next.touches().contains(register)))
+    }
+
     /// The cycle from which on it may issue, whatever others do.
     #[inline(always)]
     pub fn goes(&self) -> u64 {
@@ -48,20 +142,23 @@ impl Sitter {
 
 /// Seats with a scheduler of their own, one bit each.
 pub(super) struct Issuer {
-    pub policy: Box<dyn Policy>,
-    pub choice: Choice,
-    pub sitters: Vec<Sitter>,
-    /// By unit.
-    pub kinds: Vec<Kind>,
-    /// Launch order of the wave in each seat; and instructions issued since the path sat down.
-    pub ages: Ages,
-    pub progress: Vec<u32>,
     /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
     pub occupied: u64,
     pub active: u64,
     /// Active seats that could not issue when last looked at, and when the first of them has to be looked at again.
     pub sleeping: u64,
     pub next_wake: u64,
+    /// The partition whose waves sit here, and which paths of them.
+    pub partition: usize,
+    pub context: usize,
+    pub choice: Choice,
+    pub sitters: Vec<Sitter>,
+    /// By unit.
+    pub kinds: Vec<Kind>,
+    /// Launch order of the wave in each seat; and instructions issued since the path sat down.
+    pub ages: Box<Ages>,
+    pub progress: Vec<u32>,
+    pub policy: Box<dyn Policy>,
     /// Seats whose wave only waits for its last results.
     pub draining: u64,
     /// Seats that cannot issue, and whose reason an observer knows: until something happens to them, nobody has to look again.
@@ -78,13 +175,15 @@ pub(super) struct Issuer {
 
 impl Issuer {
     /// Most contexts are never used: there is nothing in it before somebody [comes](Issuer::furnish).
-    pub fn new(policy: Box<dyn Policy>, observed: bool) -> Issuer {
+    pub fn new(policy: Box<dyn Policy>, (partition, context): (usize, usize), observed: bool) -> Issuer {
         Issuer {
+            partition,
+            context,
             choice: policy.choice(),
             policy,
             sitters: Vec::new(),
             kinds: Vec::new(),
-            ages: Ages::new(0),
+            ages: Box::new(Ages::new(0)),
             progress: Vec::new(),
             occupied: 0,
             active: 0,
@@ -105,7 +204,7 @@ impl Issuer {
         if self.sitters.is_empty() {
             self.sitters = vec![Sitter::default(); seats];
             self.kinds = units.kinds_of(q);
-            (self.ages, self.progress) = (Ages::new(seats), vec![0; seats]);
+            (*self.ages, self.progress) = (Ages::new(seats), vec![0; seats]);
         }
     }
 
@@ -156,6 +255,26 @@ impl Issuer {
             self.doze(local);
         }
         self.need(local, unit);
+    }
+
+    /// The same if nobody observes: also when the next instruction is there.
+    #[inline(always)]
+    pub fn goes_on(&mut self, local: usize, now: u64, (wake, there): (u64, u64), unit: u8) {
+        let bit = 1 << local;
+        let sitter = &mut self.sitters[local];
+        (sitter.wake, sitter.there) = (wake, there);
+        let before = std::mem::replace(&mut sitter.unit, unit);
+        let goes = wake.max(there);
+        if goes > now + 1 {
+            self.sleeping |= bit;
+            self.next_wake = self.next_wake.min(goes);
+        }
+        if before != unit {
+            self.kinds[usize::from(before)].needs &= !bit;
+            self.kinds[usize::from(unit)].needs |= bit;
+        }
+        self.quiet_to = 0;
+        self.progress[local] = self.progress[local].wrapping_add(1);
     }
 
     /// The seat, which had no instruction, gets one in cycle `there`. Returns when it may issue.

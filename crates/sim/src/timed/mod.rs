@@ -97,6 +97,7 @@ struct Timed<'a, 's, I: Isa> {
     every_cycle: bool,
     /// The usual instruction issues by a short way.
     alone: bool,
+    most_ahead: u32,
     /// Every port has seats of its own and issues one instruction a cycle, and cycles may be skipped.
     plain_ports: bool,
     keep_registers: bool,
@@ -217,6 +218,7 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
             }),
             every_cycle: options.every_cycle || options.watch.is_some(),
             alone: false,
+            most_ahead: 0,
             plain_ports: !shared && machine.issue.width == 1 && !options.every_cycle,
             keep_registers: options.keep_registers,
             residency: Residency::new(machine, launch),
@@ -232,7 +234,7 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
         };
         run.outcome.times = part.map(|_| Box::default());
         run.lines.by_lane = run.memory != MemorySplits::Never;
-        run.alone = run.may_issue_alone();
+        (run.alone, run.most_ahead) = (run.may_issue_alone(), run.may_run_ahead());
         run
     }
 }
@@ -599,10 +601,12 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     fn out_of_budget(&self) -> Box<SimError> {
         let error = budget(self.machine.limits.cycles, "cycles");
-        Box::new(match self.cores.iter().flat_map(Core::residents).next() {
-            Some(r) => {
+        let first = self.cores.iter().find_map(|core| Some((core, core.first_resident()?)));
+        Box::new(match first {
+            Some((core, (slot, r))) => {
                 let path = r.wave.paths[r.wave.holder].path;
-                error.at(self.exec.program, r.wave.id, path.pc, path.mask, self.exec.lanes)
+                let pc = core.issues_from(slot, r.wave.holder, path.pc);
+                error.at(self.exec.program, r.wave.id, pc, path.mask, self.exec.lanes)
             }
             None => error,
         })

@@ -2,8 +2,9 @@
 //! one. That is most of what issues, and of what [`Timed::issue`] asks about an instruction nothing concerns it: no observer, no
 //! memory, no other path, no branch. All of it concerns one core, which is borrowed once for all its ports.
 
-use super::Timed;
-use super::core::Core;
+use super::{CoIssue, Timed};
+use super::board::Board;
+use super::core::{Core, Resident, wait_for};
 use super::issuer::Unsettled;
 use super::units::ClassInfo;
 use crate::error::SimError;
@@ -13,6 +14,15 @@ use crate::sched::Choice;
 use crate::wave::PathState;
 use wb_hw::MemorySplits;
 use wb_isa::{Isa, Quick};
+
+/// Most instructions that a wave executes before they issue.
+const AHEAD: u32 = 64;
+
+/// The board of a wave that was never split.
+#[inline(always)]
+fn board_of<I: Isa>(waves: &mut [Option<Box<Resident<I>>>], slot: usize) -> Option<&mut Board> {
+    Some(&mut waves.get_mut(slot)?.as_deref_mut()?.wave.paths.first_mut()?.own.board)
+}
 
 /// A core in a cycle, and what its instructions count.
 struct Ports<'x, 'e, I: Isa> {
@@ -24,6 +34,8 @@ struct Ports<'x, 'e, I: Isa> {
     horizon: u64,
     /// What a jump costs that goes elsewhere.
     penalty: u64,
+    /// So many instructions are executed in a row.
+    most: u32,
     instructions: &'x mut u64,
     lanes: &'x mut u64,
     unsettled: &'x mut Vec<Unsettled>,
@@ -36,6 +48,11 @@ impl<I: Isa> Timed<'_, '_, I> {
         let fetched_otherwise = self.coordinated || self.late;
         let shared = self.exec.blocks || self.memory == MemorySplits::Revive;
         !looked_at && !fetched_otherwise && !shared
+    }
+
+    /// So many instructions may be executed when the first of them issues: one if somebody looks at where others are.
+    pub(super) fn may_run_ahead(&self) -> u32 {
+        if matches!(self.co_issue, CoIssue::Fused { .. }) { 1 } else { AHEAD }
     }
 
     /// Issues the instruction at the head of a seat, as [`Timed::issue`] would, if it concerns registers of its path only. False:
@@ -51,15 +68,18 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     /// A cycle of all ports of a core, each of which has seats of its own.
     pub(super) fn cycle_ports(&mut self, c: usize) -> Result<(), Box<SimError>> {
-        let (mut q, before) = (0, self.outcome.wave_instructions);
-        while let Some((other, local)) = self.ports(c).run(q) {
-            self.issue(c, other, local)?;
-            let core = &mut self.cores[c];
-            let due = core.next_turn(other, self.now);
-            core.set_due(other, due);
-            q = other + 1;
+        let before = self.outcome.wave_instructions;
+        let mut turn = self.ports(c).run(0);
+        if let Turn::Issue(..) = turn {
+            while let Turn::Issue(q, local) = turn {
+                self.issue(c, q, local)?;
+                let core = &mut self.cores[c];
+                let due = core.next_turn(q, self.now);
+                core.set_due(q, due);
+                turn = self.ports(c).run(q + 1);
+            }
+            self.cores[c].find_first_due();
         }
-        self.cores[c].find_first_due();
         if self.outcome.wave_instructions != before {
             self.end = self.end.max(self.now + 1);
         }
@@ -76,6 +96,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             now: self.now,
             horizon: self.horizon,
             penalty: self.branch_penalty,
+            most: self.most_ahead,
             instructions: &mut self.outcome.wave_instructions,
             lanes: &mut self.outcome.lane_instructions,
             unsettled: &mut self.unsettled,
@@ -87,25 +108,31 @@ impl<I: Isa> Timed<'_, '_, I> {
 enum Turn {
     /// It is over.
     Over,
-    /// The instruction of this seat issues, which needs [`Timed::issue`].
-    Issue(usize),
+    /// The instruction of this port and seat issues, which needs [`Timed::issue`].
+    Issue(usize, usize),
 }
 
 impl<I: Isa> Ports<'_, '_, I> {
-    /// Ports from `q` on, until one issues what needs [`Timed::issue`]: that port and the seat.
+    /// Ports from `q` on, until one issues what needs [`Timed::issue`].
     #[inline(always)]
-    fn run(&mut self, mut q: usize) -> Option<(usize, usize)> {
+    fn run(&mut self, mut q: usize) -> Turn {
         // An instruction that issued may have been the first that needs a context.
-        while q < self.core.issuers() {
-            if self.core.dues[q] <= self.now
-                && let Turn::Issue(local) = self.turn(q)
-            {
-                return Some((q, local));
+        let ports = self.core.issuers().min(self.core.dues.len());
+        let mut first = u64::MAX;
+        while q < ports {
+            let mut due = self.core.dues[q];
+            if due <= self.now {
+                if let issue @ Turn::Issue(..) = self.turn(q) {
+                    return issue;
+                }
+                due = self.core.dues[q];
             }
+            first = first.min(due);
             q += 1;
         }
         self.core.turns = q;
-        None
+        self.core.first_due = first;
+        Turn::Over
     }
 
     /// The turn of port `q`: who is ready, who goes, and when the next one may.
@@ -113,37 +140,55 @@ impl<I: Isa> Ports<'_, '_, I> {
     fn turn(&mut self, q: usize) -> Turn {
         let now = self.now;
         let core = &mut *self.core;
-        if core.issuers[q].occupied == 0 {
+        core.turns = q + 1;
+        let part = &mut core.issuers[q];
+        if part.occupied == 0 {
             core.dues[q] = u64::MAX;
             return Turn::Over;
         }
-        core.turns = q + 1;
-        let asked = core.issuers[q].choice == Choice::Asked;
-        if asked {
-            core.catch_up(q, now);
-            core.issuers[q].told(now);
+        if part.choice == Choice::Asked {
+            return self.turn_of_asked(q);
         }
-        let part = &mut core.issuers[q];
         if part.next_wake <= now {
             part.wake_up(now);
         }
-        let awake = part.active & !part.sleeping & core.frontend.ready(q, now);
-        let (ready, blocked, next) = part.divide(&core.units, now, awake);
-        if asked {
-            part.stalled = part.occupied & !(ready | blocked);
+        let mut awake = part.active & !part.sleeping;
+        if core.followed {
+            awake &= core.frontend.ready(q, now);
+        }
+        let (ready, _, next) = part.divide(&core.units, now, awake);
+        if ready == 0 {
+            core.dues[q] = next.min(part.next_wake);
+            return Turn::Over;
         }
         let Some(local) = core.pick(q, ready) else {
-            // Somebody who is ready may go in the next cycle, even if the policy lets this one pass.
-            core.dues[q] = if ready != 0 { now + 1 } else { next.min(core.issuers[q].next_wake) };
+            // A policy of the caller's may be wrong.
+            core.dues[q] = now + 1;
             return Turn::Over;
         };
-        let Some(unit) = self.issue(q, local as usize) else { return Turn::Issue(local as usize) };
+        let Some(unit) = self.issue(q, local as usize) else { return Turn::Issue(q, local as usize) };
         let core = &mut *self.core;
-        core.dues[q] = if asked {
-            core.next_turn(q, now)
-        } else {
-            core.issuers[q].goes_next(&core.units, now, local as usize, unit, (ready, next))
+        core.dues[q] = core.issuers[q].goes_next(&core.units, now, local as usize, unit, (ready, next));
+        Turn::Over
+    }
+
+    /// The same where the policy has to be asked in every cycle, and told of those in which nobody was ready.
+    #[inline(never)]
+    fn turn_of_asked(&mut self, q: usize) -> Turn {
+        let now = self.now;
+        let core = &mut *self.core;
+        core.catch_up(q, now);
+        core.issuers[q].told(now);
+        let (ready, next) = core.scan(q, now, 0);
+        let Some(local) = core.pick(q, ready) else {
+            // Somebody who is ready may go in the next cycle, even if the policy lets this one pass.
+            core.dues[q] = if ready != 0 { now + 1 } else { next };
+            return Turn::Over;
         };
+        if self.issue(q, local as usize).is_none() {
+            return Turn::Issue(q, local as usize);
+        }
+        self.core.dues[q] = self.core.next_turn(q, now);
         Turn::Over
     }
 
@@ -151,89 +196,133 @@ impl<I: Isa> Ports<'_, '_, I> {
     /// which nobody has to be told. Returns the unit that it took; none if nothing was done.
     #[inline(always)]
     fn issue(&mut self, q: usize, local: usize) -> Option<u8> {
-        let (exec, program, now) = (self.exec, self.exec.program, self.now);
+        let ahead = self.core.issuers.get(q)?.sitters.get(local)?.ahead;
+        if ahead == 0 && !self.run_ahead(q, local) {
+            return self.issue_of_split(q, local);
+        }
+        self.issue_ahead(q, local)
+    }
+
+    /// Instructions of registers only do the same whenever they are executed. So a wave that was never split executes many of them in a
+    /// row when the first one issues, and when the others issue only time is counted. Returns whether there were any.
+    #[inline(never)]
+    fn run_ahead(&mut self, q: usize, local: usize) -> bool {
         let core = &mut *self.core;
-        let (slot, k) = (core.slot_number(q, local), core.context(q));
-        let wave = &mut core.waves[slot].as_deref_mut()?.wave;
-        let whole = wave.paths.len() == 1;
-        let state = wave.paths.get(k)?;
-        let (pc, classes) = (state.path.pc as usize, &self.classes[usize::from(k > 0)]);
-        let (Some(op), Some(step)) = (program.ops.get(pc), program.steps.get(pc)) else { return None };
-        let (Some(bound), info) = (&step.bound, classes[usize::from(op.class)]) else { return None };
-        if info.port.is_some() || op.next == state.path.watch || op.waits.raises.contains(&true) {
-            return None;
-        }
-        if !whole && !exec.may_go_on_alone(wave, k, op.next) {
-            return None;
-        }
-        let PathState { path, regs, own, written, .. } = &mut wave.paths[k];
-        let active = program.isa.active(regs, path.mask);
-        let (to, mut wake) = match program.isa.quick(bound, path.mask, whole, regs) {
-            Quick::Next => (op.next, now + 1),
-            Quick::No => return None,
-            quick @ (Quick::Jump(_) | Quick::MaskBranch { .. }) => {
-                let watch = if whole { wave.divergence.watch(0) } else { return None };
-                let to = match quick {
-                    Quick::Jump(target) => target,
-                    Quick::MaskBranch { jump, target } if wave.divergence.follows_masks() => {
-                        if jump {
-                            target
-                        } else {
-                            op.next
-                        }
-                    }
-                    Quick::MaskBranch { .. } | Quick::Next | Quick::No => return None,
-                };
-                // A jump changes nothing about what the mechanism watches for, unless it was about to change that anyway.
-                if watch != path.watch || to == watch {
-                    return None;
-                }
-                (to, now + 1 + if to == op.next { 0 } else { self.penalty })
-            }
-        };
-        wave.issued += 1;
-        (path.from, path.pc) = (path.pc, to);
-        if !whole {
-            exec.note_written(op, written, wave.issued);
-            if wave.ids & wave.ids.wrapping_sub(1) != 0 && wave.divergence.meets() {
-                path.watch = wave.divergence.watch(k);
-            }
-        }
-        *self.instructions += 1;
-        *self.lanes += own.count(active);
         let part = &mut core.issuers[q];
+        let slot = local * core.partitions + part.partition;
+        let Some(Some(r)) = core.waves.get_mut(slot) else { return false };
+        if part.context != 0 || r.wave.paths.len() != 1 {
+            return false;
+        }
+        let first = r.wave.paths[0].path.pc;
+        let classes = &self.classes[0];
+        let (count, lanes) = self.exec.run_ahead(&mut r.wave, self.most, |step| {
+            let port = classes.get(usize::from(step.class)).is_none_or(|class| class.port.is_some());
+            port || step.raises || !step.knows_registers()
+        });
+        let sitter = &mut part.sitters[local];
+        (sitter.ahead, sitter.pc, sitter.to) = (count, first, r.wave.paths[0].path.pc);
+        *self.lanes += lanes;
+        count > 0
+    }
+
+    /// Issues an instruction that the wave has executed.
+    #[inline(always)]
+    fn issue_ahead(&mut self, q: usize, local: usize) -> Option<u8> {
+        let (program, steps, now) = (self.exec.program, &self.exec.program.steps[..], self.now);
+        let core = &mut *self.core;
+        let part = &mut core.issuers[q];
+        let slot = local * core.partitions + part.partition;
+        let sitter = &mut part.sitters[local];
+        let (pc, classes) = (sitter.pc, &self.classes[0]);
+        let step = steps.get(pc as usize)?;
+        let info = *classes.get(usize::from(step.class))?;
+        let to = if sitter.ahead == 1 { sitter.to } else { step.next };
+        let straight = to == step.next;
+        sitter.ahead -= 1;
+        sitter.pc = to;
+        *self.instructions += 1;
         let done = match part.kinds.get(usize::from(info.unit)) {
             Some(kind) if kind.only => core.units.take_only(kind, info, now),
             _ => core.units.take(info, q, now).2,
         };
-        for &register in program.writes(op) {
-            own.board.write(register, path.mask, now, done, false);
-        }
+        let waves = &mut core.waves;
+        let writes = if step.writes().is_empty() { 0 } else { done };
+        sitter.writes(pc, steps, (now, writes), || board_of(waves, slot));
         // When the next one has its operands, and what it needs.
-        let mut unit = 0;
-        let from = wake;
-        if let Some(next) = program.ops.get(to as usize) {
-            unit = classes[usize::from(next.class)].unit;
-            if next.waits_for_all {
-                wake = wake.max(own.board.all_done());
-            }
-            if let Some(until) = next.waits.until {
-                wake = wake.max(own.board.counters_at_most(until));
-            }
-            for &register in program.touches(next) {
-                wake = own.board.wait(register, path.mask, wake).map_or(wake, |(ready, _)| ready);
+        let from = now + 1 + if straight { 0 } else { self.penalty };
+        let (mut wake, mut unit) = (from, 0);
+        if let Some(next) = steps.get(to as usize) {
+            unit = classes.get(usize::from(next.class)).map_or(0, |class| class.unit);
+            if next.waits || !next.knows_registers() {
+                if let (Some(board), Some(op)) = (board_of(waves, slot), program.ops.get(to as usize)) {
+                    sitter.tell(board, steps, now);
+                    wake = wait_for(board, op, program, sitter.lanes, wake);
+                }
+            } else {
+                let fed = straight.then_some(step.feeds);
+                wake = sitter.wait(next, steps, fed, wake, || board_of(waves, slot));
             }
         }
-        if wake >= self.horizon && own.board.is_open() {
+        if wake >= self.horizon && board_of(waves, slot).is_some_and(|board| board.is_open()) {
             self.unsettled.push(Unsettled { core: self.number, issuer: q, seat: local, from });
         }
         core.told = true;
-        let seat = Seat::new(q, local, core.issuers.len());
-        let there = core.frontend.issued(seat, to, to == op.next, false, now);
+        let seat = Seat::new(q, local, core.dues.len());
+        let there = core.frontend.issued(seat, to, straight, false, now);
+        part.goes_on(local, now, (wake, there), unit);
+        Some(info.unit)
+    }
+
+    /// Issues the instruction at the head of a path of a wave that has been split, if it concerns registers of that path only.
+    #[inline(never)]
+    fn issue_of_split(&mut self, q: usize, local: usize) -> Option<u8> {
+        let (exec, program, now) = (self.exec, self.exec.program, self.now);
+        let core = &mut *self.core;
         let part = &mut core.issuers[q];
-        part.progress[local] = part.progress[local].wrapping_add(1);
-        part.sitters[local].there = there;
-        part.next(local, now, wake, unit);
+        let k = part.context;
+        let slot = local * core.partitions + part.partition;
+        let wave = &mut core.waves.get_mut(slot)?.as_deref_mut()?.wave;
+        let state = wave.paths.get(k).filter(|_| wave.paths.len() > 1)?;
+        let step = program.steps.get(state.path.pc as usize)?;
+        let (watch, classes) = (state.path.watch, &self.classes[usize::from(k > 0)]);
+        let (bound, info) = (step.bound.as_ref()?, *classes.get(usize::from(step.class))?);
+        if info.port.is_some() || step.next == watch || step.raises || !step.knows_registers() {
+            return None;
+        }
+        if !exec.may_go_on_alone(wave, k, step.next) {
+            return None;
+        }
+        let PathState { path, regs, own, written, .. } = wave.paths.get_mut(k)?;
+        let active = program.isa.active(regs, path.mask);
+        if program.isa.quick(bound, path.mask, false, regs) != Quick::Next {
+            return None;
+        }
+        wave.issued += 1;
+        (path.from, path.pc) = (path.pc, step.next);
+        exec.note_written(step.writes(), written, wave.issued);
+        if wave.ids & wave.ids.wrapping_sub(1) != 0 && wave.divergence.meets() {
+            path.watch = wave.divergence.watch(k);
+        }
+        *self.instructions += 1;
+        *self.lanes += own.count(active);
+        let (_, _, done) = core.units.take(info, q, now);
+        for &register in step.writes() {
+            own.board.write(register, path.mask, now, done, false);
+        }
+        // When the next one has its operands, and what it needs.
+        let (mut wake, mut unit) = (now + 1, 0);
+        if let Some(op) = program.ops.get(step.next as usize) {
+            unit = classes.get(usize::from(op.class)).map_or(0, |class| class.unit);
+            wake = wait_for(&own.board, op, program, path.mask, wake);
+        }
+        if wake >= self.horizon && own.board.is_open() {
+            self.unsettled.push(Unsettled { core: self.number, issuer: q, seat: local, from: now + 1 });
+        }
+        core.told = true;
+        let seat = Seat::new(q, local, core.dues.len());
+        let there = core.frontend.issued(seat, step.next, true, false, now);
+        part.goes_on(local, now, (wake, there), unit);
         Some(info.unit)
     }
 }

@@ -440,12 +440,13 @@ impl<I: Isa> Timed<'_, '_, I> {
             if let Some(r) = &mut self.cores[core].waves[slot] {
                 r.wave.paths.iter_mut().for_each(|path| path.own.board.tell(&times));
             }
+            self.cores[core].learn(slot);
         }
         for Unsettled { core, issuer, seat, from } in std::mem::take(&mut self.unsettled) {
             let (slot, k) = (self.cores[core].slot_number(issuer, seat), self.cores[core].context(issuer));
             let Some(mut r) = self.cores[core].waves[slot].take() else { continue };
             if r.wave.ids >> k & 1 == 1 {
-                let wake = self.wake(&mut r, k, from, false);
+                let wake = self.cores[core].wakes_again(self.exec.program, (issuer, seat), &mut r, k, from);
                 let goes = self.cores[core].settled(issuer, seat, wake);
                 self.due[core] = self.due[core].min(goes);
             }

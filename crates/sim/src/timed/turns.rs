@@ -118,7 +118,7 @@ impl<I: Isa> Core<I> {
     }
 
     /// All ports had their turn: when the first of them has to be looked at again.
-    #[inline(always)]
+    #[inline(never)]
     pub fn find_first_due(&mut self) {
         let mut first = u64::MAX;
         for &due in &self.dues[..self.ports()] {
@@ -130,6 +130,7 @@ impl<I: Isa> Core<I> {
     }
 
     /// The end of the cycle: the front end requests and delivers, if it has anything to do.
+    #[inline(always)]
     pub fn tick_front_end(
         &mut self,
         core: usize,
@@ -148,11 +149,11 @@ impl<I: Isa> Core<I> {
         self.told = false;
         let addr = |pc| program.isa.addr_of(pc);
         let (next, kind) = (&program.flow.next, &program.flow.kind);
-        let mut fetch = Fetch { core, next, kind, addr: &addr, memory };
+        let mut fetch = Fetch { core, next, kind, addr, memory };
         let (issuers, dues, coming) = (&mut self.issuers, &mut self.dues, &mut self.coming);
         let (partitions, shared) = (self.partitions, self.shared);
         let port = |q: usize| if shared { q % partitions } else { q };
-        let ages = |q: usize| &issuers[q].ages;
+        let ages = |q: usize| &*issuers[q].ages;
         self.frontend.tick(now, ages, &mut fetch, |q, local, there| coming.push((q, local, there)));
         for (q, local, there) in coming.drain(..) {
             let goes = issuers[q].comes(local, there);
