@@ -59,7 +59,11 @@ impl<B> Step<B> {
             reads: if all <= ROOM { read as u8 } else { u8::MAX },
             all: if all <= ROOM { all as u8 } else { 0 },
             locks,
-            bits: if all <= ROOM { locks[..all].iter().fold(0, |bits, lock| bits | 1 << (lock % 64)) } else { u64::MAX },
+            bits: if all <= ROOM {
+                locks[..all].iter().fold(0, |bits, lock| bits | 1 << (lock % 64))
+            } else {
+                u64::MAX
+            },
         }
     }
 

@@ -3,6 +3,7 @@
 
 use super::float::Out;
 use crate::lanes::{CHUNK, Row, Rows};
+use crate::vector::vector;
 use crate::{Mask, WaveStart};
 
 /// Rows behind the 32 general-purpose registers.
@@ -98,7 +99,7 @@ impl Regs {
     }
 
     /// `d = f(a, b, c)` in the lanes of `mask`, and their flags accrue. Row 0 as destination takes no result.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn float(
         &mut self,
         d: usize,
@@ -108,28 +109,34 @@ impl Regs {
     ) {
         let per_row = self.rows.chunks_per_row();
         let chunks = self.rows.chunks_mut();
-        for n in 0..per_row {
-            let lanes = (mask >> (n * CHUNK)) as u8;
-            if lanes == 0 {
-                continue;
-            }
-            let (x, y, z) = (chunks[a * per_row + n], chunks[b * per_row + n], chunks[c * per_row + n]);
-            let mut out = [0; CHUNK];
-            let mut flags = [0; CHUNK];
-            for i in 0..CHUNK {
-                (out[i], flags[i]) = f(x[i], y[i], z[i]);
-            }
-            let accrued = &mut chunks[FFLAGS * per_row + n];
-            for i in 0..CHUNK {
-                accrued[i] |= if lanes >> i & 1 == 1 { flags[i] } else { 0 };
-            }
-            if d == 0 {
-                continue;
-            }
-            let to = &mut chunks[d * per_row + n];
-            for i in 0..CHUNK {
-                to[i] = if lanes >> i & 1 == 1 { out[i] } else { to[i] };
-            }
-        }
+        vector(
+            #[inline(always)]
+            move || {
+                for n in 0..per_row {
+                    let lanes = (mask >> (n * CHUNK)) as u8;
+                    if lanes == 0 {
+                        continue;
+                    }
+                    let (x, y, z) =
+                        (chunks[a * per_row + n], chunks[b * per_row + n], chunks[c * per_row + n]);
+                    let mut out = [0; CHUNK];
+                    let mut flags = [0; CHUNK];
+                    for i in 0..CHUNK {
+                        (out[i], flags[i]) = f(x[i], y[i], z[i]);
+                    }
+                    let accrued = &mut chunks[FFLAGS * per_row + n];
+                    for i in 0..CHUNK {
+                        accrued[i] |= if lanes >> i & 1 == 1 { flags[i] } else { 0 };
+                    }
+                    if d == 0 {
+                        continue;
+                    }
+                    let to = &mut chunks[d * per_row + n];
+                    for i in 0..CHUNK {
+                        to[i] = if lanes >> i & 1 == 1 { out[i] } else { to[i] };
+                    }
+                }
+            },
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 use super::device::DeviceMemory;
 use std::ops::Range;
-use wb_isa::lanes::{CHUNK, Row, bits, extremes, in_steps};
+use wb_isa::lanes::{CHUNK, Row, any_bits, bits, extremes, in_steps};
 use wb_isa::{Mask, MemFault, Use};
 
 type Chunk = [u32; CHUNK];
@@ -99,6 +99,21 @@ impl DeviceMemory {
         }
         let at = first.wrapping_sub(self.start) as usize;
         Some(Extent { low, bytes: at..at.checked_add(size as usize)? })
+    }
+
+    /// An extent from `base` on, if offsets of all lanes, active or not, are small: as in local memory, where one base is known.
+    #[inline(always)]
+    pub(super) fn near(&self, base: u64, offset: &Row<u32>, floor: u64, reach: u32) -> Option<Extent> {
+        // Of flat addresses the base is the upper dword.
+        if base as u32 == 0 || base < floor {
+            return None;
+        }
+        let size = u64::from(any_bits(offset)) + u64::from(reach);
+        if size > WIDEST || !self.guard.allows_all(base, size) {
+            return None;
+        }
+        let at = base.wrapping_sub(self.start) as usize;
+        Some(Extent { low: 0, bytes: at..at.checked_add(size as usize)? })
     }
 
     /// Where the dwords of all lanes lie, if they follow each other, all may be touched, and none is below `floor`.

@@ -34,8 +34,12 @@ impl DeviceMemory {
         }
         let floor = if how == Use::Load { self.floor } else { self.text_end.max(self.floor) };
         let (least, reach) = reach(add, bytes);
-        let Extent { low, bytes } =
-            self.extent(base.checked_add(least.into())?, offset, lanes, floor, reach)?;
+        let base = base.checked_add(least.into())?;
+        let Extent { low, bytes } = match self.near(base, offset, floor, reach) {
+            // Memory ends behind what may be touched.
+            Some(extent) if extent.bytes.end <= self.bytes.len() => extent,
+            _ => self.extent(base, offset, lanes, floor, reach)?,
+        };
         Some((low, least, bytes))
     }
 

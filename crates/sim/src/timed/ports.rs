@@ -2,11 +2,11 @@
 //! one. That is most of what issues, and of what [`Timed::issue`] asks about an instruction nothing concerns it: no observer, no
 //! memory, no other path, no branch. All of it concerns one core, which is borrowed once for all its ports.
 
-use super::{CoIssue, Timed};
 use super::board::Board;
 use super::core::{Core, Resident, wait_for};
 use super::issuer::Unsettled;
 use super::units::ClassInfo;
+use super::{CoIssue, Timed};
 use crate::error::SimError;
 use crate::exec::Exec;
 use crate::frontend::Seat;

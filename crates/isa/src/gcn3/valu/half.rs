@@ -11,7 +11,7 @@ use super::float::normalized;
 use super::num::{self, NAN16, add_odd32, flush_half, half_nearest, half_value};
 #[cfg(test)]
 use super::num::{flush16, half_from_f64, half_to_f64};
-use super::row_engine::{Cx, LANES, NONE, Row, Run, Src, each, fetch, rows};
+use super::row_engine::{Cx, LANES, Row, Run, Src, each, rows};
 use super::{div, transcendental};
 use crate::vector::vector;
 use std::sync::LazyLock;
@@ -59,7 +59,7 @@ impl Cx<'_> {
             #[inline(always)]
             move || {
                 let (and, xor) = (self.and, self.xor);
-                rows!(self, N, src);
+                let src: [Row; N] = rows(self.file, &self.src);
                 let mut out = [0; LANES];
                 let mut nan = 0;
                 for i in 0..LANES {
@@ -70,7 +70,7 @@ impl Cx<'_> {
                     out[i] = marked;
                 }
                 if nan >> 31 != 0 {
-                    fix_nan16(&mut out, src, and, xor);
+                    fix_nan16(&mut out, src.each_ref(), and, xor);
                 }
                 self.put(0, &out);
             },

@@ -6,7 +6,6 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::super::state::mode;
-use super::source::rows_after_splat;
 pub(super) use super::source::{LANES, NONE, Row, Src, each, fetch, pack, row, rows, unpack, wide};
 use crate::Mask;
 use crate::lanes::{bits, blend};
@@ -111,16 +110,9 @@ impl Cx<'_> {
             #[inline(always)]
             move || {
                 let mut out = [0; LANES];
-                if let Src::Splat(first) = self.src[0] {
-                    rows_after_splat!(self, N, src);
-                    for i in 0..LANES {
-                        out[i] = f(each(|s| if s == 0 { first as u32 } else { src[s][i] }));
-                    }
-                } else {
-                    rows!(self, N, src);
-                    for i in 0..LANES {
-                        out[i] = f(each(|s| src[s][i]));
-                    }
+                let src: [Row; N] = rows(self.file, &self.src);
+                for i in 0..LANES {
+                    out[i] = f(each(|s| src[s][i]));
                 }
                 self.put(0, &out);
             },
@@ -133,8 +125,7 @@ impl Cx<'_> {
         vector(
             #[inline(always)]
             move || {
-                row!(self, 0, a);
-                row!(self, 1, b);
+                let [a, b]: [Row; 2] = rows(self.file, &self.src);
                 let mut out = [0; LANES];
                 for i in 0..LANES {
                     out[i] = f(i as u32, a[i], b[i]);
@@ -150,8 +141,7 @@ impl Cx<'_> {
         vector(
             #[inline(always)]
             move || {
-                row!(self, 0, a);
-                row!(self, 1, b);
+                let [a, b]: [Row; 2] = rows(self.file, &self.src);
                 let bits = unpack(self.mask_in);
                 let mut out = [0; LANES];
                 for i in 0..LANES {
@@ -168,8 +158,7 @@ impl Cx<'_> {
         vector(
             #[inline(always)]
             move || {
-                row!(self, 0, a);
-                row!(self, 1, b);
+                let [a, b]: [Row; 2] = rows(self.file, &self.src);
                 let (mut out, mut carries) = ([0; LANES], [0; LANES]);
                 for i in 0..LANES {
                     let (sum, carry) = f(a[i], b[i]);
@@ -188,8 +177,7 @@ impl Cx<'_> {
         vector(
             #[inline(always)]
             move || {
-                row!(self, 0, a);
-                row!(self, 1, b);
+                let [a, b]: [Row; 2] = rows(self.file, &self.src);
                 let bits = unpack(self.mask_in);
                 let (mut out, mut carries) = ([0; LANES], [0; LANES]);
                 for i in 0..LANES {
@@ -210,7 +198,7 @@ impl Cx<'_> {
             #[inline(always)]
             move || {
                 let (and, xor) = (self.and, self.xor);
-                rows!(self, N, src);
+                let src: [Row; N] = rows(self.file, &self.src);
                 let mut out = [0; LANES];
                 for i in 0..LANES {
                     out[i] = f(each(|s| src[s][i] & and[s] ^ xor[s]));
@@ -235,7 +223,7 @@ impl Cx<'_> {
             move || {
                 let keep = self.keep_in32();
                 let (and, xor) = (self.and, self.xor);
-                rows!(self, N, src);
+                let src: [Row; N] = rows(self.file, &self.src);
                 let mut out = [0; LANES];
                 for i in 0..LANES {
                     out[i] = f(each(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep))));
@@ -274,39 +262,48 @@ impl Cx<'_> {
             move || {
                 let flush = |v, keep| if FLUSH { flush(v, keep) } else { v };
                 let mut out = [0; LANES];
-                match self.src[0] {
-                    Src::Splat(first) if !self.modified => {
-                        let first = f32::from_bits(flush(first as u32, keep_in));
-                        rows_after_splat!(self, N, src);
+                let mut src: [Row; N] = rows(self.file, &self.src);
+                if self.modified {
+                    let (and, xor) = (self.and, self.xor);
+                    for s in 0..N {
                         for i in 0..LANES {
-                            let value = |s: usize| f32::from_bits(flush(src[s][i], keep_in));
-                            let v = f(each(|s| if s == 0 { first } else { value(s) }));
-                            out[i] = flush(v.to_bits(), keep_out);
-                        }
-                    }
-                    _ if !self.modified => {
-                        rows!(self, N, src);
-                        for i in 0..LANES {
-                            let v = f(each(|s| f32::from_bits(flush(src[s][i], keep_in))));
-                            out[i] = flush(v.to_bits(), keep_out);
-                        }
-                    }
-                    _ => {
-                        let (and, xor) = (self.and, self.xor);
-                        rows!(self, N, src);
-                        for i in 0..LANES {
-                            let v = f(each(|s| f32::from_bits(flush(src[s][i] & and[s] ^ xor[s], keep_in))));
-                            out[i] = flush(v.to_bits(), keep_out);
+                            src[s][i] = src[s][i] & and[s] ^ xor[s];
                         }
                     }
                 }
+                for i in 0..LANES {
+                    let v = f(each(|s| f32::from_bits(flush(src[s][i], keep_in))));
+                    out[i] = flush(v.to_bits(), keep_out);
+                }
                 if any_nan(&out) {
-                    rows!(self, N, src);
-                    fix_nan32(&mut out, src, self.and, self.xor);
+                    self.fix_nan::<N>(&mut out);
                 }
                 self.put(0, &out);
             },
         )
+    }
+
+    /// NaN results: the first NaN source, quieted, else the machine's own NaN.
+    #[cold]
+    #[inline(never)]
+    fn fix_nan<const N: usize>(&self, out: &mut Row) {
+        let (and, xor) = (self.and, self.xor);
+        // Lanes that are off count, too, and are often NaN: hence without branches.
+        vector(
+            #[inline(always)]
+            move || {
+                let nan = |v: u32| f32::from_bits(v).is_nan();
+                let src: [Row; N] = rows(self.file, &self.src);
+                for i in 0..LANES {
+                    let mut own = NAN32;
+                    for s in (0..N).rev() {
+                        let v = src[s][i] & and[s] ^ xor[s];
+                        own = if nan(v) { v | QUIET32 } else { own };
+                    }
+                    out[i] = if nan(out[i]) { own } else { out[i] };
+                }
+            },
+        );
     }
 
     /// Fused multiply-add under MODE.
@@ -323,15 +320,14 @@ impl Cx<'_> {
             move || {
                 let (keep_in, keep_out) = (self.keep_in32(), self.keep_out32());
                 let (and, xor) = (self.and, self.xor);
-                row!(self, 0, a);
-                row!(self, 1, b);
-                row!(self, 2, c);
+                let [a, b, c]: [Row; 3] = rows(self.file, &self.src);
                 let take =
                     |row: &Row, s: usize, i: usize| f32::from_bits(flush(row[i] & and[s] ^ xor[s], keep_in));
                 let mut out = [0; LANES];
                 let mut doubtful = 0;
                 for i in 0..LANES {
-                    let sum = f64::from(take(a, 0, i)) * f64::from(take(b, 1, i)) + f64::from(take(c, 2, i));
+                    let sum =
+                        f64::from(take(&a, 0, i)) * f64::from(take(&b, 1, i)) + f64::from(take(&c, 2, i));
                     let bits = sum.to_bits();
                     doubtful |= if bits as u32 & 0x1fff_ffff == 0x1000_0000 { 1 } else { 0 };
                     // Below twice the least normal f32, zero excepted.
@@ -343,11 +339,11 @@ impl Cx<'_> {
                 if doubtful != 0 {
                     for i in 0..LANES {
                         out[i] =
-                            flush(exact(take(a, 0, i), take(b, 1, i), take(c, 2, i)).to_bits(), keep_out);
+                            flush(exact(take(&a, 0, i), take(&b, 1, i), take(&c, 2, i)).to_bits(), keep_out);
                     }
                 }
                 if any_nan(&out) {
-                    fix_nan32(&mut out, [a, b, c], and, xor);
+                    self.fix_nan::<3>(&mut out);
                 }
                 self.put(0, &out);
             },
@@ -385,8 +381,7 @@ impl Cx<'_> {
                     return self.pairs(|a, b| f(flush(a, keep), flush(b, keep)));
                 }
                 let (and, xor) = (self.and, self.xor);
-                row!(self, 0, a);
-                row!(self, 1, b);
+                let [a, b]: [Row; 2] = rows(self.file, &self.src);
                 let mut found = [0; LANES];
                 for i in 0..LANES {
                     found[i] =
@@ -409,33 +404,10 @@ impl Cx<'_> {
     /// The lanes where a test of the first two sources as they stand holds.
     #[inline(always)]
     fn pairs(&self, f: impl Fn(u32, u32) -> bool) -> Mask {
+        let [a, b]: [Row; 2] = rows(self.file, &self.src);
         let mut found = [0; LANES];
-        match (self.src[0], self.src[1]) {
-            (Src::Row(a), Src::Row(b)) => {
-                let (a, b) = (&self.file[a], &self.file[b]);
-                for i in 0..LANES {
-                    found[i] = f(a[i], b[i]).into();
-                }
-            }
-            (Src::Splat(a), Src::Row(b)) => {
-                let (a, b) = (a as u32, &self.file[b]);
-                for i in 0..LANES {
-                    found[i] = f(a, b[i]).into();
-                }
-            }
-            (Src::Row(a), Src::Splat(b)) => {
-                let (a, b) = (&self.file[a], b as u32);
-                for i in 0..LANES {
-                    found[i] = f(a[i], b).into();
-                }
-            }
-            _ => {
-                row!(self, 0, a);
-                row!(self, 1, b);
-                for i in 0..LANES {
-                    found[i] = f(a[i], b[i]).into();
-                }
-            }
+        for i in 0..LANES {
+            found[i] = f(a[i], b[i]).into();
         }
         pack(&found) & self.lanes
     }
@@ -492,27 +464,6 @@ impl Cx<'_> {
         }
         self.mask_out = mask;
     }
-}
-
-/// NaN results: the first NaN source, quieted, else the machine's own NaN.
-#[cold]
-#[inline(never)]
-fn fix_nan32<const N: usize>(out: &mut Row, src: [&Row; N], and: [u32; 3], xor: [u32; 3]) {
-    // Lanes that are off count, too, and are often NaN: hence without branches.
-    vector(
-        #[inline(always)]
-        move || {
-            let nan = |v: u32| f32::from_bits(v).is_nan();
-            for i in 0..LANES {
-                let mut own = NAN32;
-                for s in (0..N).rev() {
-                    let v = src[s][i] & and[s] ^ xor[s];
-                    own = if nan(v) { v | QUIET32 } else { own };
-                }
-                out[i] = if nan(out[i]) { own } else { out[i] };
-            }
-        },
-    );
 }
 
 #[inline(always)]

@@ -4,7 +4,6 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::Mask;
-use crate::lanes::CHUNK;
 
 pub(super) const LANES: usize = 64;
 /// A register: the engine knows only full waves; narrower ones run on a copy.
@@ -24,16 +23,7 @@ pub(super) fn wide(low: u32, high: u32) -> u64 {
 }
 
 /// A mask from 0 and 1 per lane.
-#[inline(always)]
-pub(super) fn pack(flags: &[u8; LANES]) -> Mask {
-    let mut mask = 0;
-    for (c, bytes) in flags.as_chunks::<CHUNK>().0.iter().enumerate() {
-        // The product gathers the lowest bits of the bytes in its highest byte.
-        let bits = u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        mask |= bits << (c * CHUNK);
-    }
-    mask
-}
+pub(super) use crate::vector::bits_of as pack;
 
 /// The mask as 0 and 1 per lane.
 #[inline(always)]
@@ -60,35 +50,19 @@ pub(super) fn fetch<'x>(file: &'x [Row], src: Src<'x>, high: bool, buffer: &'x m
 /// Stands for sources an operation does not have.
 pub(super) static NONE: Row = [0; LANES];
 
-/// The first `N` sources as rows.
-macro_rules! rows {
-    ($cx:expr, $n:ident, $name:ident) => {
-        let (mut buffer0, mut buffer1, mut buffer2) = (None, None, None);
-        let file: &[Row] = $cx.file;
-        let mut $name: [&Row; $n] = [&NONE; $n];
-        $name[0] = fetch(file, $cx.src[0], false, &mut buffer0);
-        if $n > 1 {
-            $name[1] = fetch(file, $cx.src[1], false, &mut buffer1);
-        }
-        if $n > 2 {
-            $name[2] = fetch(file, $cx.src[2], false, &mut buffer2);
-        }
-    };
-}
-
-/// The same without the first, which is a splat.
-macro_rules! rows_after_splat {
-    ($cx:expr, $n:ident, $name:ident) => {
-        let (mut buffer1, mut buffer2) = (None, None);
-        let file: &[Row] = $cx.file;
-        let mut $name: [&Row; $n] = [&NONE; $n];
-        if $n > 1 {
-            $name[1] = fetch(file, $cx.src[1], false, &mut buffer1);
-        }
-        if $n > 2 {
-            $name[2] = fetch(file, $cx.src[2], false, &mut buffer2);
-        }
-    };
+/// The first `N` sources, copied: a loop over copies needs no question whether a source and its results overlap, and a splat is a row
+/// like any other.
+#[inline(always)]
+pub(super) fn rows<const N: usize>(file: &[Row], src: &[Src; 3]) -> [Row; N] {
+    let mut out = [[0; LANES]; N];
+    for s in 0..N {
+        out[s] = match src[s] {
+            Src::Row(row) => file[row],
+            Src::Copy(row) => *row,
+            Src::Splat(v) => [v as u32; LANES],
+        };
+    }
+    out
 }
 
 /// A lane of every source.
@@ -114,4 +88,4 @@ macro_rules! row {
     };
 }
 
-pub(super) use {row, rows, rows_after_splat};
+pub(super) use row;

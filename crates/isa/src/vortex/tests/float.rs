@@ -2,6 +2,7 @@
 //! with a sticky bit, which shares nothing with the f64 method under test; conversions, comparisons, classes.
 
 use super::machine::{Machine, Random, three};
+use crate::vector;
 use crate::vortex::float::{CANONICAL, DZ, NV, NX, OF, UF};
 use crate::vortex::{DYNAMIC, Inst, Op};
 
@@ -273,8 +274,11 @@ const COUNT: usize = 24_000;
 
 #[test]
 fn arithmetic_in_every_mode() {
-    for mode in [RNE, RTZ, RDN, RUP, RMM] {
-        let all = operands(11 + u64::from(mode), COUNT);
+    // Loops are compiled for several hosts: each of them computes its share.
+    let hosts: Vec<_> = vector::others().into_iter().map(Some).chain([None]).collect();
+    for (part, mode) in (0..hosts.len()).flat_map(|part| [RNE, RTZ, RDN, RUP, RMM].map(|mode| (part, mode))) {
+        vector::INSTEAD.set(hosts[part]);
+        let all = operands(11 + u64::from(mode) + 100 * part as u64, COUNT / hosts.len());
         check(Op::Fadd, mode, &all, |[a, b, _]| add(a, b, mode));
         check(Op::Fsub, mode, &all, |[a, b, _]| add(a, b ^ 1 << 31, mode));
         check(Op::Fmul, mode, &all, |[a, b, _]| mul(a, b, mode));
@@ -286,6 +290,7 @@ fn arithmetic_in_every_mode() {
         check(Op::Fnmsub, mode, &all, |[a, b, c]| fma(a ^ minus, b, c, mode));
         check(Op::Fnmadd, mode, &all, |[a, b, c]| fma(a ^ minus, b, c ^ minus, mode));
     }
+    vector::INSTEAD.set(None);
 }
 
 /// The reference itself, and the instructions, against the host's arithmetic.
