@@ -1,6 +1,7 @@
 //! Who may issue at an issuer, who does, and when the next one may: what is asked in every cycle in which a core is looked at.
 
 use super::core::Core;
+use super::together::{Crowd, With};
 use crate::sched::{Choice, View};
 use wb_isa::Isa;
 use wb_isa::lanes::bits;
@@ -29,9 +30,23 @@ impl<I: Isa> Core<I> {
         (ready, next.min(part.next_wake))
     }
 
+    /// The seats of all contexts of partition `p` that could issue at `now`, by context; which contexts have any, one bit each; and the next
+    /// cycle at which that may change.
+    pub fn scan_all(&mut self, p: usize, now: u64, always: bool, ready: &mut [u64]) -> (u64, u64) {
+        let (mut some, mut due) = (0, if always { now + 1 } else { u64::MAX });
+        for k in bits(self.in_use[p]) {
+            let q = k as usize * self.partitions + p;
+            let (set, next) = if always { self.scan(q, now, 0) } else { self.scan_unless_quiet(q, now) };
+            due = due.min(if set != 0 { now + 1 } else { next });
+            some |= u64::from(set != 0) << k;
+            ready[k as usize] = set;
+        }
+        (some, due)
+    }
+
     /// The same at the begin of a cycle, where contexts share a port: of a context whose paths all wait nothing has to be looked at.
     #[inline]
-    pub fn scan_unless_quiet(&mut self, q: usize, now: u64) -> (u64, u64) {
+    fn scan_unless_quiet(&mut self, q: usize, now: u64) -> (u64, u64) {
         if self.issuers[q].quiet_to > now && self.decoupled {
             return (0, self.issuers[q].quiet_to);
         }
@@ -40,6 +55,39 @@ impl<I: Isa> Core<I> {
             self.issuers[q].quiet_to = next;
         }
         (ready, next)
+    }
+
+    /// [`Core::scan_all`] if nobody wants to know who stalls. Returns the next cycle at which that may change.
+    pub fn look_all(&mut self, p: usize, now: u64, crowd: &mut Crowd) -> u64 {
+        let mut due = u64::MAX;
+        let taken = self.units.taken(now);
+        crowd.begin(self.used);
+        for k in bits(self.in_use[p]) {
+            let part = &mut self.issuers[k as usize * self.partitions + p];
+            if part.quiet_to > now && self.decoupled {
+                due = due.min(part.quiet_to);
+                continue;
+            }
+            let (set, next) = part.look(&self.units, taken, now);
+            if set == 0 {
+                part.quiet_to = next;
+                due = due.min(next);
+            } else {
+                due = due.min(now + 1);
+                crowd.add(k, set);
+            }
+        }
+        due
+    }
+
+    /// Leaves in `ready` what could still issue at `now`, whatever has issued. `some`: contexts that have something there, one bit each; those
+    /// that still have are returned.
+    pub fn rescan(&mut self, p: usize, now: u64, some: u64, ready: &mut [u64]) -> u64 {
+        bits(some).fold(0, |left, k| {
+            let set = &mut ready[k as usize];
+            *set &= self.scan(k as usize * self.partitions + p, now, 0).0;
+            left | u64::from(*set != 0) << k
+        })
     }
 
     /// After something issued in cycle `now`: the next cycle at which a seat of issuer `q` can, as far as is known. What
@@ -98,13 +146,9 @@ impl<I: Isa> Core<I> {
     }
 
     /// One issue port for all contexts of partition `p`: the policy picks among the waves with a ready path;
-    /// `ready` has one set of seats per context.
-    pub fn pick_shared(&mut self, p: usize, ready: &[u64]) -> Option<(usize, u32)> {
-        let (mut waves, mut contexts) = (0, 0u64);
-        for (k, &set) in ready.iter().enumerate() {
-            waves |= set;
-            contexts |= u64::from(set != 0) << k;
-        }
+    /// `ready` has one set of seats per context, `some` the contexts that have any.
+    pub fn pick_shared(&mut self, p: usize, ready: &[u64], some: u64) -> Option<(usize, u32)> {
+        let waves = bits(some).fold(0, |all, k| all | ready[k as usize]);
         let choice = self.issuers[p].choice;
         if waves == 0 && choice != Choice::Asked {
             return None;
@@ -125,13 +169,91 @@ impl<I: Isa> Core<I> {
             Choice::Oldest => part.ages.oldest(waves)?,
             _ => part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?,
         };
+        let among = bits(some).fold(0u64, |all, k| all | (ready[k as usize] >> local & 1) << k);
+        Some((self.pick_path(p, local, among), local))
+    }
+
+    /// Within a wave, the next context after the one that issued last, or that one again. `among`: those that could issue.
+    #[inline(always)]
+    fn pick_path(&mut self, p: usize, local: u32, among: u64) -> usize {
         let slot = local as usize * self.partitions + p;
-        // Within the wave, the next context after the one that issued last, or that one again.
         let first = u32::from(self.last[slot]) + u32::from(!self.sticky);
-        let among = bits(contexts).fold(0u64, |all, k| all | (ready[k as usize] >> local & 1) << k);
         let behind = among & u64::MAX.checked_shl(first).unwrap_or(0);
         let k = if behind != 0 { behind } else { among }.trailing_zeros() as usize;
         self.last[slot] = k as u8;
-        Some((k, local))
+        k
+    }
+
+    /// [`Core::pick_shared`] if nobody wants to know who stalls. Whether a path may issue with those before it is asked only of waves that the
+    /// policy picks; those of which no path may leave the crowd, and the policy has not picked them.
+    pub fn pick_of(&mut self, p: usize, crowd: &mut Crowd, with: &With, now: u64) -> Option<(usize, u32)> {
+        let choice = self.issuers[p].choice;
+        let mut waves = crowd.waves();
+        while waves != 0 {
+            let part = &mut self.issuers[p];
+            let view = View {
+                ready: waves,
+                stalled: 0,
+                occupied: part.occupied,
+                active: 0,
+                age: part.ages.list(),
+                queued: &[],
+                progress: &part.progress,
+                slots: self.seats as u32,
+            };
+            let (local, before) = match choice {
+                Choice::Oldest => (part.ages.oldest(waves)?, 0),
+                _ => {
+                    let before = part.policy.memory();
+                    (part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?, before)
+                }
+            };
+            let mut among = crowd.paths(local);
+            for k in bits(among) {
+                let part = &self.issuers[k as usize * self.partitions + p];
+                if !part.may_issue(local as usize, with, &self.units, now) {
+                    among &= !(1 << k);
+                    crowd.leave(k, 1 << local);
+                }
+            }
+            if among != 0 {
+                let k = self.pick_path(p, local, among);
+                crowd.leave(k as u32, 1 << local);
+                return Some((k, local));
+            }
+            waves &= !(1 << local);
+            if choice != Choice::Oldest {
+                self.issuers[p].policy.remember(before);
+            }
+        }
+        None
+    }
+
+    /// Who may not issue with those that have issued leaves the crowd.
+    pub fn thin(&self, p: usize, crowd: &mut Crowd, with: &With) {
+        for k in bits(crowd.some) {
+            let part = &self.issuers[k as usize * self.partitions + p];
+            let gone = bits(crowd.of(k)).filter(|&local| !part.fits(local as usize, with));
+            let gone = gone.fold(0, |all, local| all | 1 << local);
+            crowd.leave(k, gone);
+        }
+    }
+
+    /// Context `k` of partition `p` has issued to `unit`: who needs the same copies of it leaves the crowd, if they are taken.
+    pub fn leave_unit(&self, p: usize, k: usize, unit: u8, now: u64, crowd: &mut Crowd) {
+        let kind = &self.issuers[k * self.partitions + p].kinds[usize::from(unit)];
+        if self.units.free_at(kind.set) <= now {
+            return;
+        }
+        if kind.own {
+            crowd.leave(k as u32, kind.needs);
+            return;
+        }
+        for k in bits(crowd.some) {
+            let theirs = &self.issuers[k as usize * self.partitions + p].kinds[usize::from(unit)];
+            if theirs.set == kind.set {
+                crowd.leave(k, theirs.needs);
+            }
+        }
     }
 }

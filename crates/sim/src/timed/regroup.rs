@@ -11,9 +11,17 @@ use wb_trace::Kind;
 
 impl<I: Isa> Timed<'_, '_, I> {
     /// Leaves in `ready` the paths of warps all of whose paths are ready; `in_step`: and of which no other warp of the block is behind.
-    pub(super) fn whole_warps(&mut self, c: usize, p: usize, in_step: bool, ready: &mut [u64]) {
-        if ready.iter().all(|set| *set == 0) {
-            return;
+    /// Returns the contexts that have any, one bit each; `some` are those that had.
+    pub(super) fn whole_warps(
+        &mut self,
+        c: usize,
+        p: usize,
+        in_step: bool,
+        ready: &mut [u64],
+        some: u64,
+    ) -> u64 {
+        if some == 0 {
+            return 0;
         }
         let mut warps = std::mem::take(&mut self.warps);
         warps.clear();
@@ -43,6 +51,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             }
         }
         self.warps = warps;
+        ready.iter().enumerate().fold(0, |left, (k, set)| left | u64::from(*set != 0) << k)
     }
 
     /// The block of a wave at `place` has decided: its waves take over their new paths. Sorting lanes into warps takes
@@ -83,6 +92,8 @@ impl<I: Isa> Timed<'_, '_, I> {
                         let wake = if self.coordinated { from } else { self.wake(&mut r, k, from, paid) };
                         let unit = self.unit_at(path.pc, k);
                         self.cores[c].sit(slot, k, (path.pc, path.mask), r.age, now, wake, unit);
+                        let (q, local) = self.cores[c].seat(slot, k);
+                        self.cores[c].issuers[q].sitters[local].learn(&r.wave.paths[k].own.board);
                         self.cores[c].set_warp(slot, k, r.wave.divergence.warp(k));
                         if r.wave.parked >> k & 1 == 1 {
                             self.cores[c].park(slot, k);
