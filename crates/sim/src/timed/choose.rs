@@ -61,7 +61,6 @@ impl<I: Isa> Core<I> {
     pub fn look_all(&mut self, p: usize, now: u64, crowd: &mut Crowd) -> u64 {
         let mut due = u64::MAX;
         let taken = self.units.taken(now);
-        crowd.begin(self.used);
         for k in bits(self.in_use[p]) {
             let part = &mut self.issuers[k as usize * self.partitions + p];
             if part.quiet_to > now && self.decoupled {
@@ -208,17 +207,7 @@ impl<I: Isa> Core<I> {
                     (part.policy.pick(&view).filter(|&slot| view.is_ready(slot))?, before)
                 }
             };
-            let mut among = crowd.paths(local);
-            for k in bits(among) {
-                let part = &self.issuers[k as usize * self.partitions + p];
-                if !part.may_issue(local as usize, with, &self.units, now) {
-                    among &= !(1 << k);
-                    crowd.leave(k, 1 << local);
-                }
-            }
-            if among != 0 {
-                let k = self.pick_path(p, local, among);
-                crowd.leave(k as u32, 1 << local);
+            if let Some(k) = self.first_path(p, local, crowd, with, now) {
                 return Some((k, local));
             }
             waves &= !(1 << local);
@@ -229,14 +218,47 @@ impl<I: Isa> Core<I> {
         None
     }
 
+    /// The path of the wave that [`Core::pick_path`] picks among those that may issue; others leave the crowd.
+    #[inline(always)]
+    fn first_path(
+        &mut self,
+        p: usize,
+        local: u32,
+        crowd: &mut Crowd,
+        with: &With,
+        now: u64,
+    ) -> Option<usize> {
+        let slot = local as usize * self.partitions + p;
+        let first = u32::from(self.last[slot]) + u32::from(!self.sticky);
+        let behind = u64::MAX.checked_shl(first).unwrap_or(0);
+        for contexts in [crowd.some & behind, crowd.some & !behind] {
+            for k in bits(contexts) {
+                if crowd.of(k) >> local & 1 == 0 {
+                    continue;
+                }
+                crowd.leave(k, 1 << local);
+                let part = &self.issuers[k as usize * self.partitions + p];
+                if part.may_issue(local as usize, with, &self.units, now) {
+                    self.last[slot] = k as u8;
+                    return Some(k as usize);
+                }
+            }
+        }
+        None
+    }
+
+    /// The next cycle in which a path of partition `p` may issue, after those that were ready at `now` have.
+    pub fn due_of(&self, p: usize, now: u64) -> u64 {
+        let due = bits(self.in_use[p]).fold(u64::MAX, |due, k| {
+            let part = &self.issuers[k as usize * self.partitions + p];
+            if part.active & !part.sleeping != 0 { 0 } else { due.min(part.next_wake) }
+        });
+        due.max(now + 1)
+    }
+
     /// Who may not issue with those that have issued leaves the crowd.
     pub fn thin(&self, p: usize, crowd: &mut Crowd, with: &With) {
-        for k in bits(crowd.some) {
-            let part = &self.issuers[k as usize * self.partitions + p];
-            let gone = bits(crowd.of(k)).filter(|&local| !part.fits(local as usize, with));
-            let gone = gone.fold(0, |all, local| all | 1 << local);
-            crowd.leave(k, gone);
-        }
+        crowd.keep(|k, local| self.issuers[k as usize * self.partitions + p].fits(local, with));
     }
 
     /// Context `k` of partition `p` has issued to `unit`: who needs the same copies of it leaves the crowd, if they are taken.

@@ -337,7 +337,7 @@ impl<I: Isa> Core<I> {
     /// The warp that the path belongs to, where waves share a stack.
     pub fn set_warp(&mut self, slot: usize, k: usize, warp: u64) {
         let (q, local) = self.seat(slot, k);
-        self.issuers[q].sitters[local].warp = warp;
+        self.issuers[q].spots[local].warp = warp;
     }
 
     /// The path, which waited behind a branch, goes on at `pc`.

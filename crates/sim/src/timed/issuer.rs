@@ -10,13 +10,14 @@ use wb_isa::lanes::bits;
 use wb_isa::{Mask, Pc};
 use wb_program::Step;
 
-/// A warp of a partition in this cycle.
+/// A warp of a partition that has a ready path in this cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Warp {
     pub number: u64,
-    /// Paths of it that are not there yet, and how many instructions it has issued since the last decision.
-    pub missing: u32,
+    /// How many instructions it has issued since the last decision.
     pub progress: u32,
+    /// All its paths are there, and none of its block is behind if it must not be.
+    pub whole: bool,
 }
 
 /// A seat that waits for what is not known yet, at least until cycle `from`.
@@ -36,8 +37,6 @@ pub(super) struct Sitter {
     pub there: u64,
     /// Lanes of the path.
     pub lanes: Mask,
-    /// The warp that it belongs to, where waves share a stack.
-    pub warp: u64,
     /// Instructions that it has executed and not issued: the first of them, and where it goes on after the last.
     pub ahead: u32,
     pub pc: Pc,
@@ -55,7 +54,7 @@ pub(super) struct Sitter {
 impl Sitter {
     /// Somebody sits down: nothing is known of who sat here before.
     pub fn empty(&mut self) {
-        *self = Sitter { warp: self.warp, ..Sitter::default() };
+        *self = Sitter::default();
     }
 
     /// The board hears what only the seat knew, in cycle `now`.
@@ -145,6 +144,8 @@ impl Sitter {
 pub(super) struct Spot {
     /// Lanes of the path.
     pub lanes: Mask,
+    /// The warp that it belongs to, where waves share a stack.
+    pub warp: u64,
     /// The instruction that it issues next, and the unit that this needs.
     pub pc: Pc,
     pub unit: u8,
@@ -338,7 +339,7 @@ impl Issuer {
         let spot = &self.spots[local];
         let apart = match with.waves {
             Some(Waves::SamePc) => spot.pc != with.pc,
-            Some(Waves::Warp { .. }) => self.sitters[local].warp != with.warp,
+            Some(Waves::Warp { .. }) => spot.warp != with.warp,
             Some(Waves::Same | Waves::Other | Waves::Any) | None => false,
         };
         spot.lanes & with.busy == 0 && !apart

@@ -22,7 +22,6 @@ pub(crate) use units::describe as describe_units;
 
 use self::board::Board;
 use self::core::Core;
-use self::together::Crowd;
 use self::units::{ClassInfo, Joint};
 use self::watch::Watch;
 use crate::divergence::{self, Blocks, Notes, Together, Waves};
@@ -61,7 +60,6 @@ struct Timed<'a, 's, I: Isa> {
     co_issue: CoIssue,
     /// Contexts of a wave share an issue port.
     shared: bool,
-    crowd: Crowd,
     /// Scratch: units that instructions which issue as one have taken.
     joint: Joint,
     /// Scratch: ready seats per context of a partition.
@@ -185,7 +183,6 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
             classes: [false, parallel].map(|split| units::classes(machine, isa_classes, split)),
             co_issue,
             shared,
-            crowd: Crowd::default(),
             joint: Joint::default(),
             ready: Vec::new(),
             cores: (0..machine.cores)

@@ -2,6 +2,7 @@
 
 use super::Timed;
 use super::issuer::Warp;
+use super::together::Crowd;
 use crate::error::SimError;
 use crate::regroup::Regrouped;
 use crate::residency::GroupPlace;
@@ -10,48 +11,43 @@ use wb_isa::lanes::bits;
 use wb_trace::Kind;
 
 impl<I: Isa> Timed<'_, '_, I> {
-    /// Leaves in `ready` the paths of warps all of whose paths are ready; `in_step`: and of which no other warp of the block is behind.
-    /// Returns the contexts that have any, one bit each; `some` are those that had.
-    pub(super) fn whole_warps(
-        &mut self,
-        c: usize,
-        p: usize,
-        in_step: bool,
-        ready: &mut [u64],
-        some: u64,
-    ) -> u64 {
-        if some == 0 {
-            return 0;
-        }
+    /// Leaves in the crowd the paths of warps all of whose paths are there; `in_step`: and of which no other warp of the block is behind.
+    /// Returns how many others there were.
+    pub(super) fn whole_warps(&mut self, c: usize, p: usize, in_step: bool, crowd: &mut Crowd) -> u32 {
         let mut warps = std::mem::take(&mut self.warps);
         warps.clear();
         let core = &self.cores[c];
-        let issuer = |k: usize| &core.issuers[k * core.partitions + p];
-        for (k, set) in ready.iter().enumerate() {
-            let part = issuer(k);
-            for local in bits(part.active).map(|l| l as usize) {
-                let missing = u32::from(set >> local & 1 == 0);
-                let (number, progress) = (part.sitters[local].warp, part.progress[local]);
-                match warps.iter_mut().find(|w| w.number == number) {
-                    Some(warp) => warp.missing += missing,
-                    None => warps.push(Warp { number, missing, progress }),
+        let part = |k: u32| &core.issuers[k as usize * core.partitions + p];
+        for k in bits(crowd.some) {
+            for local in bits(crowd.of(k)).map(|l| l as usize) {
+                let (number, progress) = (part(k).spots[local].warp, part(k).progress[local]);
+                if warps.iter().all(|w| w.number != number) {
+                    warps.push(Warp { number, progress, whole: true });
                 }
             }
         }
-        for (k, set) in ready.iter_mut().enumerate() {
-            for local in bits(*set) {
-                let number = issuer(k).sitters[local as usize].warp;
-                let whole = warps.iter().find(|w| w.number == number).is_some_and(|own| {
-                    let behind = |w: &Warp| w.number >> 8 == number >> 8 && w.progress < own.progress;
-                    own.missing == 0 && !(in_step && warps.iter().any(behind))
-                });
-                if !whole {
-                    *set &= !(1 << local);
+        // Paths of a warp issue together: each has issued as much as the others.
+        for k in bits(core.in_use[p]) {
+            let (part, there) = (part(k), crowd.of(k));
+            for local in bits(part.active) {
+                let (number, progress) = (part.spots[local as usize].warp, part.progress[local as usize]);
+                let missing = there >> local & 1 == 0;
+                if !missing && !in_step {
+                    continue;
+                }
+                for warp in &mut warps {
+                    let behind = in_step && warp.number >> 8 == number >> 8 && progress < warp.progress;
+                    warp.whole &= !behind && !(missing && warp.number == number);
                 }
             }
         }
+        let before = crowd.count();
+        crowd.keep(|k, local| {
+            let number = part(k).spots[local].warp;
+            warps.iter().any(|w| w.number == number && w.whole)
+        });
         self.warps = warps;
-        ready.iter().enumerate().fold(0, |left, (k, set)| left | u64::from(*set != 0) << k)
+        before - crowd.count()
     }
 
     /// The block of a wave at `place` has decided: its waves take over their new paths. Sorting lanes into warps takes

@@ -1,7 +1,7 @@
 //! Contexts that share an issue port: who issues with whom in a cycle of a partition.
 
 use super::core::Core;
-use super::issuer::Issuer;
+use super::issuer::{Issuer, Spot};
 use super::{CoIssue, Timed};
 use crate::divergence::Waves;
 use crate::error::SimError;
@@ -10,57 +10,73 @@ use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, NO_PC, Pc};
 
 /// Paths of a partition that are ready in a cycle.
-#[derive(Default)]
 pub(super) struct Crowd {
     /// By context, the seats of its paths, one bit each; and the contexts that have any.
-    sets: Vec<u64>,
+    sets: [u64; 64],
     pub some: u64,
 }
 
 impl Crowd {
-    /// Nobody of so many contexts.
+    pub fn new() -> Crowd {
+        Crowd { sets: [0; 64], some: 0 }
+    }
+
+    /// Nobody is there.
     #[inline(always)]
-    pub fn begin(&mut self, contexts: usize) {
-        self.sets.resize(contexts.max(self.sets.len()), 0);
-        bits(self.some).for_each(|k| self.sets[k as usize] = 0);
+    pub fn begin(&mut self) {
+        bits(self.some).for_each(|k| self.sets[k as usize & 63] = 0);
         self.some = 0;
     }
 
     #[inline(always)]
     pub fn add(&mut self, k: u32, set: u64) {
-        self.sets[k as usize] = set;
+        self.sets[k as usize & 63] = set;
         self.some |= 1 << k;
     }
 
     /// Paths of context `k`.
     #[inline(always)]
     pub fn of(&self, k: u32) -> u64 {
-        self.sets[k as usize]
+        self.sets[k as usize & 63]
     }
 
     /// Seats of waves that have a path there.
     #[inline(always)]
     pub fn waves(&self) -> u64 {
-        bits(self.some).fold(0, |all, k| all | self.sets[k as usize])
-    }
-
-    /// The contexts of the paths of a wave.
-    #[inline(always)]
-    pub fn paths(&self, local: u32) -> u64 {
-        bits(self.some).fold(0, |all, k| all | (self.sets[k as usize] >> local & 1) << k)
+        match self.some.count_ones() {
+            0..=8 => bits(self.some).fold(0, |all, k| all | self.of(k)),
+            _ => self.sets.iter().fold(0, |all, set| all | set),
+        }
     }
 
     /// Some paths of context `k` leave.
     #[inline(always)]
     pub fn leave(&mut self, k: u32, seats: u64) {
-        let set = &mut self.sets[k as usize];
+        let set = &mut self.sets[k as usize & 63];
         *set &= !seats;
-        self.some &= !(u64::from(*set == 0) << k);
+        if *set == 0 {
+            self.some &= !(1 << k);
+        }
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> u32 {
+        bits(self.some).map(|k| self.of(k).count_ones()).sum()
     }
 
     /// Only those in some seats stay.
     fn only(&mut self, seats: u64) {
         bits(self.some).for_each(|k| self.leave(k, !seats));
+    }
+
+    /// Those stay of which it is true.
+    #[inline(always)]
+    pub fn keep(&mut self, is: impl Fn(u32, usize) -> bool) {
+        for k in bits(self.some) {
+            let gone = bits(self.of(k)).filter(|&local| !is(k, local as usize));
+            let gone = gone.fold(0, |all, local| all | 1 << local);
+            self.leave(k, gone);
+        }
     }
 }
 
@@ -95,38 +111,43 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     /// [`Timed::cycle_partition`] if nobody wants to know who stalls.
     pub(super) fn cycle_crowd(&mut self, c: usize, p: usize) -> Result<(), Box<SimError>> {
-        let mut crowd = std::mem::take(&mut self.crowd);
-        let due = self.cores[c].look_all(p, self.now, &mut crowd);
-        if let CoIssue::Fused { waves: Waves::Warp { in_step }, .. } = self.co_issue {
-            let some = self.whole_warps(c, p, in_step, &mut crowd.sets, crowd.some);
-            crowd.some = some;
-        }
+        let mut crowd = Crowd::new();
+        let mut due = self.cores[c].look_all(p, self.now, &mut crowd);
+        let mut left = 0;
         if crowd.some != 0 {
-            self.issue_crowd(c, p, &mut crowd)?;
+            if let CoIssue::Fused { waves: Waves::Warp { in_step }, .. } = self.co_issue {
+                left = self.whole_warps(c, p, in_step, &mut crowd);
+            }
+            left += self.issue_crowd(c, p, &mut crowd)?;
         }
-        self.crowd = crowd;
+        if due == self.now + 1 && left == 0 {
+            // Nobody was ready who has not issued.
+            due = self.cores[c].due_of(p, self.now);
+        }
         self.cores[c].set_due(p, due);
         Ok(())
     }
 
-    /// As many paths of the crowd issue as may.
+    /// As many paths of the crowd issue as may. Returns how many did not.
     #[inline(always)]
-    fn issue_crowd(&mut self, c: usize, p: usize, crowd: &mut Crowd) -> Result<(), Box<SimError>> {
+    fn issue_crowd(&mut self, c: usize, p: usize, crowd: &mut Crowd) -> Result<u32, Box<SimError>> {
+        let mut left = crowd.count();
         let (partitions, now) = (self.cores[c].partitions, self.now);
         let (limit, slice) = self.most();
         let mut with = With { busy: 0, waves: None, pc: NO_PC, warp: 0 };
         for port in 0..limit {
             let Some((k, local)) = self.cores[c].pick_of(p, crowd, &with, now) else { break };
+            left -= 1;
             let (q, seat) = (k * partitions + p, local as usize);
             let part = &self.cores[c].issuers[q];
-            let (spot, warp) = (part.spots[seat], part.sitters[seat].warp);
+            let spot = part.spots[seat];
             match self.co_issue {
                 CoIssue::Own | CoIssue::Shared => {}
                 CoIssue::Disjoint => with.busy |= spot.lanes,
                 CoIssue::Fused { waves, .. } => {
                     with.busy |= whole_slices(spot.lanes, slice);
                     if port == 0 {
-                        (with.waves, with.pc, with.warp) = (Some(waves), spot.pc, warp);
+                        (with.waves, with.pc, with.warp) = (Some(waves), spot.pc, spot.warp);
                         match waves {
                             Waves::Same => crowd.only(1 << local),
                             Waves::Other => crowd.only(!(1 << local)),
@@ -159,7 +180,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             }
         }
         self.joint.leave(&mut self.cores[c].units);
-        Ok(())
+        Ok(left)
     }
 
     /// No lane is left.
@@ -176,7 +197,11 @@ impl<I: Isa> Timed<'_, '_, I> {
         // Paths of one wave compete: all contexts are looked at together.
         let (mut some, due) = self.cores[c].scan_all(p, now, self.every_cycle, &mut ready);
         if let CoIssue::Fused { waves: Waves::Warp { in_step }, .. } = self.co_issue {
-            some = self.whole_warps(c, p, in_step, &mut ready, some);
+            let mut crowd = Crowd::new();
+            bits(some).for_each(|k| crowd.add(k, ready[k as usize]));
+            self.whole_warps(c, p, in_step, &mut crowd);
+            bits(some).for_each(|k| ready[k as usize] = crowd.of(k));
+            some = crowd.some;
         }
         // Only observers want to know.
         let could = if self.sink.on() { ready.clone() } else { Vec::new() };
@@ -279,7 +304,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         let core = &self.cores[c];
         let part = |k: usize| &core.issuers[k * core.partitions + p];
         let own = 1 << local;
-        let (warp, pc) = (part(k).sitters[local as usize].warp, part(k).spots[local as usize].pc);
+        let Spot { warp, pc, .. } = part(k).spots[local as usize];
         bits(some).map(|k| k as usize).fold(0, |left, k| {
             let set = &mut ready[k];
             match waves {
@@ -287,8 +312,8 @@ impl<I: Isa> Timed<'_, '_, I> {
                 Waves::Other => *set &= !own,
                 Waves::Any => {}
                 Waves::Warp { .. } => {
-                    let sitters = &part(k).sitters;
-                    *set = keep(*set, |local| sitters[local].warp == warp);
+                    let spots = &part(k).spots;
+                    *set = keep(*set, |local| spots[local].warp == warp);
                 }
                 Waves::SamePc => {
                     let spots = &part(k).spots;

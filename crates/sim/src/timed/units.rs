@@ -65,6 +65,7 @@ pub struct Units {
     partitions: usize,
     /// By unit: none of its copies is taken beyond this cycle.
     taken_to: Vec<u64>,
+    all_taken_to: u64,
 }
 
 /// Copies that instructions which issue as one have taken: each of them finds a unit as the first of them did, and it is taken until the
@@ -286,10 +287,14 @@ impl Units {
     fn note_taken(&mut self, unit: u8, free: u64) {
         let to = &mut self.taken_to[usize::from(unit)];
         *to = (*to).max(free);
+        self.all_taken_to = self.all_taken_to.max(free);
     }
 
     /// Units that have a copy which cannot take an instruction, one bit each; there are at most 64.
     pub fn taken(&self, now: u64) -> u64 {
+        if self.all_taken_to <= now {
+            return 0;
+        }
         self.taken_to.iter().enumerate().fold(0, |all, (unit, to)| all | u64::from(*to > now) << (unit & 63))
     }
 
