@@ -57,8 +57,8 @@ impl<I: Isa> Core<I> {
         (ready, next)
     }
 
-    /// [`Core::scan_all`] if nobody wants to know who stalls. Returns the next cycle at which that may change.
-    pub fn look_all(&mut self, p: usize, now: u64, crowd: &mut Crowd) -> u64 {
+    /// [`Core::scan_all`] if nobody wants to know who stalls. Returns the next cycle at which that may change, and the same if nobody issues.
+    pub fn look_all(&mut self, p: usize, now: u64, crowd: &mut Crowd) -> (u64, u64) {
         let mut due = u64::MAX;
         let taken = self.units.taken(now);
         for k in bits(self.in_use[p]) {
@@ -68,15 +68,14 @@ impl<I: Isa> Core<I> {
                 continue;
             }
             let (set, next) = part.look(&self.units, taken, now);
+            due = due.min(next);
             if set == 0 {
                 part.quiet_to = next;
-                due = due.min(next);
             } else {
-                due = due.min(now + 1);
                 crowd.add(k, set);
             }
         }
-        due
+        (if crowd.some != 0 { now + 1 } else { due }, due)
     }
 
     /// Leaves in `ready` what could still issue at `now`, whatever has issued. `some`: contexts that have something there, one bit each; those
@@ -184,7 +183,8 @@ impl<I: Isa> Core<I> {
     }
 
     /// [`Core::pick_shared`] if nobody wants to know who stalls. Whether a path may issue with those before it is asked only of waves that the
-    /// policy picks; those of which no path may leave the crowd, and the policy has not picked them.
+    /// policy picks; those of which no path may leave the crowd, and the policy has not
+    /// picked them: every policy that does not have to be asked picks the same of a crowd and of part of it, if that has who is picked.
     pub fn pick_of(&mut self, p: usize, crowd: &mut Crowd, with: &With, now: u64) -> Option<(usize, u32)> {
         let choice = self.issuers[p].choice;
         let mut waves = crowd.waves();
@@ -210,7 +210,7 @@ impl<I: Isa> Core<I> {
             if let Some(k) = self.first_path(p, local, crowd, with, now) {
                 return Some((k, local));
             }
-            waves &= !(1 << local);
+            waves = crowd.waves();
             if choice != Choice::Oldest {
                 self.issuers[p].policy.remember(before);
             }
@@ -236,15 +236,41 @@ impl<I: Isa> Core<I> {
                 if crowd.of(k) >> local & 1 == 0 {
                     continue;
                 }
-                crowd.leave(k, 1 << local);
+                crowd.take(k, 1 << local);
                 let part = &self.issuers[k as usize * self.partitions + p];
-                if part.may_issue(local as usize, with, &self.units, now) {
+                let first = with.waves.is_none();
+                if part.may_issue(local as usize, with, &self.units, now)
+                    && with
+                        .in_step
+                        .is_none_or(|in_step| !first || self.is_whole(p, (k, local), in_step, crowd))
+                {
                     self.last[slot] = k as u8;
                     return Some(k as usize);
                 }
+                crowd.refuse();
             }
         }
         None
+    }
+
+    /// Whether all paths of the warp of the path of context `k` in seat `local` are in the crowd, which that one has just left, and none of
+    /// its block is behind if it must not be. Otherwise nobody of it stays.
+    fn is_whole(&self, p: usize, (k, local): (u32, u32), in_step: bool, crowd: &mut Crowd) -> bool {
+        let part = |k: u32| &self.issuers[k as usize * self.partitions + p];
+        let (number, progress) = (part(k).spots[local as usize].warp, part(k).progress[local as usize]);
+        let whole = bits(self.in_use[p]).all(|j| {
+            let (part, there) = (part(j), crowd.of(j) | u64::from(j == k) << local);
+            bits(if in_step { part.active } else { part.active & !there }).all(|other| {
+                let warp = part.spots[other as usize].warp;
+                let missing = there >> other & 1 == 0 && warp == number;
+                let behind = in_step && warp >> 8 == number >> 8 && part.progress[other as usize] < progress;
+                !missing && !behind
+            })
+        });
+        if !whole {
+            crowd.keep(|j, other| part(j).spots[other].warp != number);
+        }
+        whole
     }
 
     /// The next cycle in which a path of partition `p` may issue, after those that were ready at `now` have.

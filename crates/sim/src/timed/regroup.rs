@@ -12,8 +12,7 @@ use wb_trace::Kind;
 
 impl<I: Isa> Timed<'_, '_, I> {
     /// Leaves in the crowd the paths of warps all of whose paths are there; `in_step`: and of which no other warp of the block is behind.
-    /// Returns how many others there were.
-    pub(super) fn whole_warps(&mut self, c: usize, p: usize, in_step: bool, crowd: &mut Crowd) -> u32 {
+    pub(super) fn whole_warps(&mut self, c: usize, p: usize, in_step: bool, crowd: &mut Crowd) {
         let mut warps = std::mem::take(&mut self.warps);
         warps.clear();
         let core = &self.cores[c];
@@ -41,13 +40,11 @@ impl<I: Isa> Timed<'_, '_, I> {
                 }
             }
         }
-        let before = crowd.count();
         crowd.keep(|k, local| {
             let number = part(k).spots[local].warp;
             warps.iter().any(|w| w.number == number && w.whole)
         });
         self.warps = warps;
-        before - crowd.count()
     }
 
     /// The block of a wave at `place` has decided: its waves take over their new paths. Sorting lanes into warps takes

@@ -14,18 +14,13 @@ pub(super) struct Crowd {
     /// By context, the seats of its paths, one bit each; and the contexts that have any.
     sets: [u64; 64],
     pub some: u64,
+    /// Somebody left who has not issued.
+    others: bool,
 }
 
 impl Crowd {
     pub fn new() -> Crowd {
-        Crowd { sets: [0; 64], some: 0 }
-    }
-
-    /// Nobody is there.
-    #[inline(always)]
-    pub fn begin(&mut self) {
-        bits(self.some).for_each(|k| self.sets[k as usize & 63] = 0);
-        self.some = 0;
+        Crowd { sets: [0; 64], some: 0, others: false }
     }
 
     #[inline(always)]
@@ -43,15 +38,19 @@ impl Crowd {
     /// Seats of waves that have a path there.
     #[inline(always)]
     pub fn waves(&self) -> u64 {
-        match self.some.count_ones() {
-            0..=8 => bits(self.some).fold(0, |all, k| all | self.of(k)),
-            _ => self.sets.iter().fold(0, |all, set| all | set),
-        }
+        bits(self.some).fold(0, |all, k| all | self.of(k))
     }
 
     /// Some paths of context `k` leave.
     #[inline(always)]
     pub fn leave(&mut self, k: u32, seats: u64) {
+        self.others |= self.of(k) & seats != 0;
+        self.take(k, seats);
+    }
+
+    /// Some paths of context `k` issue, perhaps.
+    #[inline(always)]
+    pub fn take(&mut self, k: u32, seats: u64) {
         let set = &mut self.sets[k as usize & 63];
         *set &= !seats;
         if *set == 0 {
@@ -59,9 +58,10 @@ impl Crowd {
         }
     }
 
-    /// How many they are.
-    pub fn count(&self) -> u32 {
-        bits(self.some).map(|k| self.of(k).count_ones()).sum()
+    /// One that was taken does not issue.
+    #[inline(always)]
+    pub fn refuse(&mut self) {
+        self.others = true;
     }
 
     /// Only those in some seats stay.
@@ -88,6 +88,8 @@ pub(super) struct With {
     pub waves: Option<Waves>,
     pub pc: Pc,
     pub warp: u64,
+    /// Warps issue as a whole, perhaps none an instruction ahead of another one of its block.
+    pub in_step: Option<bool>,
 }
 
 impl<I: Isa> Timed<'_, '_, I> {
@@ -112,32 +114,38 @@ impl<I: Isa> Timed<'_, '_, I> {
     /// [`Timed::cycle_partition`] if nobody wants to know who stalls.
     pub(super) fn cycle_crowd(&mut self, c: usize, p: usize) -> Result<(), Box<SimError>> {
         let mut crowd = Crowd::new();
-        let mut due = self.cores[c].look_all(p, self.now, &mut crowd);
-        let mut left = 0;
+        let (mut due, next) = self.cores[c].look_all(p, self.now, &mut crowd);
         if crowd.some != 0 {
-            if let CoIssue::Fused { waves: Waves::Warp { in_step }, .. } = self.co_issue {
-                left = self.whole_warps(c, p, in_step, &mut crowd);
-            }
-            left += self.issue_crowd(c, p, &mut crowd)?;
-        }
-        if due == self.now + 1 && left == 0 {
-            // Nobody was ready who has not issued.
-            due = self.cores[c].due_of(p, self.now);
+            let issued = self.issue_crowd(c, p, &mut crowd)?;
+            due = match (issued, crowd.others || crowd.some != 0) {
+                // All wait for other paths of their warps, and these for their operands.
+                (false, _) if self.by_warps() => next,
+                (true, false) => self.cores[c].due_of(p, self.now),
+                (false, _) | (true, true) => due,
+            };
         }
         self.cores[c].set_due(p, due);
         Ok(())
     }
 
-    /// As many paths of the crowd issue as may. Returns how many did not.
+    fn by_warps(&self) -> bool {
+        matches!(self.co_issue, CoIssue::Fused { waves: Waves::Warp { .. }, .. })
+    }
+
+    /// As many paths of the crowd issue as may. Returns whether any did.
     #[inline(always)]
-    fn issue_crowd(&mut self, c: usize, p: usize, crowd: &mut Crowd) -> Result<u32, Box<SimError>> {
-        let mut left = crowd.count();
+    fn issue_crowd(&mut self, c: usize, p: usize, crowd: &mut Crowd) -> Result<bool, Box<SimError>> {
+        let mut issued = false;
         let (partitions, now) = (self.cores[c].partitions, self.now);
         let (limit, slice) = self.most();
-        let mut with = With { busy: 0, waves: None, pc: NO_PC, warp: 0 };
+        let in_step = match self.co_issue {
+            CoIssue::Fused { waves: Waves::Warp { in_step }, .. } => Some(in_step),
+            CoIssue::Own | CoIssue::Shared | CoIssue::Disjoint | CoIssue::Fused { .. } => None,
+        };
+        let mut with = With { busy: 0, waves: None, pc: NO_PC, warp: 0, in_step };
         for port in 0..limit {
             let Some((k, local)) = self.cores[c].pick_of(p, crowd, &with, now) else { break };
-            left -= 1;
+            issued = true;
             let (q, seat) = (k * partitions + p, local as usize);
             let part = &self.cores[c].issuers[q];
             let spot = part.spots[seat];
@@ -180,7 +188,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             }
         }
         self.joint.leave(&mut self.cores[c].units);
-        Ok(left)
+        Ok(issued)
     }
 
     /// No lane is left.
