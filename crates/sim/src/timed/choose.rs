@@ -284,7 +284,10 @@ impl<I: Isa> Core<I> {
 
     /// Who may not issue with those that have issued leaves the crowd.
     pub fn thin(&self, p: usize, crowd: &mut Crowd, with: &With) {
-        crowd.keep(|k, local| self.issuers[k as usize * self.partitions + p].fits(local, with));
+        for k in bits(crowd.some) {
+            let gone = self.issuers[k as usize * self.partitions + p].unfit(crowd.of(k), with);
+            crowd.leave(k, gone);
+        }
     }
 
     /// Context `k` of partition `p` has issued to `unit`: who needs the same copies of it leaves the crowd, if they are taken.

@@ -345,6 +345,12 @@ impl Issuer {
         spot.lanes & with.busy == 0 && !apart
     }
 
+    /// Those of the paths in some seats that may not.
+    #[inline(always)]
+    pub fn unfit(&self, seats: u64, with: &With) -> u64 {
+        bits(seats).fold(0, |gone, local| gone | u64::from(!self.fits(local as usize, with)) << local)
+    }
+
     /// The same at `now`, in whose cycle it was ready before anything issued: it may be gone, or have become one with another path.
     #[inline(always)]
     pub fn may_issue(&self, local: usize, with: &With, units: &Units, now: u64) -> bool {

@@ -22,6 +22,7 @@ pub(crate) use units::describe as describe_units;
 
 use self::board::Board;
 use self::core::Core;
+use self::together::Crowd;
 use self::units::{ClassInfo, Joint};
 use self::watch::Watch;
 use crate::divergence::{self, Blocks, Notes, Together, Waves};
@@ -60,7 +61,8 @@ struct Timed<'a, 's, I: Isa> {
     co_issue: CoIssue,
     /// Contexts of a wave share an issue port.
     shared: bool,
-    /// Scratch: units that instructions which issue as one have taken.
+    /// Scratch: who is ready in a cycle of a partition; and units that instructions which issue as one have taken.
+    crowd: Option<Box<Crowd>>,
     joint: Joint,
     /// Scratch: ready seats per context of a partition.
     ready: Vec<u64>,
@@ -183,6 +185,7 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
             classes: [false, parallel].map(|split| units::classes(machine, isa_classes, split)),
             co_issue,
             shared,
+            crowd: None,
             joint: Joint::default(),
             ready: Vec::new(),
             cores: (0..machine.cores)

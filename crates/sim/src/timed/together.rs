@@ -23,6 +23,13 @@ impl Crowd {
         Crowd { sets: [0; 64], some: 0, others: false }
     }
 
+    /// Nobody is there.
+    #[inline(always)]
+    fn begin(&mut self) {
+        bits(self.some).for_each(|k| self.sets[k as usize & 63] = 0);
+        (self.some, self.others) = (0, false);
+    }
+
     #[inline(always)]
     pub fn add(&mut self, k: u32, set: u64) {
         self.sets[k as usize & 63] = set;
@@ -113,7 +120,8 @@ impl<I: Isa> Timed<'_, '_, I> {
 
     /// [`Timed::cycle_partition`] if nobody wants to know who stalls.
     pub(super) fn cycle_crowd(&mut self, c: usize, p: usize) -> Result<(), Box<SimError>> {
-        let mut crowd = Crowd::new();
+        let mut crowd = self.crowd.take().unwrap_or_else(|| Box::new(Crowd::new()));
+        crowd.begin();
         let (mut due, next) = self.cores[c].look_all(p, self.now, &mut crowd);
         if crowd.some != 0 {
             let issued = self.issue_crowd(c, p, &mut crowd)?;
@@ -124,6 +132,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                 (false, _) | (true, true) => due,
             };
         }
+        self.crowd = Some(crowd);
         self.cores[c].set_due(p, due);
         Ok(())
     }
@@ -147,8 +156,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             let Some((k, local)) = self.cores[c].pick_of(p, crowd, &with, now) else { break };
             issued = true;
             let (q, seat) = (k * partitions + p, local as usize);
-            let part = &self.cores[c].issuers[q];
-            let spot = part.spots[seat];
+            let spot = self.cores[c].issuers[q].spots[seat];
             match self.co_issue {
                 CoIssue::Own | CoIssue::Shared => {}
                 CoIssue::Disjoint => with.busy |= spot.lanes,
@@ -187,7 +195,9 @@ impl<I: Isa> Timed<'_, '_, I> {
                 self.cores[c].leave_unit(p, k, spot.unit, now, crowd);
             }
         }
-        self.joint.leave(&mut self.cores[c].units);
+        if with.waves.is_some() {
+            self.joint.leave(&mut self.cores[c].units);
+        }
         Ok(issued)
     }
 
