@@ -151,38 +151,39 @@ pub(super) struct Spot {
     pub unit: u8,
 }
 
-/// Seats with a scheduler of their own, one bit each.
+/// Seats with a scheduler of their own, one bit each. In this order: of many contexts only the first line is looked at in most cycles.
+#[repr(C, align(64))]
 pub(super) struct Issuer {
-    /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
-    pub occupied: u64,
-    pub active: u64,
+    /// Where contexts share a port: nobody of it can issue before this cycle, unless something happens to its seats.
+    pub quiet_to: u64,
     /// Active seats that could not issue when last looked at, and when the first of them has to be looked at again.
-    pub sleeping: u64,
     pub next_wake: u64,
+    pub sleeping: u64,
+    /// Seats that wait neither at a barrier nor for a sibling or last results, and those with a path.
+    pub active: u64,
+    pub occupied: u64,
+    pub spots: Vec<Spot>,
+    pub sitters: Vec<Sitter>,
+    /// By unit.
+    pub kinds: Vec<Kind>,
     /// The partition whose waves sit here, and which paths of them.
     pub partition: usize,
     pub context: usize,
-    pub choice: Choice,
-    pub sitters: Vec<Sitter>,
-    pub spots: Vec<Spot>,
-    /// By unit.
-    pub kinds: Vec<Kind>,
     /// Launch order of the wave in each seat; and instructions issued since the path sat down.
     pub ages: Box<Ages>,
     pub progress: Vec<u32>,
     pub policy: Box<dyn Policy>,
+    pub choice: Choice,
+    /// Somebody wants to know when a seat has its operands, even if it has no instruction.
+    observed: bool,
+    /// The first cycle that its policy has not been told of.
+    since: u64,
     /// Seats whose wave only waits for its last results.
     pub draining: u64,
     /// Seats that cannot issue, and whose reason an observer knows: until something happens to them, nobody has to look again.
     pub noted: u64,
     /// As of the last scan: occupied seats that are neither ready nor only short of a unit.
     pub stalled: u64,
-    /// Where contexts share a port: nobody of it can issue before this cycle, unless something happens to its seats.
-    pub quiet_to: u64,
-    /// Somebody wants to know when a seat has its operands, even if it has no instruction.
-    observed: bool,
-    /// The first cycle that its policy has not been told of.
-    since: u64,
 }
 
 impl Issuer {
