@@ -1,7 +1,7 @@
 //! Who may issue at an issuer, who does, and when the next one may: what is asked in every cycle in which a core is looked at.
 
 use super::core::Core;
-use super::together::{Crowd, With};
+use super::crowd::{Crowd, With};
 use crate::sched::{Choice, View};
 use wb_isa::Isa;
 use wb_isa::lanes::bits;

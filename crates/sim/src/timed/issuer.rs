@@ -2,7 +2,7 @@
 //! looked at, and which cycles its policy has still to be told of.
 
 use super::board::Board;
-use super::together::With;
+use super::crowd::With;
 use super::units::{Kind, Units};
 use crate::divergence::Waves;
 use crate::sched::{Ages, Choice, Policy};

@@ -5,6 +5,7 @@
 mod board;
 mod choose;
 mod core;
+mod crowd;
 mod dispatch;
 mod divide;
 mod issue;
@@ -22,7 +23,7 @@ pub(crate) use units::describe as describe_units;
 
 use self::board::Board;
 use self::core::Core;
-use self::together::Crowd;
+use self::crowd::Crowd;
 use self::units::{ClassInfo, Joint};
 use self::watch::Watch;
 use crate::divergence::{self, Blocks, Notes, Together, Waves};

@@ -1,8 +1,8 @@
 //! Waves that share a stack (TBC, LWM): their warps issue as a whole, and take their new paths over where their block has decided.
 
 use super::Timed;
+use super::crowd::Crowd;
 use super::issuer::Warp;
-use super::together::Crowd;
 use crate::error::SimError;
 use crate::regroup::Regrouped;
 use crate::residency::GroupPlace;
