@@ -420,12 +420,7 @@ impl Decoupled {
         }
     }
 
-    pub fn tick<'a>(
-        &mut self,
-        now: u64,
-        ages: impl Fn(usize) -> &'a Ages,
-        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
-    ) {
+    pub fn tick<'a>(&mut self, now: u64, ages: impl Fn(usize) -> &'a Ages, fetch: &mut Fetch<impl Fn(Pc) -> u64>) {
         self.deliver(now);
         if self.next_known <= now {
             self.resolve(now);
@@ -457,13 +452,7 @@ impl Decoupled {
     /// Requests an instruction for a wave of side `p`; false if none wants one. Not inlined: what it needs would be made ready before
     /// the loop over ports, of which there mostly is one.
     #[inline(never)]
-    fn request_one(
-        &mut self,
-        p: usize,
-        now: u64,
-        age: &[u64],
-        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
-    ) -> bool {
+    fn request_one(&mut self, p: usize, now: u64, age: &[u64], fetch: &mut Fetch<impl Fn(Pc) -> u64>) -> bool {
         let sides = self.sides.len();
         let side = &mut self.sides[p];
         let local = if side.only && side.wants.is_power_of_two() {
