@@ -210,10 +210,12 @@ impl<I: Isa> Exec<'_, I> {
         }
     }
 
-    /// Whether path `k` of a wave that has split can go on to `pc` without anybody being asked. If so it has the lanes' registers.
+    /// Whether path `k` of a wave that has split can go on from an instruction to the next one without anybody being asked. If so it has the
+    /// lanes' registers.
     #[inline(always)]
-    pub(crate) fn may_go_on_alone<X>(&self, wave: &mut Wave<I, X>, k: usize, pc: Pc) -> bool {
-        if wave.is_split() && (self.base || self.may_meet(wave, k, pc)) {
+    pub(crate) fn may_go_on_alone<X>(&self, wave: &mut Wave<I, X>, k: usize, (from, to): (Pc, Pc)) -> bool {
+        if wave.is_split() && (self.base || self.may_meet(wave, k, to)) || self.blocks && self.is_branch(from)
+        {
             return false;
         }
         self.give_lanes(wave, k);
@@ -228,7 +230,7 @@ impl<I: Isa> Exec<'_, I> {
             && (divergence.holds() || divergence.watch(k) == pc || bits(wave.standing()).any(here))
     }
 
-    fn is_branch(&self, pc: Pc) -> bool {
+    pub(crate) fn is_branch(&self, pc: Pc) -> bool {
         matches!(self.program.flow.kind[pc as usize], FlowKind::Branch(_) | FlowKind::Indirect { .. })
     }
 

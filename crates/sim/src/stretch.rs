@@ -125,6 +125,10 @@ impl<I: Isa> Exec<'_, I> {
         while count < most {
             let Some(step) = program.steps.get(pc as usize) else { break };
             let (Some(bound), true) = (&step.bound, step.next != watch && !leave(step)) else { break };
+            // A block is asked at every branch, whether it goes elsewhere or not.
+            if self.blocks && self.is_branch(pc) {
+                break;
+            }
             let now = isa.active(regs, mask);
             if now != active {
                 (active, width) = (now, u64::from(now.count_ones()));

@@ -286,6 +286,7 @@ impl<I: Isa> Core<I> {
         issuer.sitters[local].empty();
         issuer.sitters[local].there = there;
         issuer.sitters[local].lanes = lanes;
+        (issuer.spots[local].lanes, issuer.spots[local].pc) = (lanes, pc);
         issuer.sleep(local, wake);
         issuer.need(local, unit);
         issuer.ages.set(local, age, issuer.occupied);
@@ -336,7 +337,7 @@ impl<I: Isa> Core<I> {
     /// The warp that the path belongs to, where waves share a stack.
     pub fn set_warp(&mut self, slot: usize, k: usize, warp: u64) {
         let (q, local) = self.seat(slot, k);
-        self.issuers[q].sitters[local].warp = warp;
+        self.issuers[q].spots[local].warp = warp;
     }
 
     /// The path, which waited behind a branch, goes on at `pc`.
@@ -587,7 +588,7 @@ impl<I: Isa> Core<I> {
             wave.paths[k].own.waits_for
         } else if part.sitters[local].there > now || !self.frontend.has(self.queue(q, local)) {
             StallReason::Fetch
-        } else if self.units.free_at(part.kinds[usize::from(part.sitters[local].unit)].set) > now {
+        } else if self.units.free_at(part.kinds[usize::from(part.spots[local].unit)].set) > now {
             StallReason::Unit
         } else {
             StallReason::NotSelected

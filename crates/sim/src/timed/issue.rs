@@ -358,7 +358,9 @@ impl<I: Isa> Timed<'_, '_, I> {
         paid: bool,
     ) {
         let (path, board) = (r.wave.paths[k].path, &r.wave.paths[k].own.board);
-        let sitter = &mut self.cores[c].issuers[q].sitters[local];
+        let part = &mut self.cores[c].issuers[q];
+        (part.spots[local].lanes, part.spots[local].pc) = (path.mask, path.pc);
+        let sitter = &mut part.sitters[local];
         sitter.lanes = path.mask;
         sitter.learn(board);
         if self.coordinated && self.cores[c].nop_next(q, local) {

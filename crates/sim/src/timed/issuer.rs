@@ -2,19 +2,22 @@
 //! looked at, and which cycles its policy has still to be told of.
 
 use super::board::Board;
+use super::crowd::With;
 use super::units::{Kind, Units};
+use crate::divergence::Waves;
 use crate::sched::{Ages, Choice, Policy};
 use wb_isa::lanes::bits;
 use wb_isa::{Mask, Pc};
 use wb_program::Step;
 
-/// A warp of a partition in this cycle.
+/// A warp of a partition that has a ready path in this cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Warp {
     pub number: u64,
-    /// Paths of it that are not there yet, and how many instructions it has issued since the last decision.
-    pub missing: u32,
+    /// How many instructions it has issued since the last decision.
     pub progress: u32,
+    /// All its paths are there, and none of its block is behind if it must not be.
+    pub whole: bool,
 }
 
 /// A seat that waits for what is not known yet, at least until cycle `from`.
@@ -34,8 +37,6 @@ pub(super) struct Sitter {
     pub there: u64,
     /// Lanes of the path.
     pub lanes: Mask,
-    /// The warp that it belongs to, where waves share a stack.
-    pub warp: u64,
     /// Instructions that it has executed and not issued: the first of them, and where it goes on after the last.
     pub ahead: u32,
     pub pc: Pc,
@@ -48,14 +49,12 @@ pub(super) struct Sitter {
     /// Of the board: when all writes on it are done, and their registers as bits.
     latest: u64,
     bits: u64,
-    /// Unit it needs.
-    pub unit: u8,
 }
 
 impl Sitter {
     /// Somebody sits down: nothing is known of who sat here before.
     pub fn empty(&mut self) {
-        *self = Sitter { warp: self.warp, unit: self.unit, ..Sitter::default() };
+        *self = Sitter::default();
     }
 
     /// The board hears what only the seat knew, in cycle `now`.
@@ -140,37 +139,51 @@ impl Sitter {
     }
 }
 
-/// Seats with a scheduler of their own, one bit each.
+/// What paths are compared by that could issue: many are looked at in a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spot {
+    /// Lanes of the path.
+    pub lanes: Mask,
+    /// The warp that it belongs to, where waves share a stack.
+    pub warp: u64,
+    /// The instruction that it issues next, and the unit that this needs.
+    pub pc: Pc,
+    pub unit: u8,
+}
+
+/// Seats with a scheduler of their own, one bit each. In this order: of many contexts only the first line is looked at in most cycles.
+#[repr(C, align(64))]
 pub(super) struct Issuer {
-    /// Seats with a path, and those of them that wait neither at a barrier nor for a sibling or last results.
-    pub occupied: u64,
-    pub active: u64,
+    /// Where contexts share a port: nobody of it can issue before this cycle, unless something happens to its seats.
+    pub quiet_to: u64,
     /// Active seats that could not issue when last looked at, and when the first of them has to be looked at again.
-    pub sleeping: u64,
     pub next_wake: u64,
-    /// The partition whose waves sit here, and which paths of them.
-    pub partition: usize,
-    pub context: usize,
-    pub choice: Choice,
+    pub sleeping: u64,
+    /// Seats that wait neither at a barrier nor for a sibling or last results, and those with a path.
+    pub active: u64,
+    pub occupied: u64,
+    pub spots: Vec<Spot>,
     pub sitters: Vec<Sitter>,
     /// By unit.
     pub kinds: Vec<Kind>,
+    /// The partition whose waves sit here, and which paths of them.
+    pub partition: usize,
+    pub context: usize,
     /// Launch order of the wave in each seat; and instructions issued since the path sat down.
     pub ages: Box<Ages>,
     pub progress: Vec<u32>,
     pub policy: Box<dyn Policy>,
+    pub choice: Choice,
+    /// Somebody wants to know when a seat has its operands, even if it has no instruction.
+    observed: bool,
+    /// The first cycle that its policy has not been told of.
+    since: u64,
     /// Seats whose wave only waits for its last results.
     pub draining: u64,
     /// Seats that cannot issue, and whose reason an observer knows: until something happens to them, nobody has to look again.
     pub noted: u64,
     /// As of the last scan: occupied seats that are neither ready nor only short of a unit.
     pub stalled: u64,
-    /// Where contexts share a port: nobody of it can issue before this cycle, unless something happens to its seats.
-    pub quiet_to: u64,
-    /// Somebody wants to know when a seat has its operands, even if it has no instruction.
-    observed: bool,
-    /// The first cycle that its policy has not been told of.
-    since: u64,
 }
 
 impl Issuer {
@@ -182,6 +195,7 @@ impl Issuer {
             choice: policy.choice(),
             policy,
             sitters: Vec::new(),
+            spots: Vec::new(),
             kinds: Vec::new(),
             ages: Box::new(Ages::new(0)),
             progress: Vec::new(),
@@ -203,6 +217,7 @@ impl Issuer {
     pub fn furnish(&mut self, seats: usize, units: &Units, q: usize) {
         if self.sitters.is_empty() {
             self.sitters = vec![Sitter::default(); seats];
+            self.spots = vec![Spot::default(); seats];
             self.kinds = units.kinds_of(q);
             (*self.ages, self.progress) = (Ages::new(seats), vec![0; seats]);
         }
@@ -263,7 +278,7 @@ impl Issuer {
         let bit = 1 << local;
         let sitter = &mut self.sitters[local];
         (sitter.wake, sitter.there) = (wake, there);
-        let before = std::mem::replace(&mut sitter.unit, unit);
+        let before = std::mem::replace(&mut self.spots[local].unit, unit);
         let goes = wake.max(there);
         if goes > now + 1 {
             self.sleeping |= bit;
@@ -294,11 +309,55 @@ impl Issuer {
     pub fn need(&mut self, local: usize, unit: u8) {
         let bit = 1 << local;
         self.quiet_to = 0;
-        let before = std::mem::replace(&mut self.sitters[local].unit, unit);
+        let before = std::mem::replace(&mut self.spots[local].unit, unit);
         if before != unit {
             self.kinds[usize::from(before)].needs &= !bit;
         }
         self.kinds[usize::from(unit)].needs |= bit;
+    }
+
+    /// Seats that could issue at `now` where the front end says when instructions come, and when that may change. `taken`: units that are not
+    /// free for everybody.
+    #[inline(always)]
+    pub fn look(&mut self, units: &Units, taken: u64, now: u64) -> (u64, u64) {
+        if self.next_wake <= now {
+            self.wake_up(now);
+        }
+        let (mut ready, mut next) = (self.active & !self.sleeping, self.next_wake);
+        for unit in bits(if ready == 0 { 0 } else { taken }) {
+            let kind = &self.kinds[unit as usize];
+            if kind.needs & ready != 0 && units.free_at(kind.set) > now {
+                ready &= !kind.needs;
+                next = next.min(units.free_at(kind.set));
+            }
+        }
+        (ready, next)
+    }
+
+    /// Whether the path in the seat may issue with those that have issued in this cycle, if it is still there.
+    #[inline(always)]
+    pub fn fits(&self, local: usize, with: &With) -> bool {
+        let spot = &self.spots[local];
+        let apart = match with.waves {
+            Some(Waves::SamePc) => spot.pc != with.pc,
+            Some(Waves::Warp { .. }) => spot.warp != with.warp,
+            Some(Waves::Same | Waves::Other | Waves::Any) | None => false,
+        };
+        spot.lanes & with.busy == 0 && !apart
+    }
+
+    /// Those of the paths in some seats that may not.
+    #[inline(always)]
+    pub fn unfit(&self, seats: u64, with: &With) -> u64 {
+        bits(seats).fold(0, |gone, local| gone | u64::from(!self.fits(local as usize, with)) << local)
+    }
+
+    /// The same at `now`, in whose cycle it was ready before anything issued: it may be gone, or have become one with another path.
+    #[inline(always)]
+    pub fn may_issue(&self, local: usize, with: &With, units: &Units, now: u64) -> bool {
+        let awake = (self.active & !self.sleeping) >> local & 1 == 1;
+        let unit = usize::from(self.spots[local].unit);
+        awake && self.fits(local, with) && units.free_at(self.kinds[unit].set) <= now
     }
 
     /// Of seats that have their operands: those whose unit is free, those whose unit is not, and when the first is.
@@ -307,7 +366,7 @@ impl Issuer {
         let (mut ready, mut blocked, mut next, mut rest) = (0, 0, u64::MAX, awake);
         while rest != 0 {
             // The slots that need the same unit as the first one left.
-            let unit = self.sitters[rest.trailing_zeros() as usize].unit;
+            let unit = self.spots[rest.trailing_zeros() as usize].unit;
             let kind = self.kinds[usize::from(unit)];
             let (same, free) = (awake & kind.needs, units.free_at(kind.set));
             if free <= now {
@@ -336,7 +395,7 @@ impl Issuer {
             due = due.min(units.free_at(kind.set));
         }
         if self.sleeping >> local & 1 == 0 {
-            let own = &self.kinds[usize::from(self.sitters[local].unit)];
+            let own = &self.kinds[usize::from(self.spots[local].unit)];
             due = due.min(units.free_at(own.set));
         }
         due.max(now + 1)

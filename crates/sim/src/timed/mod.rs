@@ -5,6 +5,7 @@
 mod board;
 mod choose;
 mod core;
+mod crowd;
 mod dispatch;
 mod divide;
 mod issue;
@@ -13,6 +14,7 @@ mod notes;
 mod ports;
 mod regroup;
 pub(crate) mod threads;
+mod together;
 mod turns;
 mod units;
 mod watch;
@@ -21,7 +23,8 @@ pub(crate) use units::describe as describe_units;
 
 use self::board::Board;
 use self::core::Core;
-use self::units::{ClassInfo, Units};
+use self::crowd::Crowd;
+use self::units::{ClassInfo, Joint};
 use self::watch::Watch;
 use crate::divergence::{self, Blocks, Notes, Together, Waves};
 use crate::error::{ErrorKind, SimError};
@@ -35,8 +38,7 @@ use crate::sink::Sink;
 use crate::sofar::Sofar;
 use std::ops::Range;
 use wb_hw::{FrontEndKind, Machine, Mechanism, MemorySplits, SplitUnits, Unresolved};
-use wb_isa::lanes::bits;
-use wb_isa::{Isa, Mask, Pc};
+use wb_isa::{Isa, Pc};
 use wb_trace::{Event, Kind};
 
 /// How the contexts of a partition get at its issue port.
@@ -60,9 +62,9 @@ struct Timed<'a, 's, I: Isa> {
     co_issue: CoIssue,
     /// Contexts of a wave share an issue port.
     shared: bool,
-    /// Scratch: units as the first of several instructions that issue as one found them, and as they left them.
-    free_units: Units,
-    taken_units: Units,
+    /// Scratch: who is ready in a cycle of a partition; and units that instructions which issue as one have taken.
+    crowd: Option<Box<Crowd>>,
+    joint: Joint,
     /// Scratch: ready seats per context of a partition.
     ready: Vec<u64>,
     cores: Vec<Core<I>>,
@@ -97,9 +99,10 @@ struct Timed<'a, 's, I: Isa> {
     every_cycle: bool,
     /// The usual instruction issues by a short way.
     alone: bool,
-    most_ahead: u32,
     /// Every port has seats of its own and issues one instruction a cycle, and cycles may be skipped.
     plain_ports: bool,
+    /// Contexts share ports, and it is enough to look at those that the policy picks.
+    plain_shared: bool,
     keep_registers: bool,
     residency: Residency,
     /// DWS as published: which loads divide waves, entries of the warp-split table (0: no limit), and the lines of the last access.
@@ -183,8 +186,8 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
             classes: [false, parallel].map(|split| units::classes(machine, isa_classes, split)),
             co_issue,
             shared,
-            free_units: Units::default(),
-            taken_units: Units::default(),
+            crowd: None,
+            joint: Joint::default(),
             ready: Vec::new(),
             cores: (0..machine.cores)
                 .map(|_| Core::new(machine, exec.contexts, (shared, sticky), fetch, issue, sink.on()))
@@ -218,8 +221,8 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
             }),
             every_cycle: options.every_cycle || options.watch.is_some(),
             alone: false,
-            most_ahead: 0,
             plain_ports: !shared && machine.issue.width == 1 && !options.every_cycle,
+            plain_shared: false,
             keep_registers: options.keep_registers,
             residency: Residency::new(machine, launch),
             memory: if published { machine.divergence.memory } else { MemorySplits::Never },
@@ -234,7 +237,8 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
         };
         run.outcome.times = part.map(|_| Box::default());
         run.lines.by_lane = run.memory != MemorySplits::Never;
-        (run.alone, run.most_ahead) = (run.may_issue_alone(), run.may_run_ahead());
+        run.alone = run.may_issue_alone();
+        run.plain_shared = options.issue.is_none() && run.may_look_less();
         run
     }
 }
@@ -380,7 +384,9 @@ impl<I: Isa> Timed<'_, '_, I> {
     fn cycle_schedulers(&mut self, c: usize) -> Result<(), Box<SimError>> {
         let mut q = 0;
         while let Some(next) = self.cores[c].next_to_take_turn(q) {
-            if self.shared {
+            if self.plain_shared {
+                self.cycle_crowd(c, next)?;
+            } else if self.shared {
                 self.cycle_partition(c, next)?;
             } else {
                 self.cycle_issuer(c, next)?;
@@ -427,165 +433,6 @@ impl<I: Isa> Timed<'_, '_, I> {
         Ok(())
     }
 
-    /// One issue port for all contexts of a partition, or as many as have disjoint lanes.
-    fn cycle_partition(&mut self, c: usize, p: usize) -> Result<(), Box<SimError>> {
-        let (n, partitions) = (self.cores[c].contexts(), self.cores[c].partitions);
-        let mut ready = std::mem::take(&mut self.ready);
-        ready.clear();
-        ready.resize(n, 0);
-        let mut due = if self.every_cycle { self.now + 1 } else { u64::MAX };
-        // Paths of one wave compete: all contexts are looked at together.
-        for k in bits(self.cores[c].in_use[p]) {
-            let k = k as usize;
-            let q = k * partitions + p;
-            let (set, next) = match self.every_cycle {
-                true => self.cores[c].scan(q, self.now, 0),
-                false => self.cores[c].scan_unless_quiet(q, self.now),
-            };
-            due = due.min(if set != 0 { self.now + 1 } else { next });
-            ready[k] = set;
-        }
-        if let CoIssue::Fused { waves: Waves::Warp { in_step }, .. } = self.co_issue {
-            self.whole_warps(c, p, in_step, &mut ready);
-        }
-        // Only observers want to know.
-        let could = if self.sink.on() { ready.clone() } else { Vec::new() };
-        let mut issued = vec![0u64; could.len()];
-        let mut busy: Mask = 0;
-        let limit = match self.co_issue {
-            CoIssue::Disjoint => self.exec.contexts + 1,
-            CoIssue::Fused { most, .. } => most,
-            CoIssue::Own | CoIssue::Shared => self.machine.issue.width,
-        };
-        for port in 0..limit {
-            let core = &mut self.cores[c];
-            let before = if self.watch.is_some() { core.memory(p) } else { 0 };
-            let pick = core.pick_shared(p, &ready);
-            if let Some(watch) = &mut self.watch
-                && port == 0
-            {
-                watch.look_shared(core, c, p, self.now, before, pick.map(|p| p.1), n);
-            }
-            let Some((k, local)) = pick else { break };
-            busy |= self.lanes_of(c, p, k, local);
-            ready[k] &= !(1 << local);
-            if port == 0
-                && let CoIssue::Fused { waves, .. } = self.co_issue
-            {
-                self.companions(c, p, (k, local), waves, &mut ready);
-            }
-            if !matches!(self.co_issue, CoIssue::Own | CoIssue::Shared) {
-                self.drop_lanes(c, p, busy, &mut ready);
-            }
-            let fuses =
-                matches!(self.co_issue, CoIssue::Fused { .. }) && (port > 0 || ready.iter().any(|s| *s != 0));
-            if fuses && port == 0 {
-                self.free_units.clone_from(&self.cores[c].units);
-            }
-            if fuses && port > 0 {
-                std::mem::swap(&mut self.cores[c].units, &mut self.taken_units);
-                self.cores[c].units.clone_from(&self.free_units);
-            }
-            if !self.issue_alone(c, k * partitions + p, local as usize) {
-                self.issue(c, k * partitions + p, local as usize)?;
-            }
-            if fuses {
-                // Whoever joins finds the units as the first one found them.
-                if port > 0 {
-                    let taken = std::mem::take(&mut self.taken_units);
-                    self.cores[c].units.absorb(&taken);
-                    self.taken_units = taken;
-                }
-                std::mem::swap(&mut self.cores[c].units, &mut self.taken_units);
-                self.cores[c].units.clone_from(&self.free_units);
-            }
-            if self.sink.on() {
-                issued[k] |= 1 << local;
-            }
-            if port + 1 < limit {
-                // What was ready may be gone, merged, or out of units now.
-                for (k, set) in ready.iter_mut().enumerate().filter(|(_, s)| **s != 0) {
-                    *set &= self.cores[c].scan(k * partitions + p, self.now, 0).0;
-                }
-            }
-            if fuses && port + 1 < limit {
-                // One of them may have taken over lanes of what just issued.
-                self.drop_lanes(c, p, busy, &mut ready);
-            }
-            if fuses {
-                std::mem::swap(&mut self.cores[c].units, &mut self.taken_units);
-            }
-        }
-        if self.sink.on() {
-            for k in 0..self.cores[c].contexts() {
-                let of = |sets: &[u64]| sets.get(k).copied().unwrap_or(0);
-                self.note_stalls(c, k * partitions + p, of(&issued), of(&could));
-            }
-        }
-        self.ready = ready;
-        self.cores[c].set_due(p, due);
-        Ok(())
-    }
-
-    /// Lanes of the path of context `k` in seat `local` of partition `p`.
-    #[inline(always)]
-    fn lanes_of(&self, c: usize, p: usize, k: usize, local: u32) -> Mask {
-        let core = &self.cores[c];
-        let lanes = core.issuers[k * core.partitions + p].sitters[local as usize].lanes;
-        let wave = || core.waves[core.slot_number(p, local as usize)].as_ref();
-        debug_assert!(wave().is_none_or(|r| r.wave.paths[k].path.mask == lanes));
-        lanes
-    }
-
-    /// Leaves in `ready` what has none of the lanes that are busy.
-    fn drop_lanes(&self, c: usize, p: usize, busy: Mask, ready: &mut [u64]) {
-        if ready.iter().all(|set| *set == 0) {
-            return;
-        }
-        let slice = if let CoIssue::Fused { slice, .. } = self.co_issue { slice } else { 1 };
-        let busy = whole_slices(busy, slice);
-        if wb_isa::first_lanes(self.exec.lanes) & !busy == 0 {
-            ready.fill(0);
-            return;
-        }
-        for (k, set) in ready.iter_mut().enumerate().filter(|(_, s)| **s != 0) {
-            let keeps = |local: u32| u64::from(self.lanes_of(c, p, k, local) & busy == 0) << local;
-            *set = bits(*set).fold(0, |left, local| left | keeps(local));
-        }
-    }
-
-    /// Leaves in `ready` what may issue with the path of context `k` in seat `local`.
-    fn companions(&self, c: usize, p: usize, (k, local): (usize, u32), waves: Waves, ready: &mut [u64]) {
-        let core = &self.cores[c];
-        let pc = |k: usize, local: u32| {
-            let slot = core.slot_number(p, local as usize);
-            core.waves[slot].as_ref().map(|r| r.wave.paths[k].path.pc)
-        };
-        let own = 1 << local;
-        match waves {
-            Waves::Same => ready.iter_mut().for_each(|set| *set &= own),
-            Waves::Other => ready.iter_mut().for_each(|set| *set &= !own),
-            Waves::Any => {}
-            Waves::Warp { .. } => {
-                let warp = core.issuers[k * core.partitions + p].sitters[local as usize].warp;
-                for (k, set) in ready.iter_mut().enumerate().filter(|(_, s)| **s != 0) {
-                    let sitters = &core.issuers[k * core.partitions + p].sitters;
-                    for local in bits(*set).filter(|&l| sitters[l as usize].warp != warp) {
-                        *set &= !(1 << local);
-                    }
-                }
-            }
-            Waves::SamePc => {
-                let here = pc(k, local);
-                for (k, set) in ready.iter_mut().enumerate() {
-                    for local in bits(*set).filter(|&l| pc(k, l) != here) {
-                        *set &= !(1 << local);
-                    }
-                }
-            }
-        }
-    }
-
     /// With checks on: a coordinated front end has no queue that is not full (SWAS section VI-B2).
     fn check_queues(&self) -> Result<(), Box<SimError>> {
         if !self.coordinated || !(self.exec.check || cfg!(debug_assertions)) {
@@ -618,17 +465,4 @@ impl<I: Isa> Timed<'_, '_, I> {
         let barriers = self.cores.iter().find(|c| c.occupied > 0).map(|c| &c.barriers);
         Box::new(deadlock(barriers.unwrap_or(&Default::default()), &waves))
     }
-}
-
-/// All lanes of the slices that have one of `lanes`.
-fn whole_slices(lanes: Mask, slice: u32) -> Mask {
-    if slice <= 1 {
-        return lanes;
-    }
-    let mut all = lanes;
-    for first in (0..Mask::BITS).step_by(slice as usize) {
-        let slice = wb_isa::first_lanes(slice) << first;
-        all |= if lanes & slice != 0 { slice } else { 0 };
-    }
-    all
 }

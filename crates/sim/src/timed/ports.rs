@@ -2,11 +2,11 @@
 //! one. That is most of what issues, and of what [`Timed::issue`] asks about an instruction nothing concerns it: no observer, no
 //! memory, no other path, no branch. All of it concerns one core, which is borrowed once for all its ports.
 
+use super::Timed;
 use super::board::Board;
 use super::core::{Core, Resident, wait_for};
 use super::issuer::Unsettled;
 use super::units::ClassInfo;
-use super::{CoIssue, Timed};
 use crate::error::SimError;
 use crate::exec::Exec;
 use crate::frontend::Seat;
@@ -34,8 +34,6 @@ struct Ports<'x, 'e, I: Isa> {
     horizon: u64,
     /// What a jump costs that goes elsewhere.
     penalty: u64,
-    /// So many instructions are executed in a row.
-    most: u32,
     instructions: &'x mut u64,
     lanes: &'x mut u64,
     unsettled: &'x mut Vec<Unsettled>,
@@ -46,13 +44,7 @@ impl<I: Isa> Timed<'_, '_, I> {
     pub(super) fn may_issue_alone(&self) -> bool {
         let looked_at = self.sink.on() || self.exec.check || self.watch.is_some();
         let fetched_otherwise = self.coordinated || self.late;
-        let shared = self.exec.blocks || self.memory == MemorySplits::Revive;
-        !looked_at && !fetched_otherwise && !shared
-    }
-
-    /// So many instructions may be executed when the first of them issues: one if somebody looks at where others are.
-    pub(super) fn may_run_ahead(&self) -> u32 {
-        if matches!(self.co_issue, CoIssue::Fused { .. }) { 1 } else { AHEAD }
+        !looked_at && !fetched_otherwise && self.memory != MemorySplits::Revive
     }
 
     /// Issues the instruction at the head of a seat, as [`Timed::issue`] would, if it concerns registers of its path only. False:
@@ -96,7 +88,6 @@ impl<I: Isa> Timed<'_, '_, I> {
             now: self.now,
             horizon: self.horizon,
             penalty: self.branch_penalty,
-            most: self.most_ahead,
             instructions: &mut self.outcome.wave_instructions,
             lanes: &mut self.outcome.lane_instructions,
             unsettled: &mut self.unsettled,
@@ -196,8 +187,9 @@ impl<I: Isa> Ports<'_, '_, I> {
     /// which nobody has to be told. Returns the unit that it took; none if nothing was done.
     #[inline(always)]
     fn issue(&mut self, q: usize, local: usize) -> Option<u8> {
-        let ahead = self.core.issuers.get(q)?.sitters.get(local)?.ahead;
-        if ahead == 0 && !self.run_ahead(q, local) {
+        let part = self.core.issuers.get(q)?;
+        let ahead = part.sitters.get(local)?.ahead;
+        if ahead == 0 && (part.context != 0 || !self.run_ahead(q, local)) {
             return self.issue_of_split(q, local);
         }
         self.issue_ahead(q, local)
@@ -216,7 +208,7 @@ impl<I: Isa> Ports<'_, '_, I> {
         }
         let first = r.wave.paths[0].path.pc;
         let classes = &self.classes[0];
-        let (count, lanes) = self.exec.run_ahead(&mut r.wave, self.most, |step| {
+        let (count, lanes) = self.exec.run_ahead(&mut r.wave, AHEAD, |step| {
             let port = classes.get(usize::from(step.class)).is_none_or(|class| class.port.is_some());
             port || step.raises || !step.knows_registers()
         });
@@ -270,6 +262,7 @@ impl<I: Isa> Ports<'_, '_, I> {
         core.told = true;
         let seat = Seat::new(q, local, core.dues.len());
         let there = core.frontend.issued(seat, to, straight, false, now);
+        part.spots[local].pc = to;
         part.goes_on(local, now, (wake, there), unit);
         Some(info.unit)
     }
@@ -290,7 +283,7 @@ impl<I: Isa> Ports<'_, '_, I> {
         if info.port.is_some() || step.next == watch || step.raises || !step.knows_registers() {
             return None;
         }
-        if !exec.may_go_on_alone(wave, k, step.next) {
+        if !exec.may_go_on_alone(wave, k, (state.path.pc, step.next)) {
             return None;
         }
         let PathState { path, regs, own, written, .. } = wave.paths.get_mut(k)?;
@@ -322,6 +315,7 @@ impl<I: Isa> Ports<'_, '_, I> {
         core.told = true;
         let seat = Seat::new(q, local, core.dues.len());
         let there = core.frontend.issued(seat, step.next, true, false, now);
+        part.spots[local].pc = step.next;
         part.goes_on(local, now, (wake, there), unit);
         Some(info.unit)
     }

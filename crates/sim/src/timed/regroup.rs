@@ -1,6 +1,7 @@
 //! Waves that share a stack (TBC, LWM): their warps issue as a whole, and take their new paths over where their block has decided.
 
 use super::Timed;
+use super::crowd::Crowd;
 use super::issuer::Warp;
 use crate::error::SimError;
 use crate::regroup::Regrouped;
@@ -10,38 +11,39 @@ use wb_isa::lanes::bits;
 use wb_trace::Kind;
 
 impl<I: Isa> Timed<'_, '_, I> {
-    /// Leaves in `ready` the paths of warps all of whose paths are ready; `in_step`: and of which no other warp of the block is behind.
-    pub(super) fn whole_warps(&mut self, c: usize, p: usize, in_step: bool, ready: &mut [u64]) {
-        if ready.iter().all(|set| *set == 0) {
-            return;
-        }
+    /// Leaves in the crowd the paths of warps all of whose paths are there; `in_step`: and of which no other warp of the block is behind.
+    pub(super) fn whole_warps(&mut self, c: usize, p: usize, in_step: bool, crowd: &mut Crowd) {
         let mut warps = std::mem::take(&mut self.warps);
         warps.clear();
         let core = &self.cores[c];
-        let issuer = |k: usize| &core.issuers[k * core.partitions + p];
-        for (k, set) in ready.iter().enumerate() {
-            let part = issuer(k);
-            for local in bits(part.active).map(|l| l as usize) {
-                let missing = u32::from(set >> local & 1 == 0);
-                let (number, progress) = (part.sitters[local].warp, part.progress[local]);
-                match warps.iter_mut().find(|w| w.number == number) {
-                    Some(warp) => warp.missing += missing,
-                    None => warps.push(Warp { number, missing, progress }),
+        let part = |k: u32| &core.issuers[k as usize * core.partitions + p];
+        for k in bits(crowd.some) {
+            for local in bits(crowd.of(k)).map(|l| l as usize) {
+                let (number, progress) = (part(k).spots[local].warp, part(k).progress[local]);
+                if warps.iter().all(|w| w.number != number) {
+                    warps.push(Warp { number, progress, whole: true });
                 }
             }
         }
-        for (k, set) in ready.iter_mut().enumerate() {
-            for local in bits(*set) {
-                let number = issuer(k).sitters[local as usize].warp;
-                let whole = warps.iter().find(|w| w.number == number).is_some_and(|own| {
-                    let behind = |w: &Warp| w.number >> 8 == number >> 8 && w.progress < own.progress;
-                    own.missing == 0 && !(in_step && warps.iter().any(behind))
-                });
-                if !whole {
-                    *set &= !(1 << local);
+        // Paths of a warp issue together: each has issued as much as the others.
+        for k in bits(core.in_use[p]) {
+            let (part, there) = (part(k), crowd.of(k));
+            for local in bits(part.active) {
+                let (number, progress) = (part.spots[local as usize].warp, part.progress[local as usize]);
+                let missing = there >> local & 1 == 0;
+                if !missing && !in_step {
+                    continue;
+                }
+                for warp in &mut warps {
+                    let behind = in_step && warp.number >> 8 == number >> 8 && progress < warp.progress;
+                    warp.whole &= !behind && !(missing && warp.number == number);
                 }
             }
         }
+        crowd.keep(|k, local| {
+            let number = part(k).spots[local].warp;
+            warps.iter().any(|w| w.number == number && w.whole)
+        });
         self.warps = warps;
     }
 
@@ -83,6 +85,8 @@ impl<I: Isa> Timed<'_, '_, I> {
                         let wake = if self.coordinated { from } else { self.wake(&mut r, k, from, paid) };
                         let unit = self.unit_at(path.pc, k);
                         self.cores[c].sit(slot, k, (path.pc, path.mask), r.age, now, wake, unit);
+                        let (q, local) = self.cores[c].seat(slot, k);
+                        self.cores[c].issuers[q].sitters[local].learn(&r.wave.paths[k].own.board);
                         self.cores[c].set_warp(slot, k, r.wave.divergence.warp(k));
                         if r.wave.parked >> k & 1 == 1 {
                             self.cores[c].park(slot, k);

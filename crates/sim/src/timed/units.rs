@@ -31,6 +31,8 @@ pub struct Kind {
     copy: u32,
     /// There is one copy, and nothing to choose: an instruction keeps it for so many cycles, in which so many passes go through.
     pub only: bool,
+    /// No other issuer has this set.
+    pub own: bool,
     occupancy: u64,
     passes: u64,
 }
@@ -51,7 +53,7 @@ struct Spec {
     depth: u64,
 }
 
-/// The units of one core. What changes lies together: instructions that issue as one find it as the first of them did.
+/// The units of one core.
 #[derive(Debug, Default)]
 pub struct Units {
     specs: Vec<Spec>,
@@ -61,6 +63,30 @@ pub struct Units {
     /// By issuer and kind, the set of copies that serves it, among all sets.
     sets: Vec<u32>,
     partitions: usize,
+    /// By unit: none of its copies is taken beyond this cycle.
+    taken_to: Vec<u64>,
+    all_taken_to: u64,
+}
+
+/// Copies that instructions which issue as one have taken: each of them finds a unit as the first of them did, and it is taken until the
+/// last of them is done with it.
+#[derive(Debug, Default)]
+pub struct Joint {
+    parts: Vec<JointSet>,
+    /// The copies of these sets as they were found, and as they were left.
+    found: Vec<Copy>,
+    left: Vec<Copy>,
+}
+
+/// A set of copies of a unit.
+#[derive(Clone, Copy, Debug)]
+struct JointSet {
+    unit: usize,
+    set: usize,
+    /// Its first copy among those of all units, and among those of the instructions.
+    first: usize,
+    from: usize,
+    count: usize,
 }
 
 /// The table from ISA class to unit; the machine has been checked against the classes. `split`: for split contexts
@@ -145,37 +171,46 @@ impl Spec {
     }
 }
 
-impl Clone for Units {
-    fn clone(&self) -> Units {
-        let (specs, copies, earliest) = (self.specs.clone(), self.copies.clone(), self.earliest.clone());
-        Units { specs, copies, earliest, sets: self.sets.clone(), partitions: self.partitions }
+impl Joint {
+    /// An instruction is about to take a copy of `unit` for issuer `q`. Returns the place of its set.
+    pub fn find(&mut self, units: &Units, unit: u8, q: usize) -> Option<usize> {
+        let u = units.specs.get(usize::from(unit)).filter(|u| u.count > 0)?;
+        let set = u.set(q, units.partitions);
+        let first = u.first_copy + set * u.count;
+        if let Some(at) = self.parts.iter().position(|part| part.first == first) {
+            return Some(at);
+        }
+        let copies = units.copies.get(first..first + u.count)?;
+        self.parts.push(JointSet { unit: unit.into(), set, first, from: self.found.len(), count: u.count });
+        self.found.extend(copies);
+        self.left.extend(copies);
+        Some(self.parts.len() - 1)
     }
 
-    /// Of units of the same machine: keeps what it has allocated.
-    fn clone_from(&mut self, from: &Units) {
-        if self.specs.len() != from.specs.len() {
-            *self = from.clone();
-            return;
+    /// It has taken it: the others find the unit as it did.
+    pub fn put_back(&mut self, units: &mut Units, at: usize) {
+        let Some(&JointSet { unit, set, first, from, count }) = self.parts.get(at) else { return };
+        for i in 0..count {
+            let (now, left) = (&mut units.copies[first + i], &mut self.left[from + i]);
+            (left.free, left.exit) = (left.free.max(now.free), left.exit.max(now.exit));
+            *now = self.found[from + i];
         }
-        self.copies.clone_from(&from.copies);
-        self.earliest.clone_from(&from.earliest);
+        units.find_earliest(unit, set);
+    }
+
+    /// All of them have issued.
+    pub fn leave(&mut self, units: &mut Units) {
+        for &JointSet { unit, set, first, from, count } in &self.parts {
+            units.copies[first..first + count].copy_from_slice(&self.left[from..from + count]);
+            units.find_earliest(unit, set);
+        }
+        self.parts.clear();
+        self.found.clear();
+        self.left.clear();
     }
 }
 
 impl Units {
-    /// Instructions that issued as one: a unit is taken until the last of them is done with it.
-    pub fn absorb(&mut self, other: &Units) {
-        for (c, d) in self.copies.iter_mut().zip(&other.copies) {
-            (c.free, c.exit) = (c.free.max(d.free), c.exit.max(d.exit));
-        }
-        for unit in 0..self.specs.len() {
-            let Spec { sets, count, .. } = self.specs[unit];
-            for set in 0..if count > 0 { sets } else { 0 } {
-                self.find_earliest(unit, set);
-            }
-        }
-    }
-
     /// Finds the earliest free copy of a set anew.
     #[inline(always)]
     fn find_earliest(&mut self, unit: usize, set: usize) {
@@ -211,6 +246,7 @@ impl Units {
 
     /// Adds a kind of unit, all copies free.
     fn add(&mut self, spec: Spec) {
+        self.taken_to.push(0);
         self.specs.push(Spec { first_copy: self.copies.len(), first_set: self.earliest.len(), ..spec });
         self.copies.resize(self.copies.len() + spec.sets * spec.count, Copy::default());
         self.earliest.resize(self.earliest.len() + spec.sets, 0);
@@ -229,6 +265,8 @@ impl Units {
             set,
             copy: (spec.first_copy + set as usize - spec.first_set) as u32,
             only: spec.count == 1 && spec.depth == 0,
+            // Context 0 has no split units; if it had, they would be those of context 1.
+            own: spec.scope == Scope::Split && q >= 2 * self.partitions,
             occupancy: spec.occupancy,
             passes: spec.passes,
         };
@@ -240,8 +278,29 @@ impl Units {
     pub fn take_only(&mut self, kind: &Kind, class: ClassInfo, now: u64) -> u64 {
         let free = now + kind.occupancy + u64::from(class.longer);
         self.copies[kind.copy as usize].free = free;
+        self.note_taken(class.unit, free);
         self.earliest[kind.set as usize] = free;
         now + u64::from(class.latency) + kind.passes - 1
+    }
+
+    #[inline(always)]
+    fn note_taken(&mut self, unit: u8, free: u64) {
+        let to = &mut self.taken_to[usize::from(unit)];
+        *to = (*to).max(free);
+        self.all_taken_to = self.all_taken_to.max(free);
+    }
+
+    /// Units that have a copy which cannot take an instruction, one bit each; there are at most 64.
+    pub fn taken(&self, now: u64) -> u64 {
+        if self.all_taken_to <= now {
+            return 0;
+        }
+        self.taken_to.iter().enumerate().fold(0, |all, (unit, to)| all | u64::from(*to > now) << (unit & 63))
+    }
+
+    /// Kinds of units.
+    pub fn count(&self) -> usize {
+        self.specs.len()
     }
 
     /// First cycle at which a copy of this set can take an instruction.
@@ -256,7 +315,10 @@ impl Units {
         if u.count == 0 || cycles == 0 {
             return;
         }
-        self.copies[u.first_copy + usize::from(instance)].free += cycles;
+        let copy = &mut self.copies[u.first_copy + usize::from(instance)];
+        copy.free += cycles;
+        let free = copy.free;
+        self.note_taken(unit, free);
         self.find_earliest(unit.into(), u.set(q, self.partitions));
     }
 
@@ -274,7 +336,9 @@ impl Units {
             let free = now + u.occupancy + u64::from(class.longer);
             self.copies[u.first_copy + set].free = free;
             self.earliest[u.first_set + set] = free;
-            return (set.min(255) as u8, free - now, now + latency + u.passes - 1);
+            let done = now + latency + u.passes - 1;
+            self.note_taken(class.unit, free);
+            return (set.min(255) as u8, free - now, done);
         }
         self.take_best(class, set, now)
     }
@@ -300,6 +364,7 @@ impl Units {
         }
         copy.free = free;
         let instance = (set * u.count + best).min(255) as u8;
+        self.note_taken(class.unit, free);
         self.find_earliest(class.unit.into(), set);
         (instance, free - now, done)
     }
