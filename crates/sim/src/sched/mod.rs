@@ -196,4 +196,38 @@ mod tests {
             }
         }
     }
+
+    /// Who is asked only if chosen may be asked late: a policy that has its memory put back where its choice may not go comes to the same
+    /// choice, now and later, as one that never saw those who may not.
+    #[test]
+    fn whoever_may_not_go_may_be_found_out_late() {
+        let mut state = 11u64;
+        let mut random = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        for name in PolicyName::ISSUE {
+            let (mut knows, mut finds_out) = (policy(name), policy(name));
+            if matches!(knows.choice(), Choice::Asked | Choice::Oldest) {
+                continue;
+            }
+            for _ in 0..2000 {
+                let mut crowd = random(16);
+                let may = crowd & random(16);
+                let wanted = if may == 0 { None } else { knows.pick(&view(may, 0)) };
+                let mut got = None;
+                while crowd != 0 && got.is_none() {
+                    let before = finds_out.memory();
+                    let picked = finds_out.pick(&view(crowd, 0)).expect("somebody is there");
+                    if may >> picked & 1 == 1 {
+                        got = Some(picked);
+                    } else {
+                        crowd &= !(1 << picked);
+                        finds_out.remember(before);
+                    }
+                }
+                assert_eq!(got, wanted, "{name:?}, {may:#b}");
+            }
+        }
+    }
 }
