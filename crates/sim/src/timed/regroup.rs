@@ -36,7 +36,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                 }
                 for warp in &mut warps {
                     let behind = in_step && warp.number >> 8 == number >> 8 && progress < warp.progress;
-                    warp.whole &= !behind && !(missing && warp.number == number);
+                    warp.whole &= !(behind || missing && warp.number == number);
                 }
             }
         }
