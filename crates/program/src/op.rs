@@ -27,8 +27,9 @@ pub struct Step<B> {
     pub bound: Option<B>,
     pub next: Pc,
     pub class: u8,
-    /// It raises counters, or waits for more than registers.
+    /// It raises counters.
     pub raises: bool,
+    /// It waits for more than registers.
     pub waits: bool,
     /// The next instruction in program order reads or writes a register that this one writes.
     pub feeds: bool,

@@ -44,7 +44,7 @@ impl<I: Isa> Core<I> {
         (some, due)
     }
 
-    /// The same at the begin of a cycle, where contexts share a port: of a context whose paths all wait nothing has to be looked at.
+    /// [`Core::scan`] at the begin of a cycle, where contexts share a port: of a context whose paths all wait nothing has to be looked at.
     #[inline]
     fn scan_unless_quiet(&mut self, q: usize, now: u64) -> (u64, u64) {
         if self.issuers[q].quiet_to > now && self.decoupled {

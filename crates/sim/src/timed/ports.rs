@@ -195,7 +195,7 @@ impl<I: Isa> Ports<'_, '_, I> {
         self.issue_ahead(q, local)
     }
 
-    /// Instructions of registers only do the same whenever they are executed. So a wave that was never split executes many of them in a
+    /// Instructions that concern only registers do the same whenever they are executed. So a wave that was never split executes many of them in a
     /// row when the first one issues, and when the others issue only time is counted. Returns whether there were any.
     #[inline(never)]
     fn run_ahead(&mut self, q: usize, local: usize) -> bool {
