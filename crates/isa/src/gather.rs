@@ -7,7 +7,7 @@
 
 use crate::Mask;
 use crate::lanes::{Row, bits, spread};
-use crate::vector::{NullaryFnOnce, vector_of};
+use crate::vector::{NullaryFnOnce, columns, vector_of};
 
 /// Lanes that are looked at together: the width of most tiles.
 const TILE: usize = 16;
@@ -126,7 +126,28 @@ impl<const N: usize> NullaryFnOnce for Gather<'_, N> {
 
     #[inline(always)]
     fn call(self) -> bool {
-        if let Some((first, step @ (1 | 2 | 4))) = self.at.steps::<N>() {
+        let in_steps = self.at.steps::<N>();
+        if let Some((first, step)) = in_steps
+            && N == 4
+            && match step {
+                2 => exchanged::<2>(self.numbers.as_flattened(), first, (self.add, self.each), self.out),
+                3 => exchanged::<3>(self.numbers.as_flattened(), first, (self.add, self.each), self.out),
+                4 => exchanged::<4>(self.numbers.as_flattened(), first, (self.add, self.each), self.out),
+                _ => false,
+            }
+        {
+            return true;
+        }
+        if let Some((first, step)) = in_steps
+            && N < 4
+            && step as usize * N == 4
+        {
+            return self.columns(
+                #[inline(always)]
+                |from, row| parts(from.get(first..).unwrap_or(&[]), row),
+            );
+        }
+        if let Some((first, step @ (1 | 2 | 4))) = in_steps {
             return self.columns(
                 #[inline(always)]
                 |from, row| {
@@ -178,6 +199,68 @@ impl<const N: usize> Gather<'_, N> {
         }
         true
     }
+}
+
+/// Where the dwords of sixteen lanes begin in `len` bytes, whose parts of `n` bytes are four bytes apart, and how many bytes of them come
+/// before the part: behind that of the last lane there may be nothing.
+#[inline(always)]
+fn dwords_of_parts(len: usize, n: usize, group: usize) -> (usize, usize) {
+    let skip = if len < 64 * (group + 1) { 4 - n } else { 0 };
+    (64 * group - skip, skip)
+}
+
+/// The dwords of sixteen lanes.
+const DWORDS: usize = 4 * TILE;
+
+/// Parts of dwords, one of each; false if there are not so many.
+#[inline(always)]
+fn parts<const N: usize>(from: &[[u8; N]], out: &mut Row<u32>) -> bool {
+    let from = from.as_flattened();
+    if from.len() < 63 * 4 + N {
+        return false;
+    }
+    for (g, out) in out.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
+        let (first, skip) = dwords_of_parts(from.len(), N, g);
+        let Some(from) = from[first..].first_chunk::<DWORDS>() else { return false };
+        let keep = u32::MAX >> (32 - 8 * N as u32);
+        for i in 0..TILE {
+            out[i] = u32::from_le_bytes(from.as_chunks().0[i]) >> (8 * skip) & keep;
+        }
+    }
+    true
+}
+
+/// The dwords of lanes that lie `STEP` apart, `each` at each place, by the host's exchanges. False: it has none, lanes share dwords, or
+/// some lie outside; rows may have been filled.
+#[inline(always)]
+fn exchanged<const STEP: usize>(
+    bytes: &[u8],
+    first: usize,
+    (add, each): (&[u32], usize),
+    out: &mut [Row<u32>],
+) -> bool {
+    if each > STEP {
+        return false;
+    }
+    let numbers = bytes.as_chunks::<4>().0;
+    for (p, add) in add.iter().enumerate() {
+        let Some(out) = out.get_mut(p * each..(p + 1) * each) else { return false };
+        let Some(from) = numbers.get(first + *add as usize..) else { return false };
+        let group = |g: usize| {
+            let start = g * 16 * STEP;
+            // Behind the dwords of the last lane there may be nothing.
+            let skip = if from.len() < start + 16 * STEP { STEP - each } else { 0 };
+            let from = from.get(start.checked_sub(skip)?..)?;
+            Some((from.as_chunks::<16>().0.first_chunk::<STEP>()?, skip))
+        };
+        let (Some(a), Some(b), Some(c), Some(d)) = (group(0), group(1), group(2), group(3)) else {
+            return false;
+        };
+        if !columns([a, b, c, d], out) {
+            return false;
+        }
+    }
+    true
 }
 
 /// How the numbers of sixteen lanes lie.
@@ -334,4 +417,100 @@ fn in_steps<const N: usize, const D: usize, const STEP: usize>(
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::{INSTEAD, others};
+
+    fn random(state: &mut u64, below: u32) -> u32 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((*state >> 32) % u64::from(below)) as u32
+    }
+
+    /// In steps, mostly, from the start of the piece or not, to its last number or not.
+    fn some_offsets(state: &mut u64, unit: u32) -> Row<u32> {
+        let (first, step) = (unit * [0, 0, 1, 5][random(state, 4) as usize], unit * random(state, 6));
+        let mut row = std::array::from_fn(|i| first + step * i as u32);
+        if random(state, 4) == 0 {
+            row[random(state, 64) as usize] = unit * random(state, 60);
+        }
+        row
+    }
+
+    /// A piece that ends with the last lane's last number, or behind it.
+    fn some_bytes(state: &mut u64, end: u32) -> Vec<u8> {
+        (0..end + [0, 0, 4, 300][random(state, 4) as usize]).map(|_| random(state, 256) as u8).collect()
+    }
+
+    fn on_every_host(mut f: impl FnMut()) {
+        for arch in others().into_iter().map(Some).chain([None]) {
+            INSTEAD.set(arch);
+            f();
+            INSTEAD.set(None);
+        }
+    }
+
+    /// `D` numbers of `N` bytes at each of `P` places against a plain loop over lanes; how often it was done.
+    fn check<const N: usize, const D: usize, const P: usize>(state: &mut u64) -> usize {
+        let offset = some_offsets(state, N as u32);
+        let some = u64::from(random(state, u32::MAX)) << 32 | u64::from(random(state, u32::MAX));
+        let lanes = [Mask::MAX, Mask::MAX, some][random(state, 3) as usize];
+        let add: [u32; P] = std::array::from_fn(|p| if p == 0 { 0 } else { random(state, 5) });
+        let last = add.iter().max().copied().unwrap_or(0) + D as u32;
+        let end = offset.iter().max().copied().unwrap_or(0) + last * N as u32;
+        let bytes = some_bytes(state, end);
+        let at = |lane: u32, p: usize, d: usize| offset[lane as usize] as usize + (add[p] as usize + d) * N;
+        let text = format!("{D} numbers of {N} bytes at {add:?}, {lanes:#x}, {offset:?}");
+        let within = Within { offset: &offset, low: 0, lanes };
+        let mut out = [[0; 64]; 8];
+        let mut done = 0;
+        on_every_host(|| {
+            if !gather::<N>(&bytes, within, (&add, D), &mut out[..D * P]) {
+                return;
+            }
+            done += 1;
+            for lane in bits(lanes) {
+                for (k, row) in out[..D * P].iter().enumerate() {
+                    let from = at(lane, k / D, k % D);
+                    let want = bytes[from..from + N].iter().rev().fold(0, |v, b| v << 8 | u32::from(*b));
+                    assert_eq!(row[lane as usize], want, "load, lane {lane}: {text}");
+                }
+            }
+        });
+        let rows: [[Row<u32>; D]; P] =
+            [[[0; 64]; D]; P].map(|rows| rows.map(|row| row.map(|_| random(state, u32::MAX))));
+        let data = rows.each_ref().map(|rows| rows.each_ref());
+        let mut expected = bytes.clone();
+        for lane in bits(lanes) {
+            for (p, rows) in rows.iter().enumerate() {
+                for (d, row) in rows.iter().enumerate() {
+                    let to = at(lane, p, d);
+                    expected[to..to + N].copy_from_slice(&row[lane as usize].to_le_bytes()[..N]);
+                }
+            }
+        }
+        on_every_host(|| {
+            let mut stored = bytes.clone();
+            if scatter::<N, D, P>(&mut stored, within, add, &data) {
+                done += 1;
+                assert!(stored == expected, "store: {text}");
+            }
+        });
+        done
+    }
+
+    #[test]
+    fn rows_are_what_a_loop_over_lanes_makes_of_memory() {
+        let (mut state, mut done) = (3, 0);
+        for _ in 0..400 {
+            done +=
+                check::<4, 1, 1>(&mut state) + check::<4, 2, 1>(&mut state) + check::<4, 3, 1>(&mut state);
+            done +=
+                check::<4, 4, 1>(&mut state) + check::<4, 1, 2>(&mut state) + check::<4, 2, 2>(&mut state);
+            done += check::<1, 1, 1>(&mut state) + check::<2, 1, 1>(&mut state);
+        }
+        assert!(done > 400 * 8, "{done}");
+    }
 }

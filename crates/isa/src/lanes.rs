@@ -98,6 +98,13 @@ impl<T: Copy + Default> Rows<T> {
         self.all().get(r * self.stride..(r + 1) * self.stride)?.try_into().ok()
     }
 
+    /// All rows of a file with 64 lanes; of others none.
+    #[inline(always)]
+    pub fn whole_rows_mut(&mut self) -> &mut [Row<T>] {
+        let all = if self.stride == 64 { self.len } else { 0 };
+        self.data[self.first..self.first + all].as_chunks_mut().0
+    }
+
     #[inline(always)]
     pub fn get(&self, r: usize, lane: u32) -> T {
         self.all()[r * self.stride + lane as usize]
@@ -175,7 +182,33 @@ impl<T: Copy + Default> Rows<T> {
     }
 }
 
+/// Rows that are filled before they become registers. They begin with a line of the host's caches, as registers do: no vector of the
+/// host lies across two of them.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub struct Filled<const D: usize, const P: usize>(pub [[Row<u32>; D]; P]);
+
+impl<const D: usize, const P: usize> Default for Filled<D, P> {
+    #[inline(always)]
+    fn default() -> Self {
+        Filled([[[0; 64]; D]; P])
+    }
+}
+
 impl Rows<u32> {
+    /// Writes rows from row `first` on in the lanes of `mask`.
+    #[inline(always)]
+    pub fn blend_rows<const D: usize, const P: usize>(
+        &mut self,
+        first: usize,
+        mask: Mask,
+        rows: &Filled<D, P>,
+    ) {
+        for (k, row) in rows.0.as_flattened().iter().enumerate() {
+            self.blend_words(first + k, mask, row);
+        }
+    }
+
     /// The same as [`Rows::blend`], in the host's vectors.
     #[inline]
     pub fn blend_words(&mut self, r: usize, mask: Mask, out: &Row<u32>) {
@@ -206,14 +239,10 @@ impl NullaryFnOnce for Blend<'_> {
 #[inline(always)]
 pub(crate) fn blend(row: &mut Row<u32>, out: &Row<u32>, mask: Mask) {
     // Chosen by bits, into a row of its own: other shapes of this loop are not vectorised.
+    let on = spread(mask);
     let mut new = [0; 64];
-    for half in 0..2 {
-        let lanes = (mask >> (32 * half)) as u32;
-        for i in 0..32 {
-            let at = half * 32 + i;
-            let on = if lanes & (1 << i) != 0 { u32::MAX } else { 0 };
-            new[at] = row[at] & !on | out[at] & on;
-        }
+    for i in 0..64 {
+        new[i] = row[i] & !on[i] | out[i] & on[i];
     }
     *row = new;
 }
@@ -221,29 +250,45 @@ pub(crate) fn blend(row: &mut Row<u32>, out: &Row<u32>, mask: Mask) {
 /// What the lanes of `mask` have in a row, if it is the same in all of them.
 #[inline]
 pub fn uniform(row: &Row<u32>, mask: Mask) -> Option<u32> {
-    let first = row[mask.trailing_zeros() as usize & 63];
-    (vector_of(Different { row, mask, first }) == 0).then_some(first)
+    uniform_with_largest(row, row, mask).map(|(value, _)| value)
 }
 
-/// Bits in which a lane of `mask` differs from `first`. A type rather than a closure: it is inlined wherever it is used, and loops are
-/// compiled for the host's vectors only if they are.
+/// The same, and the largest value they have in another row.
+#[inline]
+pub fn uniform_with_largest(row: &Row<u32>, other: &Row<u32>, mask: Mask) -> Option<(u32, u32)> {
+    let first = row[mask.trailing_zeros() as usize & 63];
+    let (different, largest) = vector_of(Different { row, other, mask, first });
+    (different == 0).then_some((first, largest))
+}
+
+/// Bits in which a lane of `mask` differs from `first`, and the largest value in the other row. A type rather than a closure: it is
+/// inlined wherever it is used, and loops are compiled for the host's vectors only if they are.
 struct Different<'a> {
     row: &'a Row<u32>,
+    other: &'a Row<u32>,
     mask: Mask,
     first: u32,
 }
 
 impl NullaryFnOnce for Different<'_> {
-    type Output = u32;
+    type Output = (u32, u32);
 
     #[inline(always)]
-    fn call(self) -> u32 {
+    fn call(self) -> (u32, u32) {
+        let (mut different, mut largest) = (0, 0);
+        if self.mask == Mask::MAX {
+            for i in 0..64 {
+                different |= self.row[i] ^ self.first;
+                largest = largest.max(self.other[i]);
+            }
+            return (different, largest);
+        }
         let on = spread(self.mask);
-        let mut different = 0;
         for i in 0..64 {
             different |= (self.row[i] ^ self.first) & on[i];
+            largest = largest.max(self.other[i] & on[i]);
         }
-        different
+        (different, largest)
     }
 }
 
@@ -270,6 +315,13 @@ impl NullaryFnOnce for Extremes<'_> {
     #[inline(always)]
     fn call(self) -> (u32, u32) {
         let (mut low, mut high) = (u32::MAX, 0);
+        if self.mask == Mask::MAX {
+            for i in 0..64 {
+                low = low.min(self.row[i]);
+                high = high.max(self.row[i]);
+            }
+            return (low, high);
+        }
         for (half, row) in self.row.as_chunks::<32>().0.iter().enumerate() {
             let lanes = (self.mask >> (32 * half)) as u32;
             for i in 0..32 {
@@ -331,7 +383,8 @@ pub(crate) fn spread(mask: Mask) -> Row<u32> {
     for half in 0..2 {
         let lanes = (mask >> (32 * half)) as u32;
         for i in 0..32 {
-            on[half * 32 + i] = if lanes & (1 << i) != 0 { u32::MAX } else { 0 };
+            // A comparison with each bit makes an exception of the highest one.
+            on[half * 32 + i] = 0u32.wrapping_sub(lanes >> i & 1);
         }
     }
     on
@@ -383,12 +436,38 @@ mod tests {
         assert_eq!(uniform(&row, 0b101), Some(7));
         assert_eq!(uniform(&row, 1 << 63), Some(63));
         assert_eq!(uniform(&row, first_lanes(11)), None);
+        let other: Row<u32> = std::array::from_fn(|i| 1000 - i as u32);
+        assert_eq!(uniform_with_largest(&row, &other, 0b1100), Some((7, 998)));
+        assert_eq!(uniform_with_largest(&[3; 64], &other, !0), Some((3, 1000)));
+        assert_eq!(uniform_with_largest(&row, &other, !0), None);
         assert_eq!(largest(&row, 0), 0);
         assert_eq!(largest(&row, 1 << 3 | 1 << 41), 41);
         assert_eq!(largest(&row, !0), 63);
         assert_eq!(extremes(&row, 1 << 3 | 1 << 41 | 1 << 20), (7, 41));
         assert_eq!(extremes(&row, 0), (u32::MAX, 0));
         assert_eq!(any_bits(&row), 63);
+    }
+
+    /// Against plain loops; one lane, any of them, says something else than all others.
+    #[test]
+    fn one_lane_is_enough() {
+        for lane in 0..64 {
+            for mask in [Mask::MAX, Mask::MAX ^ 1, 1 << lane | 0xff00, 0xffff_0000_ffff ^ 1 << lane] {
+                let of = |row: &Row<u32>| bits(mask).map(|lane| row[lane as usize]).collect::<Vec<_>>();
+                for value in [0, 3, 5000, u32::MAX] {
+                    let (mut row, mut other) = ([1000; 64], [1000; 64]);
+                    (row[lane as usize], other[(lane as usize + 7) % 64]) = (value, value);
+                    let (in_row, in_other) = (of(&row), of(&other));
+                    let same = in_row.iter().all(|v| *v == in_row[0]);
+                    let (low, high) = (in_other.iter().min(), in_other.iter().max());
+                    let largest = high.copied().unwrap_or(0);
+                    let found = uniform_with_largest(&row, &other, mask);
+                    assert_eq!(found, same.then_some((in_row[0], largest)), "{lane} {mask:#x} {value}");
+                    assert_eq!(uniform(&row, mask), same.then_some(in_row[0]));
+                    assert_eq!(extremes(&other, mask), (*low.unwrap_or(&u32::MAX), largest));
+                }
+            }
+        }
     }
 
     #[test]

@@ -21,10 +21,10 @@ pub struct Op<T> {
 const ROOM: usize = 12;
 
 /// An instruction as it is executed: [bound](wb_isa::Isa::bind), beside what comes next and what an issue port asks about it.
+/// In this order: an issue port reads one line of the host's cache.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Step<B> {
-    /// `None` where there is no instruction.
-    pub bound: Option<B>,
     pub next: Pc,
     pub class: u8,
     /// It raises counters.
@@ -39,6 +39,8 @@ pub struct Step<B> {
     locks: [u16; ROOM],
     /// The same as bits of their lowest digits.
     bits: u64,
+    /// `None` where there is no instruction.
+    pub bound: Option<B>,
 }
 
 impl<B> Step<B> {

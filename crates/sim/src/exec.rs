@@ -157,11 +157,13 @@ impl<I: Isa> Exec<'_, I> {
         let follows = self.base && split;
         let mask_before = if follows { self.program.isa.base_mask(&base.registers) } else { 0 };
         let on_masks = follows && self.program.isa.base_step(inst, regs, &mut base.registers);
+        // Nothing instead of "go on": that is most of what comes back, and then nobody has to copy it.
         let flow = if !plain && !follows && quick(regs, path.mask) {
-            Flow::Next
+            None
         } else {
             match self.program.isa.exec(inst, &at, regs, bus) {
-                Ok(flow) => flow,
+                Ok(Flow::Next) => None,
+                Ok(flow) => Some(flow),
                 Err(trap) => {
                     let path = *path;
                     return Err(self.fault(wave.id, &path, trap));
@@ -179,10 +181,9 @@ impl<I: Isa> Exec<'_, I> {
             base.moved = self.program.isa.base_mask(&base.registers) != mask_before;
         }
         match flow {
-            Flow::Next
-                if op.next != path.watch
-                    && !(split && (base.moved || self.may_meet(wave, k, op.next)))
-                    && !(self.blocks && self.is_branch(pc)) =>
+            None if op.next != path.watch
+                && !(split && (base.moved || self.may_meet(wave, k, op.next)))
+                && !(self.blocks && self.is_branch(pc)) =>
             {
                 wave.paths[k].path.pc = op.next;
                 if split && wave.divergence.meets() {
@@ -194,7 +195,7 @@ impl<I: Isa> Exec<'_, I> {
                 }
                 Ok(Effect::Continue)
             }
-            _ => self.change(wave, k, at, flow, notes),
+            flow => self.change(wave, k, at, flow.unwrap_or(Flow::Next), notes),
         }
     }
 
@@ -222,12 +223,16 @@ impl<I: Isa> Exec<'_, I> {
         true
     }
 
-    /// The mechanism has to be asked when path `k` comes to `pc`, where nobody waits for it: a sibling may stand there, or who runs may change.
+    /// The mechanism has to be asked when path `k` comes to `pc` from the instruction before it, where nobody waits for it: a sibling may stand
+    /// there, or one that is held be passed, so that who runs may change.
     fn may_meet<X>(&self, wave: &Wave<I, X>, k: usize, pc: Pc) -> bool {
         let here = |j: u32| j as usize != k && wave.paths[j as usize].path.pc == pc;
+        let passed = |j: u32| wave.paths[j as usize].path.pc <= pc;
         let divergence = &wave.divergence;
         divergence.meets()
-            && (divergence.holds() || divergence.watch(k) == pc || bits(wave.standing()).any(here))
+            && (divergence.watch(k) == pc
+                || bits(wave.held).any(passed)
+                || bits(wave.standing() & !wave.held).any(here))
     }
 
     pub(crate) fn is_branch(&self, pc: Pc) -> bool {

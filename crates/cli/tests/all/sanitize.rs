@@ -162,6 +162,31 @@ fn an_access_may_mean_one_of_two_arrays() {
     assert!(text.contains("(wave 0, lane 15)"), "{text}");
 }
 
+/// Bytes and halves of private arrays, at places that lanes compute: each access is as wide as it is.
+#[test]
+fn parts_of_private_arrays_are_accessed_as_what_they_are() {
+    let source = "kernel void k(global int *o, global const int *in) {
+    int l = get_global_id(0), s = 0;
+    uchar b[16];
+    ushort c[8];
+    for (int i = 0; i < 16; i++) b[i] = in[(l + i) & 63];
+    for (int i = 0; i < 8; i++) c[i] = in[(l * 3 + i) & 63];
+    for (int i = 0; i < 8; i++) {
+        int x = in[(l * 5 + i) & 63];
+        s += b[x & 15] + c[(x >> 1) & 7];
+        b[(x >> 2) & 15] = s;
+    }
+    o[l] = s;
+}
+";
+    let args = ["--grid", "64", "--group", "64", "--arg", "buf:i32:64", "--arg", "buf:i32:64:iota"];
+    for machine in ["gcn3", "vega", "mi300"] {
+        let text =
+            checked(&format!("parts-{machine}.cl"), source, &[&args[..], &["--machine", machine]].concat());
+        assert!(text.contains("nothing found"), "{machine}: {text}");
+    }
+}
+
 /// Lanes that leave local memory do not spoil what the others do.
 #[test]
 fn other_lanes_go_on() {

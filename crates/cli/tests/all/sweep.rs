@@ -331,7 +331,7 @@ fn slurm_runs_parts_whose_workers_are_killed() {
         eprintln!("skipped: Slurm is not installed, or this is not root");
         return;
     }
-    let (dir, plan) = short("sweep-slurm", 2000);
+    let (dir, plan) = short("sweep-slurm", 8000);
     let alone = run(&plan, &dir.join("a"), &dir.join("out-a"));
     // Sockets have short names.
     let folder = std::env::temp_dir().join(format!("wavebound-slurm-{}", std::process::id()));

@@ -72,6 +72,13 @@ pub struct Regs {
     pub fresh: bool,
 }
 
+/// A pair of scalar registers as 64 bits.
+#[inline(always)]
+pub(super) fn pair_of(s: &[u32; 128], first: u8) -> u64 {
+    let i = (first & 127) as usize;
+    u64::from(s[i]) | u64::from(s[(i + 1) & 127]) << 32
+}
+
 impl Regs {
     pub fn new(vgprs: u32, lanes: u32) -> Regs {
         Regs::with_accumulators(vgprs, 0, lanes)
@@ -104,8 +111,7 @@ impl Regs {
     /// A scalar pair as 64 bits.
     #[inline(always)]
     pub fn pair(&self, first: u8) -> u64 {
-        let i = (first & 127) as usize;
-        u64::from(self.s[i]) | u64::from(self.s[(i + 1) & 127]) << 32
+        pair_of(&self.s, first)
     }
 
     #[inline(always)]

@@ -23,7 +23,8 @@ pub struct Operation {
 }
 
 /// Forms of vector instructions, and what is no vector ALU: names and instructions. v0, v4 and v8 hold numbers, v20 and v21
-/// offsets in local memory, 4 and 16 bytes apart, v[22:23] and v[28:29] such addresses, v24 lanes times four, s4 and s5 numbers.
+/// offsets in local memory, 4 and 16 bytes apart, v[22:23] and v[28:29] such addresses, v24 lanes times four, v25 and v[30:31] the same
+/// 8 bytes apart, v18 and v[32:33] for all lanes, v19 and v[34:35] for each another one in no order, s[24:27] a buffer, s4 and s5 numbers.
 const OTHERS: &[(&str, &str)] = &[
     ("v_add_f32 scalar", "v_add_f32 v12, s4, v4"),
     ("v_add_f32 constant", "v_add_f32 v12, 1.0, v4"),
@@ -50,19 +51,33 @@ const OTHERS: &[(&str, &str)] = &[
     ("ds_read_b32", "ds_read_b32 v12, v20"),
     ("ds_read_b64", "ds_read_b64 v[12:13], v21"),
     ("ds_read_b128", "ds_read_b128 v[12:15], v21"),
+    ("ds_read_b32 same", "ds_read_b32 v12, v18"),
+    ("ds_read_b32 scattered", "ds_read_b32 v12, v19"),
+    ("ds_read_b64 near", "ds_read_b64 v[12:13], v25"),
     ("ds_read2_b32", "ds_read2_b32 v[12:13], v20 offset1:1"),
     ("ds_read2_b64", "ds_read2_b64 v[12:15], v21 offset1:1"),
+    ("ds_read2st64_b32", "ds_read2st64_b32 v[12:13], v20 offset1:1"),
     ("ds_read_u8", "ds_read_u8 v12, v20"),
     ("ds_read_i16", "ds_read_i16 v12, v20"),
     ("ds_write_b32", "ds_write_b32 v20, v0"),
+    ("ds_write_b32 scattered", "ds_write_b32 v19, v0"),
+    ("ds_write_b64 near", "ds_write_b64 v25, v[0:1]"),
     ("ds_write_b64", "ds_write_b64 v21, v[0:1]"),
     ("ds_write_b128", "ds_write_b128 v21, v[0:3]"),
     ("ds_write2_b32", "ds_write2_b32 v20, v0, v4 offset1:1"),
+    ("ds_write2_b64", "ds_write2_b64 v21, v[0:1], v[4:5] offset1:1"),
+    ("ds_write2st64_b32", "ds_write2st64_b32 v20, v0, v4 offset1:1"),
     ("ds_write_b8", "ds_write_b8 v20, v0"),
     ("ds_write_b16", "ds_write_b16 v20, v0"),
     ("ds_add_u32", "ds_add_u32 v20, v0"),
     ("ds_add_rtn_u32", "ds_add_rtn_u32 v12, v20, v0"),
     ("ds_add_u64", "ds_add_u64 v21, v[0:1]"),
+    ("ds_add_u64 near", "ds_add_u64 v25, v[0:1]"),
+    ("ds_add_u32 same", "ds_add_u32 v18, v0"),
+    ("ds_or_b32", "ds_or_b32 v20, v0"),
+    ("ds_add_f32", "ds_add_f32 v20, v0"),
+    ("ds_inc_rtn_u32", "ds_inc_rtn_u32 v12, v20, v0"),
+    ("ds_wrxchg_rtn_b32", "ds_wrxchg_rtn_b32 v12, v20, v0"),
     ("ds_max_i32", "ds_max_i32 v20, v0"),
     ("ds_cmpst_rtn_b32", "ds_cmpst_rtn_b32 v12, v20, v0, v4"),
     ("ds_bpermute_b32", "ds_bpermute_b32 v12, v24, v0"),
@@ -71,19 +86,34 @@ const OTHERS: &[(&str, &str)] = &[
     ("flat_load_dword", "flat_load_dword v12, v[22:23]"),
     ("flat_load_dwordx2", "flat_load_dwordx2 v[12:13], v[28:29]"),
     ("flat_load_dwordx4", "flat_load_dwordx4 v[12:15], v[28:29]"),
+    ("flat_load_dword same", "flat_load_dword v12, v[32:33]"),
+    ("flat_load_dword scattered", "flat_load_dword v12, v[34:35]"),
+    ("flat_load_dwordx2 near", "flat_load_dwordx2 v[12:13], v[30:31]"),
+    ("flat_load_dwordx3", "flat_load_dwordx3 v[12:14], v[28:29]"),
     ("flat_load_ubyte", "flat_load_ubyte v12, v[22:23]"),
     ("flat_load_sshort", "flat_load_sshort v12, v[22:23]"),
     ("flat_store_dword", "flat_store_dword v[22:23], v0"),
     ("flat_store_dwordx2", "flat_store_dwordx2 v[28:29], v[0:1]"),
     ("flat_store_dwordx4", "flat_store_dwordx4 v[28:29], v[0:3]"),
+    ("flat_store_dword scattered", "flat_store_dword v[34:35], v0"),
+    ("flat_store_dwordx2 near", "flat_store_dwordx2 v[30:31], v[0:1]"),
+    ("flat_store_dwordx3", "flat_store_dwordx3 v[28:29], v[0:2]"),
     ("flat_store_byte", "flat_store_byte v[22:23], v0"),
     ("flat_store_short", "flat_store_short v[22:23], v0"),
     ("flat_atomic_add", "flat_atomic_add v[22:23], v0"),
     ("flat_atomic_add glc", "flat_atomic_add v12, v[22:23], v0 glc"),
     ("flat_atomic_add_x2", "flat_atomic_add_x2 v[28:29], v[0:1]"),
+    ("flat_atomic_add_x2 near", "flat_atomic_add_x2 v[30:31], v[0:1]"),
+    ("flat_atomic_add same", "flat_atomic_add v[32:33], v0"),
+    ("flat_atomic_umax", "flat_atomic_umax v[22:23], v0"),
+    ("flat_atomic_swap", "flat_atomic_swap v12, v[22:23], v0 glc"),
+    ("buffer_load_dword", "buffer_load_dword v12, v20, s[24:27], 0 offen"),
+    ("buffer_store_dword", "buffer_store_dword v0, v20, s[24:27], 0 offen"),
     ("flat_atomic_cmpswap", "flat_atomic_cmpswap v12, v[22:23], v[0:1] glc"),
     ("s_load_dword", "s_load_dword s6, s[0:1], 0x0"),
     ("s_load_dwordx4", "s_load_dwordx4 s[8:11], s[14:15], 0x0"),
+    ("s_load_dwordx16", "s_load_dwordx16 s[36:51], s[14:15], 0x0"),
+    ("s_buffer_load_dwordx4", "s_buffer_load_dwordx4 s[8:11], s[24:27], 0x0"),
     ("s_add_u32", "s_add_u32 s6, s4, s5"),
     ("s_and_b64", "s_and_b64 s[6:7], s[4:5], exec"),
     ("s_nop", "s_nop 0"),
@@ -96,6 +126,11 @@ const PRELUDE: &str = "
   v_lshlrev_b32 v24, 2, v0
   v_lshlrev_b32 v20, 2, v0
   v_lshlrev_b32 v21, 4, v0
+  v_lshlrev_b32 v25, 3, v0
+  v_mov_b32 v18, 0
+  v_mul_u32_u24 v19, 37, v0
+  v_and_b32 v19, 63, v19
+  v_lshlrev_b32 v19, 2, v19
   s_waitcnt lgkmcnt(0)
   v_mov_b32 v23, s15
   v_add_u32 v22, vcc, s14, v20
@@ -103,6 +138,18 @@ const PRELUDE: &str = "
   v_mov_b32 v29, s15
   v_add_u32 v28, vcc, s14, v21
   v_addc_u32 v29, vcc, 0, v29, vcc
+  v_mov_b32 v31, s15
+  v_add_u32 v30, vcc, s14, v25
+  v_addc_u32 v31, vcc, 0, v31, vcc
+  v_mov_b32 v32, s14
+  v_mov_b32 v33, s15
+  v_mov_b32 v35, s15
+  v_add_u32 v34, vcc, s14, v19
+  v_addc_u32 v35, vcc, 0, v35, vcc
+  s_mov_b32 s24, s14
+  s_and_b32 s25, s15, 0xffff
+  s_movk_i32 s26, 4096
+  s_mov_b32 s27, 0x27000
   v_cvt_f32_u32 v0, v0
   v_mul_f32 v0, 0x3ebd70a4, v0
   v_add_f32 v4, 1.0, v0

@@ -323,7 +323,7 @@ impl Checker {
             }
         };
         for row in rows {
-            store |= row.how != Use::Load;
+            (store, bytes) = (store | (row.how != Use::Load), row.bytes);
             bits(row.lanes)
                 .for_each(|lane| add(lane, row.base.wrapping_add(row.offset[lane as usize].into())));
         }

@@ -203,7 +203,8 @@ pub trait Divergence: Send + Debug {
         false
     }
 
-    /// Some paths of a wave may have to wait although nobody they wait for is missing: [`Divergence::held`] is asked after every change.
+    /// Some paths of a wave may have to wait although nobody they wait for is missing: [`Divergence::held`] is asked after every change. Of
+    /// mechanisms whose paths [meet](Divergence::meets) it is so by their pcs: it is asked, too, when a path comes past one that is held.
     fn holds(&self) -> bool {
         false
     }

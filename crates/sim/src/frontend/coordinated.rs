@@ -3,6 +3,7 @@
 //! (a miss, a taken branch), NOPs fill the places; they issue like instructions but are none.
 
 use super::fetch::{Breaks, Excuse, Fetch, Pending, Seat};
+use crate::memory::Access;
 use std::collections::VecDeque;
 use wb_hw::{Machine, Unresolved};
 use wb_isa::lanes::bits;
@@ -177,8 +178,8 @@ impl Coordinated {
                 now
             } else {
                 let line = std::iter::once((fetch.addr)(q.pc));
-                let request = fetch.memory.access(PortKind::Fetch, fetch.core, line, false, now);
-                request.done.saturating_sub(self.hit)
+                let (to, met) = ((PortKind::Fetch, fetch.core), &mut Access::default());
+                fetch.memory.access(to, line, false, now, met).saturating_sub(self.hit)
             };
             q.filled = line > now;
             if q.filled {

@@ -3,9 +3,9 @@
 //! Branches are predicted not taken: instructions behind one are fetched, and a jump that goes elsewhere empties the queue and what is
 //! under way. [`super::Queued`] is the usual case.
 
-use super::fetch::{Breaks, Excuse, Fetch, Pending, Seat, Sides, fetch_view, jumps};
+use super::fetch::{Breaks, Desk, Excuse, Fetch, Pending, Seat, Sides, fetch_view, jumps};
 use crate::memory::{Times, is_known};
-use crate::sched::{self, Ages, Policy, View};
+use crate::sched::{self, Policy, View};
 use std::collections::VecDeque;
 use wb_hw::{AfterMiss, Machine, Unresolved};
 use wb_isa::lanes::bits;
@@ -420,12 +420,7 @@ impl Decoupled {
         }
     }
 
-    pub fn tick<'a>(
-        &mut self,
-        now: u64,
-        ages: impl Fn(usize) -> &'a Ages,
-        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
-    ) {
+    pub fn tick(&mut self, now: u64, desk: &mut impl Desk, fetch: &mut Fetch<impl Fn(Pc) -> u64>) {
         self.deliver(now);
         if self.next_known <= now {
             self.resolve(now);
@@ -435,7 +430,7 @@ impl Decoupled {
         }
         for word in 0..self.wanting.words() {
             for p in self.wanting.of(word) {
-                self.request(p, now, ages(p).list(), fetch);
+                self.request(p, now, desk.ages(p).list(), fetch);
             }
         }
         self.clock += 1;

@@ -1,7 +1,7 @@
 //! What fetching needs and what it tells.
 
 use crate::memory::Hierarchy;
-use crate::sched::View;
+use crate::sched::{Ages, View};
 use wb_isa::lanes::bits;
 use wb_isa::{FlowKind, Pc};
 
@@ -89,6 +89,16 @@ pub(super) struct Pending {
     pub known: u64,
     /// Where it goes; none if straight on.
     pub target: Option<Pc>,
+}
+
+/// The issue ports, as a front end sees them at the end of a cycle.
+pub trait Desk {
+    /// The launch orders of the slots of a side.
+    fn ages(&self, side: usize) -> &Ages;
+    /// The slot, which had nothing, has its next instruction from cycle `there` on.
+    fn comes(&mut self, side: usize, local: usize, there: u64);
+    /// A side has got something to issue of which nobody told when.
+    fn news(&mut self, side: usize);
 }
 
 /// What fetching needs to know of program and memory.

@@ -11,11 +11,10 @@ mod queued_tests;
 
 pub use coordinated::Coordinated;
 pub use decoupled::Decoupled;
-pub use fetch::{Breaks, Excuse, Fetch, Seat, jumps};
+pub use fetch::{Breaks, Desk, Excuse, Fetch, Seat, jumps};
 pub use queued::Queued;
 
 use crate::memory::Times;
-use crate::sched::Ages;
 use wb_hw::{FrontEndKind, Machine, Unresolved};
 use wb_isa::Pc;
 
@@ -149,20 +148,17 @@ impl FrontEnd {
         }
     }
 
-    /// End of cycle `now`: deliveries, then requests. `ages` are the launch orders of a partition's slots; `comes` hears of slots that
-    /// had nothing when their next instruction is there.
+    /// End of cycle `now`: deliveries, then requests. Returns the next cycle at which the front end does something by itself.
     #[inline(always)]
-    pub fn tick<'a>(
-        &mut self,
-        now: u64,
-        ages: impl Fn(usize) -> &'a Ages,
-        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
-        comes: impl FnMut(usize, usize, u64),
-    ) {
+    pub fn tick(&mut self, now: u64, desk: &mut impl Desk, fetch: &mut Fetch<impl Fn(Pc) -> u64>) -> u64 {
         match self {
-            FrontEnd::Queued(q) => q.tick(now, ages, fetch, comes),
-            FrontEnd::Decoupled(d) => d.tick(now, ages, fetch),
-            FrontEnd::Perfect | FrontEnd::Coordinated(_) => {}
+            FrontEnd::Queued(q) => q.tick(now, desk, fetch),
+            FrontEnd::Decoupled(d) => {
+                d.tick(now, desk, fetch);
+                d.news(|side| desk.news(side));
+                d.next_event(now)
+            }
+            FrontEnd::Perfect | FrontEnd::Coordinated(_) => self.next_event(now),
         }
     }
 
@@ -173,14 +169,6 @@ impl FrontEnd {
             FrontEnd::Queued(q) => q.pass(cycles),
             FrontEnd::Decoupled(d) => d.pass(cycles),
             FrontEnd::Perfect | FrontEnd::Coordinated(_) => {}
-        }
-    }
-
-    /// Tells of each issue port that has got something to issue since this was asked last.
-    #[inline(always)]
-    pub fn news(&mut self, tell: impl FnMut(usize)) {
-        if let FrontEnd::Decoupled(d) = self {
-            d.news(tell);
         }
     }
 

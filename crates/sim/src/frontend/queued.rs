@@ -5,15 +5,16 @@
 //! When an instruction arrives is known when it is requested. So nothing is followed: whoever issues is told when its next
 //! instruction is there, and a wave that has none is told when its request is made.
 
-use super::fetch::{Breaks, Excuse, Fetch, NEVER, Seat, Sides, fetch_view};
+use super::fetch::{Breaks, Desk, Excuse, Fetch, NEVER, Seat, Sides, fetch_view};
 use crate::memory::{Times, is_known};
-use crate::sched::{self, Ages, Choice, Policy, View};
-use wb_hw::{AfterMiss, Machine};
+use crate::sched::{self, Ages, Choice, Policy, View, next_behind};
+use wb_hw::{AfterMiss, Machine, Policy as PolicyName};
 use wb_isa::lanes::bits;
 use wb_isa::{NO_PC, Pc};
 
-/// What is fetched for one wave.
+/// What is fetched for one wave. In this order: the first line of the host's cache has what short queues need.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 struct Queue {
     /// Next pc to request.
     pc: Pc,
@@ -22,9 +23,9 @@ struct Queue {
     queued: u32,
     /// Its last request missed; it requests nothing before this cycle.
     blocked: u64,
-    excuse: Excuse,
-    /// A ring: when each instruction that is fetched or under way arrives.
+    /// A ring of as many as the queue has room for, or more: when each instruction that is fetched or under way arrives.
     times: [u64; Queued::MOST],
+    excuse: Excuse,
 }
 
 const IDLE: Queue = Queue {
@@ -39,15 +40,25 @@ const IDLE: Queue = Queue {
 impl Queue {
     /// When its instruction `number` arrives.
     #[inline(always)]
-    fn time(&mut self, number: u32) -> &mut u64 {
-        &mut self.times[self.first.wrapping_add(number) as usize % Queued::MOST]
+    fn time(&mut self, number: u32, ring: usize) -> &mut u64 {
+        &mut self.times[self.first.wrapping_add(number) as usize & ring & (Queued::MOST - 1)]
     }
+}
+
+/// Who requests next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Oldest,
+    /// Loose round robin: the next one behind this slot.
+    Behind(u32),
+    /// Whom the policy picks.
+    Picked(Choice),
 }
 
 /// The slots of one partition, one bit each.
 struct Side {
+    order: Order,
     policy: Box<dyn Policy>,
-    choice: Choice,
     /// The first cycle of [`Queued::clock`] that the policy has not been told of.
     since: u64,
     occupied: u64,
@@ -65,16 +76,22 @@ impl Side {
     /// Keeps what a policy sees, if one is asked.
     #[inline(always)]
     fn show(&mut self, local: usize, requested: u32) {
-        if self.choice != Choice::Oldest {
+        if let Order::Picked(_) = self.order {
             self.queued[local] = self.queues[local].queued;
             self.requested[local] += requested;
         }
     }
 
+    /// The policy has to be told of every cycle.
+    #[inline(always)]
+    fn is_asked(&self) -> bool {
+        self.order == Order::Picked(Choice::Asked)
+    }
+
     /// Tells the policy of the cycles before `clock` in which nobody wanted anything.
     #[inline(always)]
     fn catch_up(&mut self, clock: u64) {
-        if self.choice == Choice::Asked && self.since < clock {
+        if self.is_asked() && self.since < clock {
             let slots = self.queues.len() as u32;
             self.policy.idle(&fetch_view(0, self.occupied, &[], slots), clock - self.since);
             self.since = clock;
@@ -84,10 +101,16 @@ impl Side {
     /// The slot that requests an instruction now.
     #[inline(always)]
     fn pick(&mut self, ages: &Ages) -> Option<u32> {
-        if self.choice == Choice::Oldest
-            || self.choice == Choice::AmongSeveral && self.wants.is_power_of_two()
-        {
-            return ages.oldest(self.wants);
+        match &mut self.order {
+            Order::Oldest => return ages.oldest(self.wants),
+            Order::Behind(last) => {
+                *last = next_behind(self.wants, *last)?;
+                return Some(*last);
+            }
+            Order::Picked(Choice::AmongSeveral) if self.wants.is_power_of_two() => {
+                return Some(self.wants.trailing_zeros());
+            }
+            Order::Picked(_) => {}
         }
         let age = ages.list();
         let view = View {
@@ -108,6 +131,8 @@ pub struct Queued {
     seats: usize,
     ports: u32,
     capacity: u32,
+    /// The last place of the rings.
+    ring: usize,
     latency: u64,
     /// Cycles the instruction cache adds on a hit.
     hit: u64,
@@ -128,8 +153,13 @@ impl Queued {
         let f = &machine.frontend;
         let side = |_| {
             let policy = sched::policy(f.policy);
+            let order = match policy.choice() {
+                Choice::Oldest => Order::Oldest,
+                _ if f.policy == PolicyName::LooseRoundRobin => Order::Behind(63),
+                choice => Order::Picked(choice),
+            };
             Side {
-                choice: policy.choice(),
+                order,
                 policy,
                 since: 0,
                 occupied: 0,
@@ -147,6 +177,7 @@ impl Queued {
             seats: (machine.core.waves / machine.core.partitions) as usize,
             ports: f.ports.saturating_mul(fetch),
             capacity: f.buffer,
+            ring: (f.buffer as usize).next_power_of_two() - 1,
             latency: (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1),
             hit: machine.instruction_hit(),
             wait: f.after_miss == AfterMiss::Wait,
@@ -173,7 +204,7 @@ impl Queued {
         if !straight {
             return self.turn(slot, pc, now);
         }
-        let there = if queue.queued == 0 { awaited(queue.pc) } else { *queue.time(0) };
+        let there = if queue.queued == 0 { awaited(queue.pc) } else { *queue.time(0, self.ring) };
         if queue.pc != NO_PC && queue.blocked == 0 {
             if side.wants == 0 {
                 self.wanting.set(slot.side, true);
@@ -254,28 +285,24 @@ impl Queued {
         }
     }
 
-    /// The end of cycle `now`: requests. Those who had nothing are told when it comes, by side and slot.
+    /// The end of cycle `now`: requests. Those who had nothing are told when it comes. Returns the next cycle at which it does something
+    /// by itself.
     #[inline(always)]
-    pub fn tick<'a>(
-        &mut self,
-        now: u64,
-        ages: impl Fn(usize) -> &'a Ages,
-        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
-        mut comes: impl FnMut(usize, usize, u64),
-    ) {
+    pub fn tick(&mut self, now: u64, desk: &mut impl Desk, fetch: &mut Fetch<impl Fn(Pc) -> u64>) -> u64 {
         if self.next_unblock <= now {
             self.unblock(now);
         }
         for word in 0..self.wanting.words() {
             for p in self.wanting.of(word) {
                 let side = &mut self.sides[p];
-                if side.choice == Choice::Asked {
+                if side.is_asked() {
                     side.catch_up(self.clock);
                     side.since = self.clock + 1;
                 }
-                let mut ports = self.ports;
-                while ports > 0 && self.request(p, now, ages(p), fetch, &mut comes) {
-                    ports -= 1;
+                for _ in 0..self.ports {
+                    if !self.request(p, now, desk, fetch) {
+                        break;
+                    }
                 }
                 if self.sides[p].wants == 0 {
                     self.wanting.set(p, false);
@@ -283,38 +310,39 @@ impl Queued {
             }
         }
         self.clock += 1;
+        self.next_event(now)
     }
 
-    /// Requests an instruction for a wave of side `p`; false if nobody wants one. If the wave had nothing, it is told when that comes.
+    /// Requests an instruction for a wave of side `p`; false if nobody wants another one. If the wave had nothing, it is told when
+    /// that comes.
     #[inline(always)]
     fn request(
         &mut self,
         p: usize,
         now: u64,
-        ages: &Ages,
+        desk: &mut impl Desk,
         fetch: &mut Fetch<impl Fn(Pc) -> u64>,
-        comes: &mut impl FnMut(usize, usize, u64),
     ) -> bool {
         let side = &mut self.sides[p];
-        let Some(local) = side.pick(ages) else { return false };
-        let local = local as usize;
+        let Some(slot) = side.pick(desk.ages(p)) else { return false };
+        let (local, bit) = (slot as usize, 1u64 << (slot & 63));
         let Some(queue) = side.queues.get_mut(local) else { return false };
         let there = fetch.memory.fetch(fetch.core, (fetch.addr)(queue.pc), now);
         let mut arrival = there.max(now) + self.latency;
         let queued = queue.queued;
         if queued > 0 {
             // They arrive in order.
-            let before = *queue.time(queued - 1);
+            let before = *queue.time(queued - 1, self.ring);
             arrival = if is_known(before) && is_known(arrival) { arrival.max(before) } else { arrival };
         } else {
             // What is requested in this cycle is seen two cycles later at the soonest.
-            comes(p, local, arrival.max(now + 2));
+            desk.comes(p, local, arrival.max(now + 2));
         }
-        *queue.time(queued) = arrival;
+        *queue.time(queued, self.ring) = arrival;
         queue.queued = queued + 1;
         queue.pc = fetch.next.get(queue.pc as usize).copied().unwrap_or(NO_PC);
         if queue.queued >= self.capacity || queue.pc == NO_PC {
-            side.wants &= !(1 << local);
+            side.wants &= !bit;
         }
         side.show(local, 1);
         // The cache tells a miss one cycle after the request: from then on the wave may have to wait.
@@ -322,7 +350,8 @@ impl Queued {
         if line > now {
             self.missed(p, local, line, is_known(there));
         }
-        true
+        // A policy that is asked in every cycle has something to say even if nobody wants anything.
+        self.sides[p].wants != 0 || self.sides[p].is_asked()
     }
 
     /// What a wave of side `p` requested missed, and its line comes in a cycle that may not be known.
@@ -356,7 +385,7 @@ impl Queued {
             let mut last = 0;
             for number in 0..queue.queued {
                 // They arrive in order.
-                let arrival = queue.time(number);
+                let arrival = queue.time(number, self.ring);
                 last = times.of(*arrival).max(last);
                 *arrival = last;
                 if number == 0 {

@@ -1,7 +1,7 @@
 //! The usual front end against the one that follows every arrival: random waves that issue, jump, start and end have something to
 //! issue in the same cycles.
 
-use super::{Decoupled, Fetch, FrontEnd, Queued, Seat};
+use super::{Decoupled, Desk, Fetch, FrontEnd, Queued, Seat};
 use crate::memory::Hierarchy;
 use crate::sched::Ages;
 use wb_hw::{AfterMiss, Machine, Policy};
@@ -45,6 +45,24 @@ struct Under {
     there: [[u64; SEATS]; SIDES],
 }
 
+/// Who is told when instructions come.
+struct Told<'a> {
+    ages: &'a [Ages],
+    there: &'a mut [[u64; SEATS]; SIDES],
+}
+
+impl Desk for Told<'_> {
+    fn ages(&self, side: usize) -> &Ages {
+        &self.ages[side]
+    }
+
+    fn comes(&mut self, side: usize, local: usize, there: u64) {
+        self.there[side][local] = there;
+    }
+
+    fn news(&mut self, _side: usize) {}
+}
+
 impl Under {
     fn new(front: FrontEnd, machine: &Machine) -> Under {
         Under { front, memory: Hierarchy::new(machine, 0), there: [[0; SEATS]; SIDES] }
@@ -58,7 +76,7 @@ impl Under {
         let (addr, memory, there) = (|pc| u64::from(pc) * 4, &mut self.memory, &mut self.there);
         memory.begin_cycle(now);
         let mut fetch = Fetch { core: 0, next, kind, addr, memory };
-        self.front.tick(now, |q| &ages[q], &mut fetch, |q, local, comes| there[q][local] = comes);
+        self.front.tick(now, &mut Told { ages, there }, &mut fetch);
     }
 }
 

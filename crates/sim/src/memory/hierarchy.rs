@@ -35,8 +35,6 @@ struct Level {
 /// What an access met on its first level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// Cycle from which the slowest result can be used.
-    pub done: u64,
     pub hits: u16,
     pub misses: u16,
     pub evictions: u16,
@@ -216,19 +214,19 @@ impl Hierarchy {
         }
     }
 
-    /// All lines of one instruction, sent at `now`.
+    /// All lines of one instruction, sent at `now`: when the slowest result can be used, and in `met` what they met.
     pub fn access(
         &mut self,
-        port: PortKind,
-        core: usize,
+        (port, core): (PortKind, usize),
         lines: impl Iterator<Item = u64>,
         write: bool,
         now: u64,
-    ) -> Access {
-        let mut result = Access { done: now, ..Access::default() };
+        met: &mut Access,
+    ) -> u64 {
+        *met = Access::default();
+        let mut last = now;
         if port == PortKind::Lds {
-            result.done = now + self.lds_latency;
-            return result;
+            return now + self.lds_latency;
         }
         let place = self.place(port);
         let (there, back) = if port == PortKind::Data { (self.request, self.response) } else { (0, 0) };
@@ -239,19 +237,19 @@ impl Hierarchy {
                 let copy = self.levels[l].copy_of[core] as usize;
                 for addr in lines {
                     let addr = addr.wrapping_sub(self.origin);
-                    let done = self.read(l, (core, copy), addr, sent, &mut result) + back;
-                    result.done = self.later(result.done, done);
+                    let done = self.read(l, (core, copy), addr, sent, met) + back;
+                    last = self.later(last, done);
                 }
             }
             _ => {
                 for addr in lines {
                     let addr = addr.wrapping_sub(self.origin);
-                    let done = self.reach(place, core, addr, write, sent, &mut result) + back;
-                    result.done = self.later(result.done, done);
+                    let done = self.reach(place, core, addr, write, sent, met) + back;
+                    last = self.later(last, done);
                 }
             }
         }
-        result
+        last
     }
 
     /// Instruction fetch of the line with `addr` in cycle `now`: when it is there.
@@ -273,25 +271,25 @@ impl Hierarchy {
     /// The same, with what became of each line: when it is there, and whether the first level had it.
     pub fn access_each(
         &mut self,
-        port: PortKind,
-        core: usize,
+        to: (PortKind, usize),
         lines: impl Iterator<Item = u64>,
         write: bool,
         now: u64,
-        each: &mut Vec<(u64, bool)>,
-    ) -> Access {
+        (met, each): (&mut Access, &mut Vec<(u64, bool)>),
+    ) -> u64 {
         each.clear();
-        let mut all = Access { done: now, ..Access::default() };
+        *met = Access::default();
+        let (mut last, mut one) = (now, Access::default());
         for addr in lines {
-            let one = self.access(port, core, std::iter::once(addr), write, now);
-            each.push((one.done, one.misses == 0 && one.coming == 0));
-            all.done = all.done.max(one.done);
-            all.hits += one.hits;
-            all.misses += one.misses;
-            all.evictions += one.evictions;
-            all.coming += one.coming;
+            let done = self.access(to, std::iter::once(addr), write, now, &mut one);
+            each.push((done, one.misses == 0 && one.coming == 0));
+            last = last.max(done);
+            met.hits += one.hits;
+            met.misses += one.misses;
+            met.evictions += one.evictions;
+            met.coming += one.coming;
         }
-        all
+        last
     }
 
     /// When an access is done that arrives at `now`; `seen` is told what it meets on its first level.
@@ -388,12 +386,12 @@ mod tests {
         (machine.caches[own].shared_by, machine.caches[shared].shared_by) = (1, 0);
         let alone = {
             let mut h = Hierarchy::new(&machine, 0);
-            h.access(PortKind::Data, 1, [1 << 20].into_iter(), false, 0).done
+            h.access((PortKind::Data, 1), [1 << 20].into_iter(), false, 0, &mut Access::default())
         };
         let mut h = Hierarchy::new(&machine, 0);
         let many = (0..64).map(|i| i * u64::from(machine.caches[own].line));
-        h.access(PortKind::Data, 0, many, false, 0);
-        let beside = h.access(PortKind::Data, 1, [1 << 20].into_iter(), false, 0).done;
+        h.access((PortKind::Data, 0), many, false, 0, &mut Access::default());
+        let beside = h.access((PortKind::Data, 1), [1 << 20].into_iter(), false, 0, &mut Access::default());
         assert_eq!(beside, alone, "a port of the shared cache is free when it arrives");
     }
 }

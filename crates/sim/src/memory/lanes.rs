@@ -402,8 +402,7 @@ impl DeviceMemory {
         lanes: Mask,
         out: &mut Row<u32>,
     ) -> Result<(), MemFault> {
-        let place = self.windows.base(base, offset, lanes).filter(|_| self.above_floor(base, offset, lanes));
-        let Some(place) = place else {
+        let Some((place, _)) = self.window(base, offset, lanes) else {
             for lane in bits(lanes) {
                 let at = base.wrapping_add(offset[lane as usize].into());
                 out[lane as usize] = self.load_word(at, 4)? as u32;
@@ -444,33 +443,56 @@ impl DeviceMemory {
         lanes: Mask,
         data: &Row<u32>,
     ) -> Result<(), MemFault> {
-        let place = self
-            .windows
-            .base(base, offset, lanes)
-            .filter(|_| self.above_floor(base, offset, lanes) && !self.in_text(base, offset, lanes));
-        let Some(place) = place else {
+        let window = self.window(base, offset, lanes);
+        let Some((place, _)) = window.filter(|(_, at)| !self.in_text(base, offset, lanes, at)) else {
             for lane in bits(lanes) {
                 let at = base.wrapping_add(offset[lane as usize].into());
                 self.store_word(at, 4, data[lane as usize].into())?;
             }
             return Ok(());
         };
-        for lane in bits(lanes) {
-            let a = place.wrapping_add(offset[lane as usize].into()) as usize;
-            if let Some(bytes) = self.bytes.get_mut(a..a + 4) {
-                bytes.copy_from_slice(&data[lane as usize].to_le_bytes());
+        let chunks = offset.as_chunks::<CHUNK>().0.iter().zip(data.as_chunks::<CHUNK>().0);
+        for (c, (offset, data)) in chunks.enumerate() {
+            let active = (lanes >> (c * CHUNK)) as u8;
+            if active == 0 {
+                continue;
+            }
+            let first = place.wrapping_add(offset[0].into()) as usize;
+            if active == u8::MAX
+                && shape(offset) == Shape::Run
+                && let Some(bytes) = self.bytes.get_mut(first..first.wrapping_add(4 * CHUNK))
+            {
+                bytes.as_chunks_mut::<4>().0.iter_mut().zip(data).for_each(|(b, v)| *b = v.to_le_bytes());
+                continue;
+            }
+            for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
+                let a = place.wrapping_add(offset[i].into()) as usize;
+                if let Some(bytes) = self.bytes.get_mut(a..a + 4) {
+                    bytes.copy_from_slice(&data[i].to_le_bytes());
+                }
             }
         }
         Ok(())
     }
 
-    fn above_floor(&self, base: u64, offset: &Row<u32>, lanes: Mask) -> bool {
-        bits(lanes).all(|lane| base + u64::from(offset[lane as usize]) >= self.floor)
+    /// Where the dwords of the lanes lie if they are in one window and none is below the floor: the base from which `offset` reaches
+    /// their bytes, and the first and the last address.
+    fn window(&self, base: u64, offset: &Row<u32>, lanes: Mask) -> Option<(u64, (u64, u64))> {
+        if lanes == 0 {
+            return None;
+        }
+        let (low, high) = extremes(offset, lanes);
+        let at = (base.checked_add(low.into())?, base.checked_add(high.into())?);
+        let shift = self.windows.shift(at).filter(|_| at.0 >= self.floor)?;
+        Some((base.wrapping_add(shift), at))
     }
 
-    /// Whether an access may touch instructions.
-    fn in_text(&self, base: u64, offset: &Row<u32>, lanes: Mask) -> bool {
+    /// Whether an access may touch instructions; `at`: its first and its last address.
+    fn in_text(&self, base: u64, offset: &Row<u32>, lanes: Mask, at: &(u64, u64)) -> bool {
         let text = self.text_start..self.text_end;
+        if at.0 >= text.end || at.1 + 4 <= text.start {
+            return false;
+        }
         bits(lanes).any(|lane| {
             let at = base + u64::from(offset[lane as usize]);
             at < text.end && at + 4 > text.start

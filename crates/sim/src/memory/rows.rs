@@ -9,7 +9,7 @@ use wb_isa::lanes::Row;
 use wb_isa::{Mask, Use};
 
 /// Most places of an access.
-const PLACES: usize = 2;
+const PLACES: usize = 4;
 
 /// The least of what is added for the places, and bytes from there to the end of `bytes` bytes at the last one.
 #[inline(always)]

@@ -2,8 +2,6 @@
 //! one after the other in the bytes of device memory; machines without windows see their bytes directly.
 
 use std::ops::Range;
-use wb_isa::Mask;
-use wb_isa::lanes::{CHUNK, Row};
 
 /// Addresses `from..to` are the bytes from `at` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,29 +54,11 @@ impl Windows {
         (bytes <= w.to - addr).then(|| addr - w.from + w.at)
     }
 
-    /// The base from which `offset` reaches the dwords of all `lanes`, if they are in one window.
+    /// What to add to the addresses of dwords from `low` to `high`, if they are in one window.
     #[inline]
-    pub fn base(&self, base: u64, offset: &Row<u32>, lanes: Mask) -> Option<u64> {
-        if lanes == 0 {
-            return Some(0);
-        }
-        let first = offset[lanes.trailing_zeros() as usize & 63];
-        let (mut low, mut high) = ([first; CHUNK], [first; CHUNK]);
-        for (c, chunk) in offset.as_chunks::<CHUNK>().0.iter().enumerate() {
-            let active = (lanes >> (c * CHUNK)) as u8;
-            if active == 0 {
-                continue;
-            }
-            for i in 0..CHUNK {
-                let v = if active & 1 << i != 0 { chunk[i] } else { first };
-                low[i] = low[i].min(v);
-                high[i] = high[i].max(v);
-            }
-        }
-        let low = base + u64::from(low.into_iter().min().unwrap_or(first));
-        let high = base + u64::from(high.into_iter().max().unwrap_or(first));
+    pub fn shift(&self, (low, high): (u64, u64)) -> Option<u64> {
         let w = self.find(low)?;
-        (high + 4 <= w.to).then(|| base.wrapping_sub(w.from).wrapping_add(w.at))
+        (high + 4 <= w.to).then(|| w.at.wrapping_sub(w.from))
     }
 
     /// The ranges, for messages.
@@ -101,11 +81,10 @@ mod tests {
             (Some(0), Some(149), None, None)
         );
         assert_eq!((w.place(1000, 200), w.place(1199, 2)), (Some(150), None));
-        let row = |f: fn(u32) -> u32| -> Row<u32> { std::array::from_fn(|i| f(i as u32)) };
-        assert_eq!(w.base(0, &row(|i| 100 + i), !0), Some(0u64.wrapping_sub(100)));
-        assert_eq!(w.base(900, &row(|i| 100 + i), 0xff), Some(900u64.wrapping_sub(1000).wrapping_add(150)));
-        assert_eq!(w.base(0, &row(|i| 190 + i), !0), None, "the last dword is half outside");
-        assert_eq!(w.base(0, &row(|i| if i == 3 { 0 } else { 120 }), !0), None);
-        assert_eq!(w.base(0, &row(|i| if i == 3 { 0 } else { 120 }), !8), Some(0u64.wrapping_sub(100)));
+        assert_eq!(w.shift((100, 163)), Some(0u64.wrapping_sub(100)));
+        assert_eq!(w.shift((1000, 1007)), Some(150u64.wrapping_sub(1000)));
+        assert_eq!(w.shift((190, 246)), Some(0u64.wrapping_sub(100)));
+        assert_eq!(w.shift((190, 247)), None, "the last dword is half outside");
+        assert_eq!((w.shift((0, 120)), w.shift((120, 1000))), (None, None));
     }
 }

@@ -17,7 +17,7 @@ pub use ages::Ages;
 pub use greedy::{GreedyThenOldest, GreedyThenRoundRobin};
 pub use oldest::OldestFirst;
 pub use owner::OwnerDispatch;
-pub use policy::{Choice, Policy, View, oldest};
+pub use policy::{Choice, Policy, View, next_behind, oldest};
 pub use priority::{FixedPriority, Icount};
 pub use round_robin::{LooseRoundRobin, RoundRobin};
 pub use strict::{StrictGreedy, StrictOldest};

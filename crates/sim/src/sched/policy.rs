@@ -28,15 +28,21 @@ impl View<'_> {
 
     /// The first ready slot after `slot`, going round.
     pub fn next_ready(&self, slot: u32) -> Option<u32> {
-        let after = if slot >= 63 { 0 } else { self.ready >> (slot + 1) << (slot + 1) };
-        let pick = if after != 0 { after } else { self.ready };
-        (pick != 0).then(|| pick.trailing_zeros())
+        next_behind(self.ready, slot)
     }
 
     /// The ready slot whose wave was launched first.
     pub fn oldest_ready(&self) -> Option<u32> {
         oldest(self.ready, self.age)
     }
+}
+
+/// The first slot of `ready` behind `slot`, or from the beginning.
+#[inline(always)]
+pub fn next_behind(ready: u64, slot: u32) -> Option<u32> {
+    let after = if slot >= 63 { 0 } else { ready >> (slot + 1) << (slot + 1) };
+    let pick = if after != 0 { after } else { ready };
+    (pick != 0).then(|| pick.trailing_zeros())
 }
 
 /// The slot among `ready` whose wave was launched first.

@@ -116,7 +116,7 @@ impl<I: Isa> Core<I> {
         if self.late {
             ready |= self.frontend.wrong(q) & self.issuers[q].active & !except;
         }
-        let there = |local: &u32| self.issuers[q].sitters[*local as usize].there <= now;
+        let there = |local: &u32| self.issuers[q].awaits[*local as usize].there <= now;
         let here = bits(ready).filter(there).fold(0, |all, local| all | 1 << local);
         (ready, blocked, ready & !(here & self.frontend.ready(q, now)))
     }

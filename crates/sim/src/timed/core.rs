@@ -129,8 +129,6 @@ pub struct Core<I: Isa> {
     pub(super) fetched: u64,
     pub(super) fetch_due: u64,
     pub(super) told: bool,
-    /// Scratch: seats that had no instruction, and when one comes.
-    pub(super) coming: Vec<(usize, usize, u64)>,
 }
 
 /// The cycle from which an instruction has all that it waits for, at least `from`.
@@ -194,7 +192,6 @@ impl<I: Isa> Core<I> {
             fetched: 0,
             fetch_due: u64::MAX,
             told: false,
-            coming: Vec::new(),
         }
     }
 
@@ -284,7 +281,7 @@ impl<I: Isa> Core<I> {
         let issuer = &mut self.issuers[q];
         issuer.furnish(self.seats, &self.units, q);
         issuer.sitters[local].empty();
-        issuer.sitters[local].there = there;
+        issuer.awaits[local].there = there;
         issuer.sitters[local].lanes = lanes;
         (issuer.spots[local].lanes, issuer.spots[local].pc) = (lanes, pc);
         issuer.sleep(local, wake);
@@ -345,7 +342,7 @@ impl<I: Isa> Core<I> {
         let (q, local) = self.seat(slot, k);
         self.told = true;
         let queue = self.queue(q, local);
-        self.issuers[q].sitters[local].there = self.frontend.turn(queue, pc, now);
+        self.issuers[q].awaits[local].there = self.frontend.turn(queue, pc, now);
     }
 
     /// Empties a slot whose wave is done.
@@ -401,7 +398,7 @@ impl<I: Isa> Core<I> {
         let there = self.frontend.issued(queue, pc, straight, jump, now);
         let part = &mut self.issuers[q];
         part.progress[local] = part.progress[local].wrapping_add(1);
-        part.sitters[local].there = there;
+        part.awaits[local].there = there;
     }
 
     /// Whether the seat issues a NOP next.
@@ -481,7 +478,7 @@ impl<I: Isa> Core<I> {
     /// The cycle before which the path cannot issue.
     pub fn wakes(&self, slot: usize, k: usize) -> u64 {
         let (q, local) = self.seat(slot, k);
-        self.issuers[q].sitters[local].wake
+        self.issuers[q].awaits[local].wake
     }
 
     /// The path may issue again, not before `from`.
@@ -490,7 +487,7 @@ impl<I: Isa> Core<I> {
         self.touch(q);
         let part = &mut self.issuers[q];
         part.active |= 1 << local;
-        part.sleep(local, part.sitters[local].wake.max(from));
+        part.sleep(local, part.awaits[local].wake.max(from));
     }
 
     /// The path, which waits, may issue from cycle `wake` on.
@@ -531,8 +528,8 @@ impl<I: Isa> Core<I> {
     /// It is known when the path in the seat, which waits for that, has its operands. Returns when it may issue.
     pub fn settled(&mut self, q: usize, local: usize, wake: u64) -> u64 {
         let part = &mut self.issuers[q];
-        part.sitters[local].wake = wake;
-        let goes = part.sitters[local].goes();
+        part.awaits[local].wake = wake;
+        let goes = part.awaits[local].goes();
         (part.next_wake, part.quiet_to) = (part.next_wake.min(goes), 0);
         self.dues[q] = self.dues[q].min(goes);
         goes
@@ -544,7 +541,7 @@ impl<I: Isa> Core<I> {
         let mut first = u64::MAX;
         let told = self.frontend.tell(times, |q, local, there| {
             let part = &mut issuers[q];
-            if !is_known(part.sitters[local].there) {
+            if !is_known(part.awaits[local].there) {
                 let goes = part.comes(local, there);
                 dues[q] = dues[q].min(goes);
                 first = first.min(goes);
@@ -560,7 +557,7 @@ impl<I: Isa> Core<I> {
     pub fn first_ready(&self, p: usize, except: Option<(usize, usize)>) -> u64 {
         let seats = (p..self.issuers.len()).step_by(self.partitions).flat_map(|q| {
             let part = &self.issuers[q];
-            bits(part.active).map(move |local| (q, local as usize, part.sitters[local as usize].wake))
+            bits(part.active).map(move |local| (q, local as usize, part.awaits[local as usize].wake))
         });
         seats.filter(|s| Some((s.0, s.1)) != except).map(|s| s.2).min().unwrap_or(u64::MAX)
     }
@@ -584,11 +581,11 @@ impl<I: Isa> Core<I> {
         }
         Some(if part.active >> local & 1 == 0 {
             if (wave.parked | wave.held) >> k & 1 == 1 { StallReason::Merge } else { StallReason::Barrier }
-        } else if part.sitters[local].wake > now {
+        } else if part.awaits[local].wake > now {
             wave.paths[k].own.waits_for
-        } else if part.sitters[local].there > now || !self.frontend.has(self.queue(q, local)) {
+        } else if part.awaits[local].there > now || !self.frontend.has(self.queue(q, local)) {
             StallReason::Fetch
-        } else if self.units.free_at(part.kinds[usize::from(part.spots[local].unit)].set) > now {
+        } else if self.units.free_at(part.kinds[usize::from(part.needs[local])].set) > now {
             StallReason::Unit
         } else {
             StallReason::NotSelected

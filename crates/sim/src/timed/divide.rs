@@ -6,7 +6,6 @@ use super::Timed;
 use super::core::{Late, Resident};
 use crate::divergence::Notes;
 use crate::error::SimError;
-use crate::memory::Access;
 use crate::wave::PathChange;
 use wb_hw::MemorySplits;
 use wb_isa::lanes::bits;
@@ -17,17 +16,16 @@ use wb_trace::{Kind, PortKind};
 pub(super) type Part = (usize, Mask, u64);
 
 impl<I: Isa> Timed<'_, '_, I> {
-    /// The load that path `q / partitions` has just issued, if it divides the path.
+    /// The load that path `q / partitions` has just issued, if it divides the path: through which port it went, and when it is done.
     pub(super) fn divide_load(
         &mut self,
         c: usize,
         (q, local): (usize, usize),
         r: &mut Resident<I>,
-        access: &Option<(PortKind, Access)>,
+        (port, done): (Option<PortKind>, u64),
         wrote: bool,
     ) -> Result<Option<[Part; 2]>, Box<SimError>> {
-        let Some((PortKind::Data, access)) = access else { return Ok(None) };
-        if wrote || !r.wave.changes.is_empty() {
+        if port != Some(PortKind::Data) || wrote || !r.wave.changes.is_empty() {
             return Ok(None);
         }
         let partitions = self.cores[c].partitions;
@@ -49,16 +47,16 @@ impl<I: Isa> Timed<'_, '_, I> {
         };
         let mask = r.wave.paths[k].path.mask;
         if divides {
-            let times = (self.now, access.done);
+            let times = (self.now, done);
             if let Some(id) = self.exec.divide(&mut r.wave, k, mask & !late, times, &mut self.notes)? {
-                return Ok(Some([(k, mask & !late, early), (id, late, access.done)]));
+                return Ok(Some([(k, mask & !late, early), (id, late, done)]));
             }
         }
         if self.memory == MemorySplits::Revive {
             let now = self.now;
             let list = &mut r.wave.paths[k].own.late;
             list.retain(|l| l.done > now);
-            list.push(Late { lanes: late, early, done: access.done });
+            list.push(Late { lanes: late, early, done });
         }
         Ok(None)
     }

@@ -48,7 +48,10 @@ struct Service {
     /// When the results are there.
     done: u64,
     wrote: bool,
-    access: Option<(PortKind, Access)>,
+    /// The way to memory that it took, what it met there, and when the last line was served.
+    port: Option<PortKind>,
+    met: Access,
+    served: u64,
 }
 
 impl<I: Isa> Timed<'_, '_, I> {
@@ -89,14 +92,15 @@ impl<I: Isa> Timed<'_, '_, I> {
         let mut results = [(k, head.mask, service.done), (k, 0, 0)];
         let mut parts = 1;
         if self.memory != MemorySplits::Never
-            && let Some(divided) = self.divide_load(c, (q, local), &mut r, &service.access, wrote)?
+            && let Some(divided) =
+                self.divide_load(c, (q, local), &mut r, (service.port, service.served), wrote)?
         {
             (results, parts) = (divided, 2);
         }
         for &(k, lanes, done) in &results[..parts] {
             let board = &mut r.wave.paths[k].own.board;
             for &register in program.writes(op) {
-                board.write(register, lanes, self.now, done, service.access.is_some());
+                board.write(register, lanes, self.now, done, service.port.is_some());
             }
             for (counter, _) in op.waits.raises.iter().enumerate().filter(|r| *r.1) {
                 board.raise(counter, self.now, done);
@@ -164,7 +168,8 @@ impl<I: Isa> Timed<'_, '_, I> {
     fn serve(&mut self, at: Place, info: ClassInfo, wrote: bool) -> Service {
         let units = &mut self.cores[at.core].units;
         let (instance, busy, done) = units.take(info, at.issuer, self.now);
-        let mut service = Service { instance, busy, done, wrote, access: None };
+        let (port, met) = (None, Access::default());
+        let mut service = Service { instance, busy, done, wrote, port, met, served: 0 };
         let Some(port) = info.port.filter(|_| !self.lines.list.is_empty()) else { return service };
         let port = if self.lines.is_banked() { PortKind::Lds } else { port };
         let mut sent = self.now + u64::from(info.latency);
@@ -175,13 +180,14 @@ impl<I: Isa> Timed<'_, '_, I> {
             sent += conflicts;
         }
         let lines = self.lines.addresses();
-        let access = if self.memory == MemorySplits::Never {
-            self.hierarchy.access(port, at.core, lines, wrote, sent)
+        let (to, met) = ((port, at.core), &mut service.met);
+        let served = if self.memory == MemorySplits::Never {
+            self.hierarchy.access(to, lines, wrote, sent, met)
         } else {
-            self.hierarchy.access_each(port, at.core, lines, wrote, sent, &mut self.each)
+            self.hierarchy.access_each(to, lines, wrote, sent, (met, &mut self.each))
         };
-        service.done = self.hierarchy.later(service.done, access.done);
-        service.access = Some((port, access));
+        service.done = self.hierarchy.later(service.done, served);
+        (service.port, service.served) = (Some(port), served);
         service
     }
 
@@ -194,7 +200,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         }
         let (unit, instance, busy) = (info.unit, service.instance, service.busy);
         self.note_issue(at.core, at.slot, r, at.path, (pc, active), unit, instance, class, busy);
-        if let Some((port, a)) = service.access {
+        if let Some(port) = service.port {
             if self.sink.wants_touched() {
                 let local = port == PortKind::Lds;
                 let lines: Vec<u64> = if local { Vec::new() } else { self.lines.addresses().collect() };
@@ -204,10 +210,10 @@ impl<I: Isa> Timed<'_, '_, I> {
                 port,
                 write: service.wrote,
                 lines: self.lines.list.len() as u16,
-                hits: a.hits,
-                misses: a.misses,
-                evictions: a.evictions,
-                done: a.done,
+                hits: service.met.hits,
+                misses: service.met.misses,
+                evictions: service.met.evictions,
+                done: service.served,
             };
             let event = self.event(at.core, at.slot, r, at.path, pc, mask, kind);
             self.sink.push(event);

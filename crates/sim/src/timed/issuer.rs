@@ -29,12 +29,26 @@ pub(super) struct Unsettled {
     pub from: u64,
 }
 
-/// What a path in a seat waits for.
+/// What a path in a seat waits for: many are looked at in a row.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sitter {
+pub(super) struct Await {
     /// Cycle from which its next instruction has its operands, and from which that is there to be issued, if the front end has said so.
     pub wake: u64,
     pub there: u64,
+}
+
+impl Await {
+    /// The cycle from which on it may issue, whatever others do.
+    #[inline(always)]
+    pub fn goes(&self) -> u64 {
+        self.wake.max(self.there)
+    }
+}
+
+/// What is known of a path in a seat when it issues: one line of the host's cache.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Sitter {
     /// Lanes of the path.
     pub lanes: Mask,
     /// Instructions that it has executed and not issued: the first of them, and where it goes on after the last.
@@ -131,24 +145,17 @@ impl Sitter {
         let late = steps.get(self.late as usize);
         late.is_some_and(|late| late.writes().iter().any(|register| next.touches().contains(register)))
     }
-
-    /// The cycle from which on it may issue, whatever others do.
-    #[inline(always)]
-    pub fn goes(&self) -> u64 {
-        self.wake.max(self.there)
-    }
 }
 
-/// What paths are compared by that could issue: many are looked at in a row.
+/// What paths are compared by that could issue with others: many are looked at in a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spot {
     /// Lanes of the path.
     pub lanes: Mask,
     /// The warp that it belongs to, where waves share a stack.
     pub warp: u64,
-    /// The instruction that it issues next, and the unit that this needs.
+    /// The instruction that it issues next; kept where contexts share a port.
     pub pc: Pc,
-    pub unit: u8,
 }
 
 /// Seats with a scheduler of their own, one bit each. In this order: of many contexts only the first line is looked at in most cycles.
@@ -162,8 +169,11 @@ pub(super) struct Issuer {
     /// Seats that wait neither at a barrier nor for a sibling or last results, and those with a path.
     pub active: u64,
     pub occupied: u64,
-    pub spots: Vec<Spot>,
+    /// By seat; the last: the unit that the next instruction needs.
+    pub awaits: Vec<Await>,
     pub sitters: Vec<Sitter>,
+    pub spots: Vec<Spot>,
+    pub needs: Vec<u8>,
     /// By unit.
     pub kinds: Vec<Kind>,
     /// The partition whose waves sit here, and which paths of them.
@@ -194,8 +204,10 @@ impl Issuer {
             context,
             choice: policy.choice(),
             policy,
+            awaits: Vec::new(),
             sitters: Vec::new(),
             spots: Vec::new(),
+            needs: Vec::new(),
             kinds: Vec::new(),
             ages: Box::new(Ages::new(0)),
             progress: Vec::new(),
@@ -216,7 +228,9 @@ impl Issuer {
     #[inline(always)]
     pub fn furnish(&mut self, seats: usize, units: &Units, q: usize) {
         if self.sitters.is_empty() {
+            self.awaits = vec![Await::default(); seats];
             self.sitters = vec![Sitter::default(); seats];
+            self.needs = vec![0; seats];
             self.spots = vec![Spot::default(); seats];
             self.kinds = units.kinds_of(q);
             (*self.ages, self.progress) = (Ages::new(seats), vec![0; seats]);
@@ -240,8 +254,8 @@ impl Issuer {
 
     /// When the seat, which sleeps, has to be looked at, after cycle `now`.
     #[inline(always)]
-    fn looks(&self, sitter: &Sitter, now: u64) -> u64 {
-        if self.observed && sitter.wake > now { sitter.wake } else { sitter.goes() }
+    fn looks(&self, awaits: &Await, now: u64) -> u64 {
+        if self.observed && awaits.wake > now { awaits.wake } else { awaits.goes() }
     }
 
     /// The seat cannot issue before it has its operands and its instruction.
@@ -250,23 +264,22 @@ impl Issuer {
         self.quiet_to = 0;
         self.sleeping |= 1 << local;
         self.noted &= !(1 << local);
-        self.next_wake = self.next_wake.min(self.looks(&self.sitters[local], 0));
+        self.next_wake = self.next_wake.min(self.looks(&self.awaits[local], 0));
     }
 
     /// The seat cannot issue before `wake`.
     #[inline(always)]
     pub fn sleep(&mut self, local: usize, wake: u64) {
-        self.sitters[local].wake = wake;
+        self.awaits[local].wake = wake;
         self.doze(local);
     }
 
     /// The seat issued in cycle `now`; its next instruction has its operands at `wake` and needs `unit`.
     #[inline(always)]
     pub fn next(&mut self, local: usize, now: u64, wake: u64, unit: u8) {
-        let sitter = &mut self.sitters[local];
-        sitter.wake = wake;
+        self.awaits[local].wake = wake;
         // Whoever scans again in this cycle leaves out what issued.
-        if sitter.goes() > now + 1 {
+        if self.awaits[local].goes() > now + 1 {
             self.doze(local);
         }
         self.need(local, unit);
@@ -276,9 +289,8 @@ impl Issuer {
     #[inline(always)]
     pub fn goes_on(&mut self, local: usize, now: u64, (wake, there): (u64, u64), unit: u8) {
         let bit = 1 << local;
-        let sitter = &mut self.sitters[local];
-        (sitter.wake, sitter.there) = (wake, there);
-        let before = std::mem::replace(&mut self.spots[local].unit, unit);
+        self.awaits[local] = Await { wake, there };
+        let before = std::mem::replace(&mut self.needs[local], unit);
         let goes = wake.max(there);
         if goes > now + 1 {
             self.sleeping |= bit;
@@ -295,9 +307,8 @@ impl Issuer {
     /// The seat, which had no instruction, gets one in cycle `there`. Returns when it may issue.
     #[inline(always)]
     pub fn comes(&mut self, local: usize, there: u64) -> u64 {
-        let sitter = &mut self.sitters[local];
-        sitter.there = there;
-        let goes = sitter.goes();
+        self.awaits[local].there = there;
+        let goes = self.awaits[local].goes();
         self.quiet_to = 0;
         if self.sleeping >> local & 1 == 1 {
             self.next_wake = self.next_wake.min(goes);
@@ -309,7 +320,7 @@ impl Issuer {
     pub fn need(&mut self, local: usize, unit: u8) {
         let bit = 1 << local;
         self.quiet_to = 0;
-        let before = std::mem::replace(&mut self.spots[local].unit, unit);
+        let before = std::mem::replace(&mut self.needs[local], unit);
         if before != unit {
             self.kinds[usize::from(before)].needs &= !bit;
         }
@@ -356,7 +367,7 @@ impl Issuer {
     #[inline(always)]
     pub fn may_issue(&self, local: usize, with: &With, units: &Units, now: u64) -> bool {
         let awake = (self.active & !self.sleeping) >> local & 1 == 1;
-        let unit = usize::from(self.spots[local].unit);
+        let unit = usize::from(self.needs[local]);
         awake && self.fits(local, with) && units.free_at(self.kinds[unit].set) <= now
     }
 
@@ -366,8 +377,8 @@ impl Issuer {
         let (mut ready, mut blocked, mut next, mut rest) = (0, 0, u64::MAX, awake);
         while rest != 0 {
             // The slots that need the same unit as the first one left.
-            let unit = self.spots[rest.trailing_zeros() as usize].unit;
-            let kind = self.kinds[usize::from(unit)];
+            let unit = self.needs[rest.trailing_zeros() as usize & 63];
+            let kind = &self.kinds[usize::from(unit)];
             let (same, free) = (awake & kind.needs, units.free_at(kind.set));
             if free <= now {
                 ready |= same;
@@ -395,7 +406,7 @@ impl Issuer {
             due = due.min(units.free_at(kind.set));
         }
         if self.sleeping >> local & 1 == 0 {
-            let own = &self.kinds[usize::from(self.spots[local].unit)];
+            let own = &self.kinds[usize::from(self.needs[local])];
             due = due.min(units.free_at(own.set));
         }
         due.max(now + 1)
@@ -414,27 +425,27 @@ impl Issuer {
     /// The seat cannot issue at `now`, whatever others do: it waits for a barrier, a sibling, its last results, or operands.
     #[inline(always)]
     pub fn is_quiet(&self, local: usize, now: u64) -> bool {
-        (self.active & !self.draining) >> local & 1 == 0 || self.sitters[local].wake > now
+        (self.active & !self.draining) >> local & 1 == 0 || self.awaits[local].wake > now
     }
 
     /// Active seats that have their operands in cycle `now`, with or without an instruction.
     pub fn supplied(&self, now: u64) -> u64 {
-        let late = bits(self.sleeping).filter(|&local| self.sitters[local as usize].wake > now);
+        let late = bits(self.sleeping).filter(|&local| self.awaits[local as usize].wake > now);
         late.fold(self.active, |all, local| all & !(1 << local))
     }
 
     /// Seats whose cycle has come, and when the next ones follow.
     pub fn wake_up(&mut self, now: u64) {
-        let (mut rest, mut next) = (self.sleeping, u64::MAX);
+        let (mut rest, mut asleep, mut next) = (self.sleeping, 0, u64::MAX);
         while rest != 0 {
-            let sitter = &self.sitters[rest.trailing_zeros() as usize & 63];
-            if sitter.goes() > now {
-                next = next.min(self.looks(sitter, now));
-            } else {
-                self.sleeping &= !(rest & rest.wrapping_neg());
-            }
+            let awaits = &self.awaits[rest.trailing_zeros() as usize & 63];
+            // Whose cycle has come cannot be foretold: no branch.
+            let late = awaits.goes() > now;
+            asleep |= if late { rest & rest.wrapping_neg() } else { 0 };
+            next = next.min(if late { self.looks(awaits, now) } else { u64::MAX });
             rest &= rest - 1;
         }
+        self.sleeping = asleep;
         self.next_wake = next;
     }
 }

@@ -235,7 +235,7 @@ impl<I: Isa> Ports<'_, '_, I> {
         sitter.pc = to;
         *self.instructions += 1;
         let done = match part.kinds.get(usize::from(info.unit)) {
-            Some(kind) if kind.only => core.units.take_only(kind, info, now),
+            Some(kind) if kind.only && !core.shared => core.units.take_only(kind, info, now),
             _ => core.units.take(info, q, now).2,
         };
         let waves = &mut core.waves;
@@ -262,7 +262,9 @@ impl<I: Isa> Ports<'_, '_, I> {
         core.told = true;
         let seat = Seat::new(q, local, core.dues.len());
         let there = core.frontend.issued(seat, to, straight, false, now);
-        part.spots[local].pc = to;
+        if core.shared {
+            part.spots[local].pc = to;
+        }
         part.goes_on(local, now, (wake, there), unit);
         Some(info.unit)
     }
@@ -315,7 +317,9 @@ impl<I: Isa> Ports<'_, '_, I> {
         core.told = true;
         let seat = Seat::new(q, local, core.dues.len());
         let there = core.frontend.issued(seat, step.next, true, false, now);
-        part.spots[local].pc = step.next;
+        if core.shared {
+            part.spots[local].pc = step.next;
+        }
         part.goes_on(local, now, (wake, there), unit);
         Some(info.unit)
     }

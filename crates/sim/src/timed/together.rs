@@ -67,7 +67,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             let Some((k, local)) = self.cores[c].pick_of(p, crowd, &with, now) else { break };
             issued = true;
             let (q, seat) = (k * partitions + p, local as usize);
-            let spot = self.cores[c].issuers[q].spots[seat];
+            let (spot, unit) = (self.cores[c].issuers[q].spots[seat], self.cores[c].issuers[q].needs[seat]);
             match self.co_issue {
                 CoIssue::Own | CoIssue::Shared => {}
                 CoIssue::Disjoint => with.busy |= spot.lanes,
@@ -91,7 +91,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             }
             if with.waves.is_some() && (port > 0 || !last) {
                 // Whoever joins finds the units as the first one found them.
-                joins = self.joint.find(&self.cores[c].units, spot.unit, q);
+                joins = self.joint.find(&self.cores[c].units, unit, q);
             }
             if !self.issue_alone(c, q, seat) {
                 self.issue(c, q, seat)?;
@@ -103,7 +103,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                 break;
             }
             if with.waves.is_none() {
-                self.cores[c].leave_unit(p, k, spot.unit, now, crowd);
+                self.cores[c].leave_unit(p, k, unit, now, crowd);
             }
         }
         if with.waves.is_some() {
@@ -149,7 +149,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             }
             let Some((k, local)) = pick else { break };
             let q = k * partitions + p;
-            let unit = self.cores[c].issuers[q].spots[local as usize].unit;
+            let unit = self.cores[c].issuers[q].needs[local as usize];
             busy |= whole_slices(self.lanes_of(c, p, k, local), slice);
             ready[k] &= !(1 << local);
             some &= !(u64::from(ready[k] == 0) << k);

@@ -3,9 +3,10 @@
 //! ([`crate::RunOptions::every_cycle`]) comes to the same result.
 
 use super::core::Core;
-use crate::frontend::Fetch;
+use super::issuer::Issuer;
+use crate::frontend::{Desk, Fetch};
 use crate::memory::Hierarchy;
-use crate::sched::{Choice, View};
+use crate::sched::{Ages, Choice, View};
 use wb_isa::Isa;
 use wb_isa::lanes::bits;
 use wb_program::Program;
@@ -150,22 +151,53 @@ impl<I: Isa> Core<I> {
         let addr = |pc| program.isa.addr_of(pc);
         let (next, kind) = (&program.flow.next, &program.flow.kind);
         let mut fetch = Fetch { core, next, kind, addr, memory };
-        let (issuers, dues, coming) = (&mut self.issuers, &mut self.dues, &mut self.coming);
-        let (partitions, shared) = (self.partitions, self.shared);
-        let port = |q: usize| if shared { q % partitions } else { q };
-        let ages = |q: usize| &*issuers[q].ages;
-        self.frontend.tick(now, ages, &mut fetch, |q, local, there| coming.push((q, local, there)));
-        for (q, local, there) in coming.drain(..) {
-            let goes = issuers[q].comes(local, there);
-            dues[port(q)] = dues[port(q)].min(goes);
-            self.first_due = self.first_due.min(goes);
-        }
+        let mut desk = PortDesk {
+            issuers: &mut self.issuers,
+            dues: &mut self.dues,
+            first_due: self.first_due,
+            partitions: self.partitions,
+            shared: self.shared,
+        };
+        self.fetch_due = self.frontend.tick(now, &mut desk, &mut fetch);
+        self.first_due = desk.first_due;
         self.fetched = now + 1;
-        self.fetch_due = self.frontend.next_event(now);
-        self.frontend.news(|q| {
-            issuers[q].quiet_to = 0;
-            dues[port(q)] = 0;
-            self.first_due = 0;
-        });
+    }
+}
+
+/// Issue ports as the front end sees them.
+struct PortDesk<'a> {
+    issuers: &'a mut [Issuer],
+    dues: &'a mut [u64],
+    first_due: u64,
+    partitions: usize,
+    shared: bool,
+}
+
+impl PortDesk<'_> {
+    /// The port that is looked at for issuer `q`.
+    #[inline(always)]
+    fn port(&self, q: usize) -> usize {
+        if self.shared { q % self.partitions } else { q }
+    }
+}
+
+impl Desk for PortDesk<'_> {
+    #[inline(always)]
+    fn ages(&self, q: usize) -> &Ages {
+        &self.issuers[q].ages
+    }
+
+    #[inline(always)]
+    fn comes(&mut self, q: usize, local: usize, there: u64) {
+        let goes = self.issuers[q].comes(local, there);
+        let due = &mut self.dues[self.port(q)];
+        *due = goes.min(*due);
+        self.first_due = self.first_due.min(goes);
+    }
+
+    fn news(&mut self, q: usize) {
+        self.issuers[q].quiet_to = 0;
+        self.dues[self.port(q)] = 0;
+        self.first_due = 0;
     }
 }

@@ -33,8 +33,8 @@ pub struct Kind {
     pub only: bool,
     /// No other issuer has this set.
     pub own: bool,
-    occupancy: u64,
-    passes: u64,
+    passes: u16,
+    occupancy: u32,
 }
 
 /// A kind of unit.
@@ -267,20 +267,21 @@ impl Units {
             only: spec.count == 1 && spec.depth == 0,
             // Context 0 has no split units; if it had, they would be those of context 1.
             own: spec.scope == Scope::Split && q >= 2 * self.partitions,
-            occupancy: spec.occupancy,
-            passes: spec.passes,
+            // A wave has at most 64 lanes.
+            passes: spec.passes as u16,
+            occupancy: spec.occupancy as u32,
         };
         self.specs.iter().zip(&self.sets[q * n..(q + 1) * n]).map(kind).collect()
     }
 
-    /// [`Units::take`] of a kind of which there is [only](Kind::only) one copy: when the result is ready.
+    /// [`Units::take`] of a kind of which there is [only](Kind::only) one copy, where nobody asks what is [taken](Units::taken): when the
+    /// result is ready.
     #[inline(always)]
     pub fn take_only(&mut self, kind: &Kind, class: ClassInfo, now: u64) -> u64 {
-        let free = now + kind.occupancy + u64::from(class.longer);
+        let free = now + u64::from(kind.occupancy) + u64::from(class.longer);
         self.copies[kind.copy as usize].free = free;
-        self.note_taken(class.unit, free);
         self.earliest[kind.set as usize] = free;
-        now + u64::from(class.latency) + kind.passes - 1
+        now + u64::from(class.latency) + u64::from(kind.passes) - 1
     }
 
     #[inline(always)]

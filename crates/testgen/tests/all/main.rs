@@ -8,4 +8,5 @@ mod occupancy;
 mod random_gcn3;
 mod random_programs;
 mod random_riscv;
+mod random_times;
 mod random_vortex;

@@ -5,8 +5,8 @@ use super::super::inst::{Inst, flag};
 use super::super::operand::Operand;
 use super::super::state::Regs;
 use super::operand::{get32, scalars, vectors};
-use super::space::{FEW, PRIVATE_STEP, What};
-use crate::lanes::bits;
+use super::space::{self, FEW, PRIVATE_STEP, Room, Together, What};
+use crate::lanes::{Row, bits};
 use crate::{Mask, MemFault, Trap};
 
 /// Last dword of the descriptor of private memory: elements of 4 bytes, 64 lanes interleaved, lane added
@@ -64,6 +64,17 @@ pub(super) struct Access {
     /// Base and soffset.
     start: u64,
 }
+
+/// The dwords of lanes at the same place of their private memories.
+static SIDE_BY_SIDE: Row<u32> = {
+    let mut row = [0; 64];
+    let mut lane = 0;
+    while lane < 64 {
+        row[lane] = 4 * lane as u32;
+        lane += 1;
+    }
+    row
+};
 
 /// The wave's part of private memory.
 pub(super) struct Window {
@@ -132,15 +143,34 @@ impl Access {
         (addr.wrapping_sub(window.base) < window.size && part + bytes <= 4).then_some(addr)
     }
 
-    /// Address of lane 0's first dword if all lanes access `count` private dwords at the same place, and there are many of them.
+    /// Address of lane 0's first dword if all lanes access whole private dwords at the same place, and there are many of them.
     #[inline(always)]
-    pub fn private_row(&self, window: &Window, lanes: Mask, count: u32) -> Option<u64> {
-        if !self.private || self.offset.is_some() || !self.imm.is_multiple_of(4) || lanes.count_ones() < FEW {
+    fn private_row(&self, window: &Window, lanes: Mask, bytes: u32) -> Option<u64> {
+        let whole = bytes.is_multiple_of(4) && self.imm.is_multiple_of(4);
+        if self.offset.is_some() || !whole || lanes.count_ones() < FEW {
             return None;
         }
         let first = self.start.wrapping_add(u64::from(self.imm) * 64);
-        let end = first.wrapping_sub(window.base).checked_add(u64::from(count) * PRIVATE_STEP)?;
+        let end = first.wrapping_sub(window.base).checked_add(u64::from(bytes / 4) * PRIVATE_STEP)?;
         (end <= window.size).then_some(first)
+    }
+
+    /// Where all lanes access private memory, `bytes` bytes each, if they go together.
+    #[inline(always)]
+    pub fn private_rows<'a>(
+        &self,
+        regs: &Regs,
+        lanes: Mask,
+        bytes: u32,
+        room: &'a mut Room,
+    ) -> Option<Together<'a>> {
+        if !self.private {
+            return None;
+        }
+        if let Some(base) = self.private_row(&Window::new(regs), lanes, bytes) {
+            return Some(Together { base, offset: &SIDE_BY_SIDE, step: PRIVATE_STEP as u32 });
+        }
+        space::private_rows(regs, self.start, (self.offset, self.imm), lanes, bytes, room)
     }
 
     fn general(

@@ -174,6 +174,7 @@ fn apply64(kind: Kind, old: u64, data: u64, second: u64) -> u64 {
     integer64(kind, old, data, second, 0)
 }
 
+#[inline(always)]
 fn float32(kind: Kind, old: u32, data: u32, second: u32, mode: u32) -> u32 {
     let (a, b) = (f32::from_bits(old), f32::from_bits(data));
     let replaced = match kind {
@@ -182,9 +183,28 @@ fn float32(kind: Kind, old: u32, data: u32, second: u32, mode: u32) -> u32 {
         Kind::MaxF => b > a,
         Kind::PkAddF16 => return halves(old, data, add_f16),
         Kind::PkAddBf16 => return halves(old, data, add_bf16),
-        _ => return flush(f32::from_bits(flush(a, mode)) + f32::from_bits(flush(b, mode)), mode),
+        _ => return add_f32(old, data, mode),
     };
     if replaced { data } else { old }
+}
+
+/// A sum of which the host does not choose the NaN: that of the first operand that is one, quiet, or the positive one.
+#[inline(always)]
+fn add_f32(a: u32, b: u32, mode: u32) -> u32 {
+    let is_nan = |v: u32| v & 0x7fff_ffff > 0x7f80_0000;
+    let sum = (f32::from_bits(flush(a, mode)) + f32::from_bits(flush(b, mode))).to_bits();
+    let given = if is_nan(a) { a } else { b };
+    let nan = if is_nan(given) { given | 1 << 22 } else { 0x7fc0_0000 };
+    if is_nan(sum) { nan } else { flush(sum, mode) }
+}
+
+#[inline(always)]
+fn add_f64(a: u64, b: u64) -> u64 {
+    let is_nan = |v: u64| v & u64::MAX >> 1 > 0x7ff << 52;
+    let sum = (f64::from_bits(a) + f64::from_bits(b)).to_bits();
+    let given = if is_nan(a) { a } else { b };
+    let nan = if is_nan(given) { given | 1 << 51 } else { 0x7ff8 << 48 };
+    if is_nan(sum) { nan } else { sum }
 }
 
 /// Both halves on their own.
@@ -206,20 +226,20 @@ fn add_bf16(a: u32, b: u32) -> u32 {
 }
 
 /// Denormals become zero, with their sign, unless MODE keeps them.
-fn flush(value: f32, mode: u32) -> u32 {
-    match value.to_bits() {
-        bits if value.is_subnormal() && mode & mode::F32_DENORMALS == 0 => bits & 1 << 31,
-        bits => bits,
-    }
+#[inline(always)]
+fn flush(bits: u32, mode: u32) -> u32 {
+    let small = bits & 0x7f80_0000 == 0 && mode & mode::F32_DENORMALS == 0;
+    if small { bits & 1 << 31 } else { bits }
 }
 
+#[inline(always)]
 fn float64(kind: Kind, old: u64, data: u64, second: u64, _mode: u32) -> u64 {
     let (a, b) = (f64::from_bits(old), f64::from_bits(data));
     let replaced = match kind {
         Kind::CmpswapF => a == f64::from_bits(second),
         Kind::MinF => b < a,
         Kind::MaxF => b > a,
-        _ => return (a + b).to_bits(),
+        _ => return add_f64(old, data),
     };
     if replaced { data } else { old }
 }

@@ -11,9 +11,9 @@ use super::format;
 use super::lanes::modify;
 use super::operand::vectors;
 use super::scalar1::m0;
-use super::space::{self, ATOMIC, LOAD, PRIVATE_STEP, STORE, each_lane};
-use crate::lanes::Row;
-use crate::{Bus, Mask, Trap, Use};
+use super::space::{self, ATOMIC, LOAD, STORE, Together, each_lane};
+use crate::lanes::Filled;
+use crate::{Bus, Mask, Trap};
 
 pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, path: Mask) -> Result<(), Trap> {
     if matches!(inst.op, Op::BufferWbinvl1 | Op::BufferWbinvl1Vol | Op::BufferWbl2 | Op::BufferInvl2) {
@@ -72,10 +72,14 @@ fn load_part<B: Bus>(
         return load_lds(access, regs, bus, lanes, bytes, extend);
     }
     let dst = vectors(regs, inst.dst, 1)?;
-    if bytes == 4
-        && let Some(base) = access.private_row(&Window::new(regs), lanes, 1)
-    {
-        load_private::<B, 1>(base, regs, bus, lanes, dst)?;
+    if let Some(row) = access.private_rows(regs, lanes, bytes, &mut None) {
+        let mut out = match bytes {
+            1 => load_private::<B, 1, 1>(row, bus, lanes)?,
+            2 => load_private::<B, 1, 2>(row, bus, lanes)?,
+            _ => load_private::<B, 1, 4>(row, bus, lanes)?,
+        };
+        out.0[0][0].iter_mut().for_each(|out| *out = extend(u64::from(*out)));
+        regs.v.blend_rows(dst, lanes, &out);
         return status(inst, regs, lanes, dst, 1);
     }
     if access.private {
@@ -171,48 +175,28 @@ fn load_lds<B: Bus>(
     })
 }
 
-/// `D` private dwords of every lane, at the same place in all of them: the lanes' dwords are neighbours.
-fn load_private<B: Bus, const D: usize>(
-    base: u64,
-    regs: &mut Regs,
+/// `D` private dwords of every lane, none of which is outside, or the lowest `N` bytes of one.
+fn load_private<B: Bus, const D: usize, const N: usize>(
+    row: Together,
     bus: &mut B,
     lanes: Mask,
-    dst: usize,
-) -> Result<(), Trap> {
-    let mut out = [[0; 64]; D];
-    bus.each(base, private_dwords::<D>(), lanes, Use::Load, |lane, d, bytes| {
-        out[d % D][lane % 64] = u32::from_le_bytes(*bytes);
-    })?;
-    for (d, out) in out.iter().enumerate() {
-        regs.v.blend_words(dst + d, lanes, out);
-    }
-    Ok(())
+) -> Result<Filled<1, D>, Trap> {
+    let mut out = Filled::default();
+    bus.load_rows::<1, D, N>(row.base, (row.offset, row.dwords()), lanes, &mut out.0)?;
+    Ok(out)
 }
 
-fn store_private<B: Bus, const D: usize>(
-    base: u64,
+/// The same for stores.
+fn store_private<B: Bus, const D: usize, const N: usize>(
+    row: Together,
     regs: &Regs,
     bus: &mut B,
     lanes: Mask,
     data: usize,
 ) -> Result<(), Trap> {
-    let rows: [Row<u32>; D] = std::array::from_fn(|d| space::copied(regs, data + d));
-    let store = |lane: usize, d: usize, bytes: &mut [u8; 4]| *bytes = rows[d % D][lane % 64].to_le_bytes();
-    Ok(bus.each(base, private_dwords::<D>(), lanes, Use::Store, store)?)
-}
-
-/// Where the dwords of each lane are behind the first lane's first.
-fn private_dwords<const D: usize>() -> (&'static Row<u32>, [u32; D]) {
-    static LANES: Row<u32> = {
-        let mut row = [0; 64];
-        let mut lane = 0;
-        while lane < 64 {
-            row[lane] = 4 * lane as u32;
-            lane += 1;
-        }
-        row
-    };
-    (&LANES, std::array::from_fn(|d| d as u32 * PRIVATE_STEP as u32))
+    let mut buffer = None;
+    let rows = space::rows_of::<D>(regs, data, &mut buffer).map(|row| [row]);
+    Ok(bus.store_rows::<1, D, N>(row.base, (row.offset, row.dwords()), lanes, &rows)?)
 }
 
 /// Every dword is checked against the bounds by itself.
@@ -226,11 +210,11 @@ fn load<B: Bus>(
     count: u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, count)?;
-    if let Some(base) = access.private_row(&Window::new(regs), lanes, count) {
+    if let Some(row) = access.private_rows(regs, lanes, 4 * count, &mut None) {
         match count {
-            2 => load_private::<B, 2>(base, regs, bus, lanes, dst)?,
-            3 => load_private::<B, 3>(base, regs, bus, lanes, dst)?,
-            _ => load_private::<B, 4>(base, regs, bus, lanes, dst)?,
+            2 => regs.v.blend_rows(dst, lanes, &load_private::<B, 2, 4>(row, bus, lanes)?),
+            3 => regs.v.blend_rows(dst, lanes, &load_private::<B, 3, 4>(row, bus, lanes)?),
+            _ => regs.v.blend_rows(dst, lanes, &load_private::<B, 4, 4>(row, bus, lanes)?),
         }
         return status(inst, regs, lanes, dst, count);
     }
@@ -262,14 +246,14 @@ fn store<B: Bus>(
 ) -> Result<(), Trap> {
     let data = vectors(regs, inst.dst, count)?;
     let keep = u64::MAX >> (64 - 8 * bytes);
-    if bytes == 4
-        && let Some(base) = access.private_row(&Window::new(regs), lanes, count)
-    {
-        return match count {
-            1 => store_private::<B, 1>(base, regs, bus, lanes, data),
-            2 => store_private::<B, 2>(base, regs, bus, lanes, data),
-            3 => store_private::<B, 3>(base, regs, bus, lanes, data),
-            _ => store_private::<B, 4>(base, regs, bus, lanes, data),
+    if let Some(row) = access.private_rows(regs, lanes, bytes * count, &mut None) {
+        return match (count, bytes) {
+            (1, 1) => store_private::<B, 1, 1>(row, regs, bus, lanes, data),
+            (1, 2) => store_private::<B, 1, 2>(row, regs, bus, lanes, data),
+            (1, _) => store_private::<B, 1, 4>(row, regs, bus, lanes, data),
+            (2, _) => store_private::<B, 2, 4>(row, regs, bus, lanes, data),
+            (3, _) => store_private::<B, 3, 4>(row, regs, bus, lanes, data),
+            _ => store_private::<B, 4, 4>(row, regs, bus, lanes, data),
         };
     }
     if access.private && count == 1 {

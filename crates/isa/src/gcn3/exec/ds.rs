@@ -12,10 +12,10 @@ use super::operand::vectors;
 use super::scalar1::m0;
 use super::shuffle;
 use super::space::{
-    self, ATOMIC, LOAD, Place, STORE, Together, What, copied, each_lane, rows_of, sbyte, sshort, ubyte,
+    self, ATOMIC, LOAD, Place, Room, STORE, Together, What, copied, each_lane, rows_of, sbyte, sshort, ubyte,
     ushort,
 };
-use crate::lanes::{Row, bits};
+use crate::lanes::{Filled, Row, bits};
 use crate::{Bus, Mask, MemFault, Trap, Use, access, numbers_to_rows, rows_to_numbers};
 
 pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, lanes: Mask) -> Result<(), Trap> {
@@ -104,7 +104,7 @@ impl Places for Lds {
     }
 
     #[inline(always)]
-    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32) -> Option<Together<'a>> {
+    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32, _room: &'a mut Room) -> Option<Together<'a>> {
         let row = space::lds_row(regs, self.row, lanes, self.offset, bytes)?;
         Some(Together { base: row.base + u64::from(self.offset), ..row })
     }
@@ -166,16 +166,14 @@ fn read2<B: Bus, const D: usize, const N: usize>(
     scale: u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, D as u32 * 2)?;
-    let mut out = [[[0; 64]; D]; 2];
+    let mut out = Filled::default();
     match both(inst, regs, lanes, scale, N as u32)? {
-        Some((base, places)) => bus.load_rows::<D, 2, N>(base, places, lanes, &mut out)?,
+        Some((base, places)) => bus.load_rows::<D, 2, N>(base, places, lanes, &mut out.0)?,
         None => two(inst, regs, bus, lanes, (scale, Use::Load), |lane, p, bytes: &mut [u8; N]| {
-            numbers_to_rows(bytes, lane, &mut out[p]);
+            numbers_to_rows(bytes, lane, &mut out.0[p]);
         })?,
     }
-    for (d, out) in out.iter().flatten().enumerate() {
-        regs.v.blend_words(dst + d, lanes, out);
-    }
+    regs.v.blend_rows(dst, lanes, &out);
     Ok(())
 }
 
@@ -208,18 +206,16 @@ fn exchange2<B: Bus, const D: usize, const N: usize>(
     let dst = vectors(regs, inst.dst, D as u32 * 2)?;
     let data = [vectors(regs, inst.src[1], D as u32)?, vectors(regs, inst.src[2], D as u32)?];
     let rows: [[Row<u32>; D]; 2] = data.map(|first| std::array::from_fn(|d| copied(regs, first + d)));
-    let mut old = [[[0; 64]; D]; 2];
+    let mut old = Filled::<D, 2>::default();
     let mut exchange = |lane: usize, p: usize, bytes: &mut [u8; N]| {
-        numbers_to_rows(bytes, lane, &mut old[p]);
+        numbers_to_rows(bytes, lane, &mut old.0[p]);
         rows_to_numbers(&rows[p].each_ref(), lane, bytes);
     };
     match both(inst, regs, lanes, scale, N as u32)? {
         Some((base, places)) => bus.each(base, places, lanes, Use::Modify, exchange)?,
         None => two(inst, regs, bus, lanes, (scale, Use::Modify), &mut exchange)?,
     }
-    for (d, old) in old.iter().flatten().enumerate() {
-        regs.v.blend_words(dst + d, lanes, old);
-    }
+    regs.v.blend_rows(dst, lanes, &old);
     Ok(())
 }
 

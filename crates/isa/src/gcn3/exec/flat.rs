@@ -11,7 +11,7 @@ use super::common::{active, unsupported};
 use super::lanes::{Atomic, Places, load, load_half, load_part, store, store_part};
 use super::operand::{get32, get64, vectors};
 use super::scalar1::m0;
-use super::space::{self, LOAD, Place, STORE, Together, What, each_lane, sbyte, sshort, ubyte, ushort};
+use super::space::{self, LOAD, Place, Room, STORE, Together, What, each_lane, sbyte, sshort, ubyte, ushort};
 use crate::{Bus, Mask, MemFault, Trap};
 
 /// Flat addresses in two rows; `offset` is zero before gfx9.
@@ -27,8 +27,8 @@ impl Places for Flat {
     }
 
     #[inline(always)]
-    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32) -> Option<Together<'a>> {
-        if self.offset == 0 { space::global_row(regs, self.row, lanes, bytes) } else { None }
+    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32, room: &'a mut Room) -> Option<Together<'a>> {
+        space::flat_row(regs, (self.row, self.offset), lanes, bytes, room)
     }
 }
 
@@ -45,7 +45,7 @@ impl Places for Global {
     }
 
     #[inline(always)]
-    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32) -> Option<Together<'a>> {
+    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32, _room: &'a mut Room) -> Option<Together<'a>> {
         let row = space::global_row(regs, self.row, lanes, bytes)?;
         Some(Together { base: row.base.checked_add_signed(self.offset)?, ..row })
     }
@@ -64,7 +64,7 @@ impl Places for Based {
     }
 
     #[inline(always)]
-    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32) -> Option<Together<'a>> {
+    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32, _room: &'a mut Room) -> Option<Together<'a>> {
         space::base_row(regs, self.base, self.row, lanes, bytes)
     }
 }
@@ -82,8 +82,9 @@ impl Places for Private {
         space::private(regs, what, self.offset.wrapping_add(own), bytes, lane)
     }
 
-    fn row<'a>(&self, _regs: &'a Regs, _lanes: Mask, _bytes: u32) -> Option<Together<'a>> {
-        None
+    #[inline(always)]
+    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32, room: &'a mut Room) -> Option<Together<'a>> {
+        space::private_rows(regs, regs.scratch_base, (self.row, self.offset), lanes, bytes, room)
     }
 }
 

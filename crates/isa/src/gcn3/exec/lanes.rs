@@ -6,15 +6,15 @@ use super::super::operand::Operand;
 use super::super::state::Regs;
 use super::atomic::{Kind, apply, apply_rows};
 use super::operand::vectors;
-use super::space::{self, ATOMIC, LOAD, Place, STORE, Together, What, copied, number, rows_of, set_number};
-use crate::lanes::{Row, bits};
+use super::space::{self, ATOMIC, LOAD, Place, Room, STORE, Together, What, number, rows_of, set_number};
+use crate::lanes::{Filled, Row, bits};
 use crate::{Bus, Mask, MemFault, Trap, Use, access, numbers_to_rows, rows_to_numbers};
 
 /// Where the lanes of an instruction access memory.
 pub(super) trait Places {
     fn place(&self, regs: &Regs, what: What, bytes: u32, lane: u32) -> Result<Place, MemFault>;
-    /// One base and 32-bit offsets, if that says it for all lanes.
-    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32) -> Option<Together<'a>>;
+    /// One base and 32-bit offsets, if that says it for all lanes; in `room` if they have to be computed.
+    fn row<'a>(&self, regs: &'a Regs, lanes: Mask, bytes: u32, room: &'a mut Room) -> Option<Together<'a>>;
 }
 
 /// `N` bytes of every lane.
@@ -27,7 +27,9 @@ fn each<P: Places, B: Bus, const N: usize>(
     how: Use,
     mut f: impl FnMut(usize, &mut [u8; N]),
 ) -> Result<(), Trap> {
-    if let Some(row) = at.row(regs, lanes, N as u32) {
+    if let Some(row) = at.row(regs, lanes, N as u32, &mut None)
+        && row.is_dense(N)
+    {
         return Ok(bus.each(row.base, (row.offset, [0]), lanes, how, |lane, _, bytes| f(lane, bytes))?);
     }
     apart(at, regs, bus, lanes, how, f)
@@ -68,18 +70,22 @@ fn load_rows<P: Places, B: Bus, const D: usize, const N: usize>(
     regs: &Regs,
     bus: &mut B,
     lanes: Mask,
-) -> Result<[Row<u32>; D], Trap> {
-    let mut out = [[0; 64]; D];
-    match at.row(regs, lanes, N as u32) {
+    out: &mut Filled<D, 1>,
+) -> Result<(), Trap> {
+    match at.row(regs, lanes, N as u32, &mut None) {
+        Some(row) if row.is_dense(N) => {
+            Ok(bus.load_rows::<D, 1, N>(row.base, (row.offset, [0]), lanes, &mut out.0)?)
+        }
         Some(row) => {
-            let rows = std::array::from_mut(&mut out);
-            bus.load_rows::<D, 1, N>(row.base, (row.offset, [0]), lanes, rows)?;
+            let mut dwords = Filled::<1, D>::default();
+            bus.load_rows::<1, D, 4>(row.base, (row.offset, row.dwords()), lanes, &mut dwords.0)?;
+            out.0[0].copy_from_slice(dwords.0.as_flattened());
+            Ok(())
         }
         None => apart(at, regs, bus, lanes, Use::Load, |lane, bytes: &mut [u8; N]| {
-            numbers_to_rows(bytes, lane, &mut out);
-        })?,
+            numbers_to_rows(bytes, lane, &mut out.0[0]);
+        }),
     }
-    Ok(out)
 }
 
 /// The same for stores.
@@ -91,8 +97,14 @@ fn store_rows<P: Places, B: Bus, const D: usize, const N: usize>(
     lanes: Mask,
     data: [&Row<u32>; D],
 ) -> Result<(), Trap> {
-    match at.row(regs, lanes, N as u32) {
-        Some(row) => Ok(bus.store_rows::<D, 1, N>(row.base, (row.offset, [0]), lanes, &[data])?),
+    match at.row(regs, lanes, N as u32, &mut None) {
+        Some(row) if row.is_dense(N) => {
+            Ok(bus.store_rows::<D, 1, N>(row.base, (row.offset, [0]), lanes, &[data])?)
+        }
+        Some(row) => {
+            let dwords = (row.offset, row.dwords());
+            Ok(bus.store_rows::<1, D, 4>(row.base, dwords, lanes, &data.map(|row| [row]))?)
+        }
         None => apart(at, regs, bus, lanes, Use::Store, |lane, bytes: &mut [u8; N]| {
             rows_to_numbers(&data, lane, bytes);
         }),
@@ -117,8 +129,12 @@ pub(super) fn load_part<P: Places, B: Bus, const N: usize>(
     extend: impl Fn([u8; N]) -> u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, 1)?;
-    let [out] = load_rows::<P, B, 1, N>(at, regs, bus, lanes)?;
-    regs.v.blend_words(dst, lanes, &out.map(|v| extend(part(v))));
+    let mut out = Filled::default();
+    load_rows::<P, B, 1, N>(at, regs, bus, lanes, &mut out)?;
+    for out in &mut out.0[0][0] {
+        *out = extend(part(*out));
+    }
+    regs.v.blend_rows(dst, lanes, &out);
     Ok(())
 }
 
@@ -134,12 +150,12 @@ pub(super) fn load_half<P: Places, B: Bus, const N: usize>(
     extend: impl Fn([u8; N]) -> u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, 1)?;
-    let old = copied(regs, dst);
-    let [mut out] = load_rows::<P, B, 1, N>(at, regs, bus, lanes)?;
-    for (out, old) in out.iter_mut().zip(&old) {
+    let mut out = Filled::default();
+    load_rows::<P, B, 1, N>(at, regs, bus, lanes, &mut out)?;
+    for (out, old) in out.0[0][0].iter_mut().zip(regs.v.row(dst)) {
         *out = space::half_of(*old, extend(part(*out)), high);
     }
-    regs.v.blend_words(dst, lanes, &out);
+    regs.v.blend_rows(dst, lanes, &out);
     Ok(())
 }
 
@@ -155,16 +171,16 @@ pub(super) fn load<P: Places, B: Bus, const D: usize, const N: usize>(
     const { assert!(N == 4 * D) };
     let dst = vectors(regs, inst.dst, D as u32)?;
     if D == 1
-        && let Some(row) = at.row(regs, lanes, 4)
+        && let Some(row) = at.row(regs, lanes, 4, &mut None)
     {
-        let out = row.load(bus, lanes)?;
-        regs.v.blend_words(dst, lanes, &out);
+        let mut out = Filled::default();
+        row.load(bus, lanes, &mut out)?;
+        regs.v.blend_rows(dst, lanes, &out);
         return Ok(());
     }
-    let out = load_rows::<P, B, D, N>(at, regs, bus, lanes)?;
-    for (d, out) in out.iter().enumerate() {
-        regs.v.blend_words(dst + d, lanes, out);
-    }
+    let mut out = Filled::default();
+    load_rows::<P, B, D, N>(at, regs, bus, lanes, &mut out)?;
+    regs.v.blend_rows(dst, lanes, &out);
     Ok(())
 }
 
@@ -198,7 +214,7 @@ pub(super) fn store<P: Places, B: Bus, const D: usize, const N: usize>(
     const { assert!(N == 4 * D) };
     let data = vectors(regs, data, D as u32)?;
     if D == 1
-        && let (Some(row), Some(data)) = (at.row(regs, lanes, 4), regs.v.whole(data))
+        && let (Some(row), Some(data)) = (at.row(regs, lanes, 4, &mut None), regs.v.whole(data))
     {
         return row.store(bus, lanes, data);
     }
@@ -256,26 +272,27 @@ impl Atomic {
         let data = rows_of(regs, self.data, &mut buffer);
         // The kinds that have no other operand do not look at it.
         let second = rows_of(regs, self.second.unwrap_or(self.data), &mut other);
-        let mut old = [[0; 64]; D];
-        let done = at.row(regs, lanes, N as u32).is_some_and(|row| {
+        let (mut old, returns) = (None, self.dst.is_some());
+        let mut room = None;
+        let row = at.row(regs, lanes, N as u32, &mut room).filter(|row| row.is_dense(N));
+        let done = row.is_some_and(|row| {
             bus.modify_rows::<D, N>(row.base, row.offset, lanes, |was| {
-                old = *was;
+                if returns {
+                    old = Some(Filled([*was]));
+                }
                 apply_rows(self.kind, [was.each_ref(), data, second], regs.mode)
             })
         });
         if !done {
+            let [old] = &mut old.insert(Filled::<D, 1>::default()).0;
             match self.kind {
                 // By far the most usual: its loop knows what it does.
-                Kind::Add => {
-                    in_turn::<P, B, D, N>(Kind::Add, at, (regs, lanes), bus, [data, second], &mut old)?
-                }
-                kind => in_turn::<P, B, D, N>(kind, at, (regs, lanes), bus, [data, second], &mut old)?,
+                Kind::Add => in_turn::<P, B, D, N>(Kind::Add, at, (regs, lanes), bus, [data, second], old)?,
+                kind => in_turn::<P, B, D, N>(kind, at, (regs, lanes), bus, [data, second], old)?,
             }
         }
-        if let Some(dst) = self.dst {
-            for (d, old) in old.iter().enumerate() {
-                regs.v.blend_words(dst + d, lanes, old);
-            }
+        if let (Some(dst), Some(old)) = (self.dst, &old) {
+            regs.v.blend_rows(dst, lanes, old);
         }
         Ok(())
     }

@@ -4,7 +4,8 @@
 //! unaligned mode); a private access must not leave its dword.
 
 use super::super::state::{PRIVATE_APERTURE, Regs, SHARED_APERTURE};
-use crate::lanes::{Row, any_bits, bits, largest, uniform};
+use crate::lanes::{Filled, Row, any_bits, bits, largest, spread, uniform_with_largest};
+use crate::vector::vector;
 use crate::{Bus, Mask, MemFault, Trap};
 
 /// Names of an access for messages: in local and in private memory.
@@ -84,6 +85,25 @@ pub(super) fn flat(regs: &Regs, what: What, addr: u64, bytes: u32, lane: u32) ->
 pub(super) struct Together<'a> {
     pub base: u64,
     pub offset: &'a Row<u32>,
+    /// Bytes between one lane's consecutive dwords.
+    pub step: u32,
+}
+
+/// Where offsets are put that have to be computed.
+pub(super) type Room = Option<Row<u32>>;
+
+impl Together<'_> {
+    /// `bytes` bytes of a lane lie side by side.
+    #[inline(always)]
+    pub fn is_dense(&self, bytes: usize) -> bool {
+        self.step == 4 || bytes <= 4
+    }
+
+    /// What is added for each of a lane's dwords.
+    #[inline(always)]
+    pub fn dwords<const D: usize>(&self) -> [u32; D] {
+        std::array::from_fn(|d| d as u32 * self.step)
+    }
 }
 
 /// Fewer lanes than this go one by one: rows would cost more than they save.
@@ -92,18 +112,89 @@ pub(super) const FEW: u32 = 16;
 /// Global memory within 4 GiB from a flat address in rows `first` and `first + 1`, `bytes` for each lane.
 #[inline(always)]
 pub(super) fn global_row(regs: &Regs, first: usize, lanes: Mask, bytes: u32) -> Option<Together<'_>> {
+    let (high, last, row) = near_row(regs, first, lanes)?;
+    if matches!(high, SHARED_APERTURE | PRIVATE_APERTURE) || bytes > 4 && last > u32::MAX - bytes {
+        return None;
+    }
+    Some(row)
+}
+
+/// What lies `offset` behind flat addresses in rows `first` and `first + 1`, `bytes` for each lane: in one memory, and if that is
+/// global memory within 4 GiB.
+#[inline(always)]
+pub(super) fn flat_row<'a>(
+    regs: &'a Regs,
+    (first, offset): (usize, u64),
+    lanes: Mask,
+    bytes: u32,
+    room: &'a mut Room,
+) -> Option<Together<'a>> {
+    let (high, last, row) = near_row(regs, first, lanes)?;
+    let add = u32::try_from(offset).ok()?;
+    let end = last.checked_add(add)?.checked_add(bytes)?;
+    match high {
+        PRIVATE_APERTURE => private_rows(regs, regs.scratch_base, (Some(first), add), lanes, bytes, room),
+        SHARED_APERTURE if end > regs.lds_bytes => None,
+        SHARED_APERTURE => Some(Together { base: regs.lds_base + offset, ..row }),
+        _ => Some(Together { base: row.base + offset, ..row }),
+    }
+}
+
+/// Flat addresses that share their high dword: that, their largest low dword, and what they are.
+#[inline(always)]
+fn near_row(regs: &Regs, first: usize, lanes: Mask) -> Option<(u32, u32, Together<'_>)> {
     if lanes.count_ones() < FEW {
         return None;
     }
     let (low, high) = (regs.v.whole(first)?, regs.v.whole(first + 1)?);
-    let high = uniform(high, lanes)?;
-    if matches!(high, SHARED_APERTURE | PRIVATE_APERTURE) {
+    let (high, last) = uniform_with_largest(high, low, lanes)?;
+    Some((high, last, Together { base: u64::from(high) << 32, offset: low, step: 4 }))
+}
+
+/// Most bytes of private memory of a wave whose places are computed in 32 bits.
+const WIDEST: u32 = 1 << 31;
+
+/// Private memory from `start` on, in which the lanes' offsets are those in a row, if there is one, plus the same for all: `bytes` bytes
+/// of each, part of a dword or whole dwords. None if a lane leaves its memory or a dword: going lane by lane finds out which.
+#[inline(never)]
+pub(super) fn private_rows<'a>(
+    regs: &Regs,
+    start: u64,
+    (own, add): (Option<usize>, u32),
+    lanes: Mask,
+    bytes: u32,
+    room: &'a mut Room,
+) -> Option<Together<'a>> {
+    if lanes.count_ones() < FEW {
         return None;
     }
-    if bytes > 4 && largest(low, lanes) > u32::MAX - bytes {
-        return None;
-    }
-    Some(Together { base: u64::from(high) << 32, offset: low })
+    let own = match own {
+        Some(row) => regs.v.whole(row)?,
+        None => &[0; 64],
+    };
+    let size = (regs.scratch_per_lane & !3).checked_mul(64).filter(|size| *size <= WIDEST)?;
+    let shift = u32::try_from(start.wrapping_sub(regs.scratch_base)).ok()?;
+    let (part, dwords) = (bytes.min(4), bytes.div_ceil(4));
+    // Where lanes' first dwords may lie behind `start`, and offsets that do not overflow.
+    let size = size.checked_sub(shift)?.checked_sub((dwords - 1) * PRIVATE_STEP as u32)?;
+    let most = size / 64;
+    let offset = room.insert([0; 64]);
+    let wrong = vector(
+        #[inline(always)]
+        || {
+            let (on, mut wrong) = (spread(lanes), 0);
+            for i in 0..64 {
+                let at = own[i].wrapping_add(add);
+                let low = at & 3;
+                let place = (at - low).wrapping_mul(64).wrapping_add(i as u32 * 4 + low);
+                let outside = at > most || place >= size || low + part > 4;
+                wrong |= if outside { on[i] } else { 0 };
+                offset[i] = place & on[i];
+            }
+            wrong
+        },
+    );
+    (wrong == 0).then_some(Together { base: start, offset, step: PRIVATE_STEP as u32 })
 }
 
 /// Global memory at a base that all lanes share, and 32-bit offsets in a row.
@@ -117,7 +208,7 @@ pub(super) fn base_row(regs: &Regs, base: u64, row: usize, lanes: Mask, bytes: u
     if largest(offset, lanes) > u32::MAX - bytes || base.checked_add(u32::MAX.into()).is_none() {
         return None;
     }
-    Some(Together { base, offset })
+    Some(Together { base, offset, step: 4 })
 }
 
 /// Local memory at the offsets of row `first` plus at most `add`; none if a lane leaves it.
@@ -132,7 +223,7 @@ pub(super) fn lds_row(regs: &Regs, first: usize, lanes: Mask, add: u32, bytes: u
     if any_bits(offset) > last && largest(offset, lanes) > last {
         return None;
     }
-    Some(Together { base: regs.lds_base, offset })
+    Some(Together { base: regs.lds_base, offset, step: 4 })
 }
 
 /// A number of one or two dwords.
@@ -161,11 +252,9 @@ impl Together<'_> {
 
     /// A dword of every lane.
     #[inline(always)]
-    pub fn load<B: Bus>(self, bus: &mut B, lanes: Mask) -> Result<Row<u32>, Trap> {
-        let mut out = [[0; 64]];
-        bus.load_lanes(self.base, std::array::from_ref(self.offset), lanes, &mut out)
-            .map_err(|fault| self.blame(lanes, fault))?;
-        Ok(out[0])
+    pub fn load<B: Bus>(self, bus: &mut B, lanes: Mask, out: &mut Filled<1, 1>) -> Result<(), Trap> {
+        let loaded = bus.load_lanes(self.base, std::array::from_ref(self.offset), lanes, &mut out.0[0]);
+        Ok(loaded.map_err(|fault| self.blame(lanes, fault))?)
     }
 
     #[inline(always)]

@@ -5,12 +5,13 @@
 use super::super::inst::{Format, Inst, NO_SDST};
 use super::super::op::Op;
 use super::super::operand::{Operand, Ty, sreg};
-use super::super::state::{Regs, mode, window_value};
+use super::super::state::{Regs, mode, pair_of, window_value};
 use super::compare::{self, Test};
 use super::cross;
 use super::operation::{condition_pair, find, modifiers_in_place, selects_halves, sign_bit};
 use super::outcome::Outcome;
 use super::packed;
+use super::pairs::{self, Pairs};
 use super::row_engine::{Cx, Row, Run, Src};
 use crate::Mask;
 
@@ -43,8 +44,7 @@ pub(in super::super) struct Vector {
     /// Rows the wave must have.
     rows: u16,
     dst: u8,
-    /// abs and neg stand somewhere: see [`Cx::and`].
-    modified: bool,
+    signs: Signs,
     /// Scalar pair read as a mask, or [`NO_SDST`].
     mask: u8,
     /// Rows and constants; what is read from scalar registers is filled in when it runs.
@@ -53,9 +53,45 @@ pub(in super::super) struct Vector {
     scalars: u8,
     pairs: u8,
     registers: [u8; 3],
-    and: [u32; 3],
-    xor: [u32; 3],
     outcome: Outcome,
+}
+
+/// Sources with abs, with neg, and whose sign is that of a half: a bit each. It takes less room than what becomes of it.
+#[derive(Clone, Copy, Default)]
+struct Signs {
+    abs: u8,
+    neg: u8,
+    halves: u8,
+}
+
+impl Signs {
+    /// abs and neg stand somewhere.
+    fn modified(self) -> bool {
+        self.abs | self.neg != 0
+    }
+
+    /// See [`Cx::and`].
+    fn masks(self) -> ([u32; 3], [u32; 3]) {
+        let (mut and, mut xor) = ([!0; 3], [0; 3]);
+        for i in 0..3 {
+            let sign = if self.halves >> i & 1 == 1 { 1 << 15 } else { 1 << 31 };
+            and[i] = if self.abs >> i & 1 == 1 { !sign } else { !0 };
+            xor[i] = if self.neg >> i & 1 == 1 { sign } else { 0 };
+        }
+        (and, xor)
+    }
+
+    /// The first two sources change places.
+    fn swap(&mut self) {
+        for of in [&mut self.abs, &mut self.neg, &mut self.halves] {
+            *of = swap_bits(*of);
+        }
+    }
+}
+
+/// The lowest two bits change places; there are no others.
+fn swap_bits(of: u8) -> u8 {
+    of >> 1 & 1 | (of & 1) << 1
 }
 
 impl std::fmt::Debug for Vector {
@@ -99,19 +135,18 @@ impl Vector {
         {
             return None;
         }
-        let modified = inst.abs | inst.neg != 0;
-        if modified && !modifiers_in_place(inst) {
+        let mut signs = Signs::default();
+        if inst.abs | inst.neg != 0 && !modifiers_in_place(inst) {
             return None;
         }
-        let (mut and, mut xor) = ([!0; 3], [0; 3]);
         let mut src = [Src::Splat(0); 3];
         let (mut scalars, mut pairs, mut registers) = (0, 0, [0; 3]);
         let mut mask = NO_SDST;
         let mut rows = 0;
         for (i, &ty) in entry.src.iter().enumerate().take_while(|(_, ty)| **ty != Ty::None) {
-            let sign = sign_bit(ty);
-            and[i] = if inst.abs >> i & 1 == 1 { !sign } else { !0 };
-            xor[i] = if inst.neg >> i & 1 == 1 { sign } else { 0 };
+            signs.abs |= inst.abs & 1 << i;
+            signs.neg |= inst.neg & 1 << i;
+            signs.halves |= u8::from(sign_bit(ty) == 1 << 15) << i;
             match source(inst.src[i], ty)? {
                 Source::Pair(pair) if ty == Ty::Mask => mask = pair,
                 _ if ty == Ty::Mask => return None,
@@ -132,9 +167,8 @@ impl Vector {
             if test.swap {
                 src.swap(0, 1);
                 registers.swap(0, 1);
-                [scalars, pairs] = [scalars, pairs].map(|of| of >> 1 & 1 | (of & 1) << 1);
-                and.swap(0, 1);
-                xor.swap(0, 1);
+                [scalars, pairs] = [scalars, pairs].map(swap_bits);
+                signs.swap();
             }
             (Loop::Compare { test, pair: condition_pair(inst), exec: what.exec }, 0)
         } else {
@@ -142,7 +176,7 @@ impl Vector {
             rows = rows.max(u16::from(dst) + u16::from(entry.dst.dwords()));
             (Loop::Rows { run: find(inst, false)?, carry: inst.sdst }, dst)
         };
-        Some(Vector { run, rows, dst, modified, mask, src, scalars, pairs, registers, and, xor, outcome })
+        Some(Vector { run, rows, dst, signs, mask, src, scalars, pairs, registers, outcome })
     }
 
     /// The lanes it executes in; none if something is unusual.
@@ -197,30 +231,39 @@ impl Vector {
         }
     }
 
+    /// Sources that are scalar registers get their values. Where they stay: a host waits for what was written in pieces and is copied as a
+    /// whole.
+    #[inline(always)]
+    fn fill_in(&self, scalars: &[u32; 128], src: &mut [Src; 3]) {
+        if self.scalars | self.pairs == 0 {
+            return;
+        }
+        for (i, src) in src.iter_mut().enumerate() {
+            if self.scalars >> i & 1 == 1 {
+                *src = Src::Splat(scalars[usize::from(self.registers[i] & 127)].into());
+            } else if self.pairs >> i & 1 == 1 {
+                *src = Src::Splat(pair_of(scalars, self.registers[i]));
+            }
+        }
+    }
+
     /// Executes it in `lanes`, with other rows for the first two sources if there are some.
     #[inline(always)]
     pub(super) fn run_on(&self, regs: &mut Regs, lanes: Mask, instead: [Option<&Row>; 2]) {
-        let mut src: [Src; 3] = self.src;
-        if self.scalars | self.pairs != 0 {
-            for (i, src) in src.iter_mut().enumerate() {
-                if self.scalars >> i & 1 == 1 {
-                    *src = Src::Splat(regs.s[usize::from(self.registers[i] & 127)].into());
-                } else if self.pairs >> i & 1 == 1 {
-                    *src = Src::Splat(regs.pair(self.registers[i]));
-                }
-            }
-        }
-        for (src, instead) in src.iter_mut().zip(instead) {
+        let mask_in = if self.mask == NO_SDST { 0 } else { regs.pair(self.mask) };
+        let (modified, dst, mode) = (self.signs.modified(), self.dst.into(), regs.mode);
+        let (and, xor) = if modified { self.signs.masks() } else { ([!0; 3], [0; 3]) };
+        let (clamp, mask_out) = (false, 0);
+        let scalars = &regs.s;
+        let file = regs.v.chunks_mut().as_flattened_mut().as_chunks_mut().0;
+        let src = self.src;
+        let mut cx = Cx { file, dst, src, modified, and, xor, clamp, lanes, mask_in, mask_out, mode };
+        self.fill_in(scalars, &mut cx.src);
+        for (src, instead) in cx.src.iter_mut().zip(instead) {
             if let Some(row) = instead {
                 *src = Src::Copy(row);
             }
         }
-        let mask_in = if self.mask == NO_SDST { 0 } else { regs.pair(self.mask) };
-        let file = regs.v.chunks_mut().as_flattened_mut().as_chunks_mut().0;
-        let (and, xor, mode) = (self.and, self.xor, regs.mode);
-        let (modified, dst) = (self.modified, self.dst.into());
-        let (clamp, mask_out) = (false, 0);
-        let mut cx = Cx { file, dst, src, modified, and, xor, clamp, lanes, mask_in, mask_out, mode };
         match self.run {
             Loop::Rows { run, carry } => {
                 if self.outcome.changes() {
@@ -244,28 +287,61 @@ impl Vector {
     }
 }
 
-/// An operation on pairs of dwords: two plain ones.
-#[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Both([Vector; 2]);
+/// An operation on pairs of dwords: two plain ones, and how they are done in one pass.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Both {
+    parts: [Vector; 2],
+    run: Option<pairs::Run>,
+}
+
+impl std::fmt::Debug for Both {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_tuple("Both").field(&self.parts).finish()
+    }
+}
 
 impl Both {
     /// Binds a packed instruction; none if it is not two plain ones.
     pub fn bind(inst: &Inst) -> Option<Both> {
         let [first, second] = packed::in_two(inst)?;
-        Some(Both([Vector::operands(&first)?, Vector::operands(&second)?]))
+        let parts = [Vector::operands(&first)?, Vector::operands(&second)?];
+        Some(Both { parts, run: pairs::find(first.op).filter(|_| first.op == second.op) })
     }
 
     /// Executes it; false if something is unusual: then nothing happened.
     #[inline]
     pub fn run(&self, regs: &mut Regs, path: Mask) -> bool {
-        let [first, second] = &self.0;
+        let [first, second] = &self.parts;
         match (first.lanes(regs, path), second.lanes(regs, path)) {
             (Some(lanes), Some(_)) => {
-                first.run_on(regs, lanes, [None; 2]);
-                second.run_on(regs, lanes, [None; 2]);
+                if !self.run.is_some_and(|run| self.at_once(run, regs, lanes)) {
+                    first.run_on(regs, lanes, [None; 2]);
+                    second.run_on(regs, lanes, [None; 2]);
+                }
                 true
             }
             _ => false,
         }
+    }
+
+    /// Both parts in one pass; false if nothing was done.
+    #[inline(always)]
+    fn at_once(&self, run: pairs::Run, regs: &mut Regs, lanes: Mask) -> bool {
+        let [first, second] = &self.parts;
+        let mode = regs.mode;
+        let scalars = &regs.s;
+        let file = regs.v.chunks_mut().as_flattened_mut().as_chunks_mut().0;
+        let mut pairs = Pairs {
+            file,
+            dst: [first.dst.into(), second.dst.into()],
+            src: [first.src, second.src],
+            xor: [first, second].map(|part| part.signs.masks().1),
+            modified: first.signs.modified() | second.signs.modified(),
+            lanes,
+            mode,
+        };
+        first.fill_in(scalars, &mut pairs.src[0]);
+        second.fill_in(scalars, &mut pairs.src[1]);
+        run(&mut pairs)
     }
 }

@@ -1,8 +1,8 @@
 //! f64 operations and conversions from and to f64.
 
 use super::super::op::Op;
-use super::row_engine::{Cx, Run, Src};
-use super::wide::{NAN64, QUIET64, flush64};
+use super::row_engine::{Run, Src};
+use super::wide::QUIET64;
 use super::{div, num, transcendental};
 
 /// As of f32: a number wins over a NaN, −0 is below +0, in IEEE mode a signalling NaN comes out quiet.
@@ -74,10 +74,7 @@ pub(super) fn find(op: Op) -> Option<Run> {
         Op::VRcpF64 => |cx| cx.f64(|[a]| transcendental::rcp64(a)),
         Op::VRsqF64 => |cx| cx.f64(|[a]| transcendental::rsq64(a)),
         Op::VSqrtF64 => |cx| cx.f64(|[a]| transcendental::sqrt64(a)),
-        Op::VTrigPreopF64 => |cx| {
-            let segments: &div::Segments = &div::SEGMENTS;
-            cx.f64_int(|a, segment| div::trig_preop(segments, a, segment as u32));
-        },
+        Op::VTrigPreopF64 => |cx| cx.trig_preop(),
         Op::VDivFixupF64 => |cx| {
             if cx.all::<3, true>(|[q, d, n]| div::plain_fixup64(q, d, n)) {
                 cx.f64_with::<3, false>(|[q, d, n]| {
@@ -85,41 +82,24 @@ pub(super) fn find(op: Op) -> Option<Run> {
                     f64::from_bits(q.to_bits() & !(1 << 63) | sign)
                 });
             } else {
-                cx.f64_with::<3, false>(|[q, d, n]| div::fixup64(q, d, n));
+                cx.f64_with::<3, false>(|v| {
+                    let [q, d, n] = v.map(f64::to_bits);
+                    f64::from_bits(div::fixup64(q, d, n))
+                });
             }
         },
         Op::VDivScaleF64 => |cx| {
             if cx.all::<3, true>(|[x, d, n]| div::plain_scale64(x, d, n)) {
                 cx.f64_with::<1, false>(|[x]| x);
             } else {
-                divide(Op::VDivScaleF64, cx);
+                cx.divide64(|[x, d, n], _| div::scale64(x, d, n));
             }
         },
         Op::VDivFmasF64 => |cx| match cx.mask_in & cx.lanes {
             0 => cx.f64(|[a, b, c]| a.mul_add(b, c)),
-            _ => divide(Op::VDivFmasF64, cx),
+            _ => cx.divide64(|[a, b, c], undo| (div::fmas64(a, b, c, undo), false)),
         },
         _ => return None,
     };
     Some(run)
-}
-
-/// The two that have to do with a mask.
-fn divide(op: Op, cx: &mut Cx) {
-    let (flush_in, flush_out) = (cx.flush_in64(), cx.flush_out64());
-    let undo = cx.mask_in;
-    cx.slow(2, |lane, src| {
-        let [a, b, c] = src.map(|v| f64::from_bits(if flush_in { flush64(v) } else { v }));
-        let (out, bit) = match op {
-            Op::VDivScaleF64 => div::scale_f64(a, b, c),
-            _ => (div::fmas64(a, b, c, undo >> lane & 1 == 1), false),
-        };
-        let out = match [a, b, c].into_iter().find(|v| v.is_nan()) {
-            Some(nan) if out.is_nan() => nan.to_bits() | QUIET64,
-            None if out.is_nan() => NAN64,
-            _ if flush_out => flush64(out.to_bits()),
-            _ => out.to_bits(),
-        };
-        ([out as u32, (out >> 32) as u32, 0, 0], bit)
-    });
 }

@@ -3,6 +3,7 @@
 use super::super::op::Op;
 use super::super::state::mode;
 use super::eight::{bf8_code, bf8_value, fp8_code, fp8_value};
+use super::near::{Cos, Exp, Log, Sin};
 use super::num::{self, fma32};
 use super::row_engine::{Cx, QUIET32, Run, Src, flush};
 use super::{div, transcendental};
@@ -91,17 +92,26 @@ fn cube(op: Op, [x, y, z]: [f32; 3]) -> f32 {
     }
 }
 
+/// The product is exact in f64, the sum rounds it to a whole number, ties to even, in the low bits; 0 for a NaN.
 #[inline(always)]
 pub(super) fn normalized(v: f32, low: f32, steps: f32) -> u32 {
     let held = if v < low { low } else { v };
     let held = if held > 1.0 { 1.0 } else { held };
-    num::whole_i32(num::rndne64(f64::from(held) * f64::from(steps))) & 0xffff
+    let held = if v.is_nan() { 0.0 } else { held };
+    (f64::from(held) * f64::from(steps) + num::WHOLE).to_bits() as u32 & 0xffff
 }
 
-/// One byte of `old` replaced.
+/// One byte of `old` replaced by a number without its fraction, held within a byte; 0 for a NaN. In place of a cast, because loops with
+/// that do not vectorise.
+#[inline(always)]
 fn pack(x: f32, at: u32, old: u32) -> u32 {
+    /// Added to a number below 2^23, leaves it in the low bits.
+    const WHOLE: f32 = 8_388_608.0;
     let shift = 8 * (at & 3);
-    old & !(0xff << shift) | u32::from(x as u8) << shift
+    let held = if x > 0.0 { x } else { 0.0 };
+    let held = if held > 255.0 { 255.0 } else { held };
+    let byte = (num::floor32(held) + WHOLE).to_bits() & 0xff;
+    old & !(0xff << shift) | byte << shift
 }
 
 /// An f32 as a half; a NaN keeps the top of its payload, quieted.
@@ -182,27 +192,30 @@ pub(super) fn find(op: Op) -> Option<Run> {
             if cx.all::<3, false>(|[q, d, n]| div::plain_fixup32(q, d, n)) {
                 cx.f32_bits(move |[q, d, n]| flush(div::signed32(q, d, n), keep));
             } else {
-                cx.f32_bits(move |[q, d, n]| flush(div::fixup32(q, d, n).to_bits(), keep));
+                cx.f32_bits(move |v| {
+                    let [q, d, n] = v.map(f32::to_bits);
+                    flush(div::fixup32(q, d, n), keep)
+                });
             }
         },
         Op::VDivScaleF32 => |cx| {
             if cx.all::<3, false>(|[x, d, n]| div::plain_scale32(x, d, n)) {
                 cx.map(|[x]| x);
             } else {
-                divide(Op::VDivScaleF32, cx);
+                cx.divide32(|[x, d, n], _| div::scale32(x, d, n));
             }
         },
         Op::VDivFmasF32 => |cx| match cx.mask_in & cx.lanes {
             0 => cx.fma_f32(fma32),
-            _ => divide(Op::VDivFmasF32, cx),
+            _ => cx.divide32(|[a, b, c], undo| (div::fmas32(a, b, c, undo), false)),
         },
         Op::VRcpF32 | Op::VRcpIflagF32 => |cx| cx.f32_flushing(|[a]| transcendental::rcp32(a)),
         Op::VRsqF32 => |cx| cx.f32_flushing(|[a]| transcendental::rsq32(a)),
         Op::VSqrtF32 => |cx| cx.f32_flushing(|[a]| transcendental::sqrt32(a)),
-        Op::VExpF32 | Op::VExpLegacyF32 => |cx| cx.f32_flushing(|[a]| transcendental::exp2(a.into()) as f32),
-        Op::VLogF32 | Op::VLogLegacyF32 => |cx| cx.f32_flushing(|[a]| transcendental::log2(a.into()) as f32),
-        Op::VSinF32 => |cx| cx.f32_flushing(|[a]| transcendental::sin(a.into()) as f32),
-        Op::VCosF32 => |cx| cx.f32_flushing(|[a]| transcendental::cos(a.into()) as f32),
+        Op::VExpF32 | Op::VExpLegacyF32 => |cx| cx.function::<Exp>(),
+        Op::VLogF32 | Op::VLogLegacyF32 => |cx| cx.function::<Log>(),
+        Op::VSinF32 => |cx| cx.function::<Sin>(),
+        Op::VCosF32 => |cx| cx.function::<Cos>(),
         Op::VCvtF32I32 => |cx| cx.map(|[a]| (a as i32 as f32).to_bits()),
         Op::VCvtF32U32 => |cx| cx.map(|[a]| (a as f32).to_bits()),
         Op::VCvtF32Ubyte0 => |cx| cx.map(|[a]| ((a & 0xff) as i32 as f32).to_bits()),
@@ -237,24 +250,4 @@ pub(super) fn find(op: Op) -> Option<Run> {
         _ => return None,
     };
     Some(run)
-}
-
-/// The two that have to do with a mask.
-fn divide(op: Op, cx: &mut Cx) {
-    let (keep, keep_out) = (cx.keep_in32(), cx.keep_out32());
-    let undo = cx.mask_in;
-    cx.slow(1, |lane, src| {
-        let src = src.map(|v| v as u32);
-        let [a, b, c] = src.map(|v| f32::from_bits(flush(v, keep)));
-        let (out, bit) = match op {
-            Op::VDivScaleF32 => div::scale32(a, b, c),
-            _ => (div::fmas32(a, b, c, undo >> lane & 1 == 1), false),
-        };
-        let out = match [a, b, c].into_iter().find(|v| v.is_nan()) {
-            Some(nan) if out.is_nan() => nan.to_bits() | QUIET32,
-            None if out.is_nan() => super::row_engine::NAN32,
-            _ => flush(out.to_bits(), keep_out),
-        };
-        ([out, 0, 0, 0], bit)
-    });
 }

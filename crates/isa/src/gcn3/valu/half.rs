@@ -13,7 +13,7 @@ use super::num::{self, NAN16, add_odd32, flush_half, half_nearest, half_value};
 use super::num::{flush16, half_from_f64, half_to_f64};
 use super::row_engine::{Cx, LANES, Row, Run, Src, each, rows};
 use super::{div, transcendental};
-use crate::vector::vector;
+use crate::vector::{nearest_halves, values_of_halves, vector};
 use std::sync::LazyLock;
 
 fn is_nan(h: u16) -> bool {
@@ -39,35 +39,78 @@ fn keep(flush: bool) -> u32 {
 /// A result that is a NaN, until it is known which one.
 const SOME_NAN: u32 = u32::MAX;
 
+/// What halves stand for.
+type Values = [f32; LANES];
+
+/// Values of the halves in the low bits.
+#[inline(always)]
+fn half_values(halves: &Row) -> Values {
+    values_of_halves(halves, half_value)
+}
+
+/// The halves nearest to numbers, any of a NaN.
+#[inline(always)]
+fn halves_nearest(values: &Values) -> Row {
+    nearest_halves(values, half_nearest)
+}
+
 impl Cx<'_> {
     /// f16 arithmetic under MODE; NaN results are the first NaN source, quieted, or the machine's.
     #[inline(always)]
     fn f16<const N: usize>(&mut self, f: impl Fn([f32; N]) -> f32) {
         let (keep_in, keep_out) = (keep(self.flush_in64()), keep(self.flush_out64()));
-        self.arithmetic16(keep_in, keep_out, f);
+        self.arithmetic16(
+            keep_in,
+            keep_out,
+            #[inline(always)]
+            |src: &[Values; N]| {
+                let mut out = [0.0; LANES];
+                for i in 0..LANES {
+                    out[i] = f(each(|s| src[s][i]));
+                }
+                out
+            },
+        );
     }
 
-    /// f16 arithmetic that never sees or makes denormals.
+    /// Multiply-add that never sees or makes denormals.
     #[inline(always)]
-    fn f16_flushing<const N: usize>(&mut self, f: impl Fn([f32; N]) -> f32) {
-        self.arithmetic16(keep(true), keep(true), f);
+    fn mad_f16(&mut self) {
+        self.arithmetic16(
+            keep(true),
+            keep(true),
+            #[inline(always)]
+            |[a, b, c]| mad(a, b, c),
+        );
     }
 
     #[inline(never)]
-    fn arithmetic16<const N: usize>(&mut self, keep_in: u32, keep_out: u32, f: impl Fn([f32; N]) -> f32) {
+    fn arithmetic16<const N: usize>(
+        &mut self,
+        keep_in: u32,
+        keep_out: u32,
+        f: impl Fn(&[Values; N]) -> Values,
+    ) {
         vector(
             #[inline(always)]
             move || {
                 let (and, xor) = (self.and, self.xor);
                 let src: [Row; N] = rows(self.file, &self.src);
-                let mut out = [0; LANES];
+                let mut values = [[0.0; LANES]; N];
+                for s in 0..N {
+                    let mut kept = [0; LANES];
+                    for i in 0..LANES {
+                        kept[i] = flush_half(src[s][i] & and[s] ^ xor[s], keep_in);
+                    }
+                    values[s] = half_values(&kept);
+                }
+                let v = f(&values);
+                let mut out = halves_nearest(&v);
                 let mut nan = 0;
                 for i in 0..LANES {
-                    let v = f(each(|s| half_value(flush_half(src[s][i] & and[s] ^ xor[s], keep_in))));
-                    let h = flush_half(half_nearest(v), keep_out);
-                    let marked = if v.is_nan() { SOME_NAN } else { h };
-                    nan |= marked;
-                    out[i] = marked;
+                    let h = flush_half(out[i], keep_out);
+                    out[i] = if v[i].is_nan() { SOME_NAN } else { h };
+                    nan |= out[i];
                 }
                 if nan >> 31 != 0 {
                     fix_nan16(&mut out, src.each_ref(), and, xor);
@@ -77,15 +120,34 @@ impl Cx<'_> {
         )
     }
 
-    /// A function of one half, looked up.
-    #[inline(always)]
+    /// A function of one half, looked up: what the loops before and after do vectorises, looking does not. Four results are put together
+    /// in a register, because the host waits when it reads as one what was written in many small pieces.
+    #[inline(never)]
     fn f16_table(&mut self, results: &Results) {
         let (keep_in, keep_out) = (keep(self.flush_in64()), keep(self.flush_out64()));
         let results: &[u16; HALVES] = results;
-        self.map_float(move |[a]| {
-            let at = flush_half(a, keep_in) as u16;
-            flush_half(results[usize::from(at)].into(), keep_out)
-        });
+        vector(
+            #[inline(always)]
+            move || {
+                let (and, xor) = (self.and[0], self.xor[0]);
+                let [src]: [Row; 1] = rows(self.file, &self.src);
+                let mut at = [0; LANES];
+                for i in 0..LANES {
+                    at[i] = flush_half(src[i] & and ^ xor, keep_in) as u16;
+                }
+                let mut fours = [0u64; LANES / 4];
+                for i in 0..LANES / 4 {
+                    let result = |k: usize| u64::from(results[usize::from(at[4 * i + k])]) << (16 * k);
+                    fours[i] = (result(0) | result(1) | result(2) | result(3)).to_le();
+                }
+                let found: [u16; LANES] = pulp::cast(fours);
+                let mut out = [0; LANES];
+                for i in 0..LANES {
+                    out[i] = flush_half(u16::from_le(found[i]).into(), keep_out);
+                }
+                self.put(0, &out);
+            },
+        )
     }
 
     /// Values of f16 sources, flushed; a result that is no float.
@@ -134,12 +196,20 @@ fn results(f: impl Fn(f64) -> f64) -> Box<[u16; HALVES]> {
 #[cold]
 #[inline(never)]
 fn fix_nan16<const N: usize>(out: &mut Row, src: [&Row; N], and: [u32; 3], xor: [u32; 3]) {
-    for i in 0..LANES {
-        if out[i] == SOME_NAN {
-            let found = (0..N).map(|s| (src[s][i] & and[s] ^ xor[s]) as u16).find(|&h| is_nan(h));
-            out[i] = found.map_or(NAN16, |h| h | 0x200).into();
-        }
-    }
+    // Lanes that are off count, too: hence without branches.
+    vector(
+        #[inline(always)]
+        move || {
+            for i in 0..LANES {
+                let mut own = NAN16.into();
+                for s in (0..N).rev() {
+                    let h = low(src[s][i] & and[s] ^ xor[s]);
+                    own = if h & 0x7fff > 0x7c00 { h | 0x200 } else { own };
+                }
+                out[i] = if out[i] == SOME_NAN { own } else { out[i] };
+            }
+        },
+    );
 }
 
 /// One lane in f64: the result is rounded once.
@@ -198,10 +268,21 @@ fn frexp(a: f32) -> (f32, u32) {
 
 /// The product rounded on its own, without denormals.
 #[inline(always)]
-fn mad([a, b, c]: [f32; 3]) -> f32 {
-    let p = a * b;
-    let rounded = half_value(flush_half(half_nearest(p), 0x8000));
-    (if p.is_nan() { p } else { rounded }) + c
+fn mad(a: &Values, b: &Values, c: &Values) -> Values {
+    let mut p = [0.0; LANES];
+    for i in 0..LANES {
+        p[i] = a[i] * b[i];
+    }
+    let mut rounded = halves_nearest(&p);
+    for i in 0..LANES {
+        rounded[i] = flush_half(rounded[i], 0x8000);
+    }
+    let rounded = half_values(&rounded);
+    let mut out = [0.0; LANES];
+    for i in 0..LANES {
+        out[i] = (if p[i].is_nan() { p[i] } else { rounded[i] }) + c[i];
+    }
+    out
 }
 
 fn middle<T: Ord + Copy>([a, b, c]: [T; 3]) -> T {
@@ -282,10 +363,10 @@ pub(super) fn find(op: Op) -> Option<Run> {
         Op::VSubrevF16 => |cx| cx.f16(|[a, b]| b - a),
         Op::VMulF16 => |cx| cx.f16(|[a, b]| a * b),
         Op::VFmaF16 | Op::VFmaOpselF16 => |cx| cx.f16(|[a, b, c]| add_odd32(a * b, c)),
-        Op::VMadF16 | Op::VMadOpselF16 | Op::VMadmkF16 | Op::VMadakF16 => |cx| cx.f16_flushing(mad),
+        Op::VMadF16 | Op::VMadOpselF16 | Op::VMadmkF16 | Op::VMadakF16 => |cx| cx.mad_f16(),
         Op::VMacF16 => |cx| {
             cx.src[2] = Src::Row(cx.dst);
-            cx.f16_flushing(mad);
+            cx.mad_f16();
         },
         Op::VMinF16 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, false, ieee)),
         Op::VMaxF16 => |cx| cx.map_ieee(|[a, b], ieee| minimum(a, b, true, ieee)),

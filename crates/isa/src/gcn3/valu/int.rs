@@ -4,7 +4,9 @@
 use super::super::op::Op;
 use super::dot::{dot as elements_of, dot_integer};
 use super::eight::{bf8_value, fp8_value};
-use super::row_engine::{Cx, LANES, Row, Run, Src, fetch, row};
+use super::num::sat_u32;
+use super::row_engine::{Cx, LANES, Row, Run, Src, rows};
+use super::sums;
 use crate::vector::vector;
 
 #[inline(always)]
@@ -20,11 +22,6 @@ fn low24(v: u32) -> u32 {
 #[inline(always)]
 fn sat_i32(v: i64) -> u32 {
     v.clamp(i32::MIN.into(), i32::MAX.into()) as i32 as u32
-}
-
-#[inline(always)]
-fn sat_u32(v: u64) -> u32 {
-    v.min(u32::MAX.into()) as u32
 }
 
 #[inline(always)]
@@ -48,28 +45,64 @@ fn lerp(a: u32, b: u32, c: u32) -> u32 {
     (0..4).map(|i| ((byte(a, i) + byte(b, i) + (byte(c, i) & 1)) >> 1) << (8 * i)).sum()
 }
 
-/// Sum of byte differences; `masked` leaves out bytes where the reference is zero. Choices instead of branches: loops over lanes
-/// vectorise.
+/// Four bytes of those of `b` and `a`, each named by a byte of `select`, or zeros (12), or ones (above that).
 #[inline(always)]
-pub(super) fn sad(a: u32, b: u32, masked: bool) -> u32 {
-    let difference = |i| {
-        let (a, b) = (byte(a, i), byte(b, i));
-        let far = a.max(b) - a.min(b);
-        if masked & (b == 0) { 0 } else { far }
+fn perm(a: u32, b: u32, select: u32) -> u32 {
+    let pick = |k: u32| {
+        let s = byte(select, k);
+        let word = if s & 4 != 0 { a } else { b };
+        let v = word >> (8 * (s & 3)) & 0xff;
+        let constant = if s == 12 { 0 } else { 0xff };
+        if s < 8 { v } else { constant }
     };
-    difference(0) + difference(1) + difference(2) + difference(3)
+    pick(0) | pick(1) << 8 | pick(2) << 16 | pick(3) << 24
 }
 
-fn perm(a: u32, b: u32, select: u32) -> u32 {
-    let data = u64::from(a) << 32 | u64::from(b);
-    let pick = |s: u32| match s {
-        0..=7 => (data >> (8 * s)) as u32 & 0xff,
-        // The sign of the odd bytes.
-        8..=11 => ((data >> (16 * (s - 8) + 15)) as u32 & 1) * 0xff,
-        12 => 0,
-        _ => 0xff,
-    };
-    (0..4).map(|i| pick(byte(select, i)) << (8 * i)).sum()
+/// `out` with signs of the odd bytes where a byte of `select` is 8 to 11.
+#[inline(always)]
+fn perm_signs(a: u32, b: u32, select: u32, out: u32) -> u32 {
+    let signs = b >> 15 & 1 | b >> 31 << 1 | (a >> 15 & 1) << 2 | a >> 31 << 3;
+    let (mut found, mut which) = (0, 0);
+    for k in 0..4 {
+        let s = byte(select, k);
+        found |= (signs >> (s & 3) & 1) << (8 * k);
+        which |= if s & !3 == 8 { 0xff << (8 * k) } else { 0 };
+    }
+    // Ones become bytes of ones.
+    let found = (found << 8).wrapping_sub(found);
+    out & !which | found & which
+}
+
+/// A byte of `select` is 8 to 11.
+#[inline(always)]
+fn takes_signs(select: u32) -> bool {
+    let takes = |k| byte(select, k) & !3 == 8;
+    takes(0) | takes(1) | takes(2) | takes(3)
+}
+
+impl Cx<'_> {
+    /// Compilers hardly ask for signs: most rows are done without.
+    #[inline(never)]
+    fn perm(&mut self) {
+        vector(
+            #[inline(always)]
+            move || {
+                let [a, b, select]: [Row; 3] = rows(self.file, &self.src);
+                let mut out = [0; LANES];
+                let mut signs = 0;
+                for i in 0..LANES {
+                    signs |= if takes_signs(select[i]) { 1 } else { 0 };
+                    out[i] = perm(a[i], b[i], select[i]);
+                }
+                if signs != 0 {
+                    for i in 0..LANES {
+                        out[i] = perm_signs(a[i], b[i], select[i], out[i]);
+                    }
+                }
+                self.put(0, &out);
+            },
+        )
+    }
 }
 
 #[inline(always)]
@@ -118,7 +151,7 @@ pub(super) fn find(op: Op) -> Option<Run> {
         Op::VAlignbyteB32 => {
             |cx| cx.map(|[a, b, n]| ((u64::from(a) << 32 | u64::from(b)) >> (8 * (n & 3))) as u32)
         }
-        Op::VPermB32 => |cx| cx.map(|[a, b, s]| perm(a, b, s)),
+        Op::VPermB32 => |cx| cx.perm(),
         Op::VLerpU8 => |cx| cx.map(|[a, b, c]| lerp(a, b, c)),
         Op::VMin3I32 => {
             |cx| cx.map(|v: [u32; 3]| v.map(|x| x as i32).into_iter().fold(i32::MAX, i32::min) as u32)
@@ -153,7 +186,12 @@ pub(super) fn find(op: Op) -> Option<Run> {
                 sat(a) | sat(b) << 16
             })
         },
-        _ => return adding(op).or_else(|| multiplying(op)).or_else(|| sums(op)).or_else(|| combined(op)),
+        _ => {
+            return adding(op)
+                .or_else(|| multiplying(op))
+                .or_else(|| sums::find(op))
+                .or_else(|| combined(op));
+        }
     };
     Some(run)
 }
@@ -336,109 +374,6 @@ fn multiplying(op: Op) -> Option<Run> {
                 (sum.clamp(i64::MIN.into(), i64::MAX.into()) as u64, sum < 0)
             }),
         },
-        _ => return None,
-    };
-    Some(run)
-}
-
-/// A sum of two, saturated with clamp.
-#[inline(always)]
-fn total(clamp: bool, a: u32, b: u32) -> u32 {
-    let sum = u64::from(a) + u64::from(b);
-    if clamp { sat_u32(sum) } else { sum as u32 }
-}
-
-impl Cx<'_> {
-    /// Sums of byte differences of four dwords of the first source, each a byte further up, and the second.
-    #[inline(never)]
-    fn quad_sad(&mut self, masked: bool) -> [Row; 4] {
-        vector(
-            #[inline(always)]
-            move || {
-                row!(self, 0, low, high);
-                row!(self, 1, b);
-                let high = if matches!(self.src[0], Src::Copy(_)) { &[0; LANES] } else { high };
-                let mut out = [[0; LANES]; 4];
-                for (k, out) in out.iter_mut().enumerate() {
-                    let shift = 8 * k as u32;
-                    for i in 0..LANES {
-                        // Nothing of the upper dword if nothing is shifted.
-                        let window = low[i] >> shift | high[i] << 1 << (31 - shift);
-                        out[i] = sad(window, b[i], masked);
-                    }
-                }
-                out
-            },
-        )
-    }
-
-    /// They are added to the four halves of the third source.
-    #[inline(never)]
-    fn quad_sad_halves(&mut self, masked: bool) {
-        let (clamp, sums) = (self.clamp, self.quad_sad(masked));
-        vector(
-            #[inline(always)]
-            move || {
-                let half = |v: u32| if clamp { v.min(0xffff) } else { v & 0xffff };
-                row!(self, 2, low, high);
-                let high = if matches!(self.src[2], Src::Copy(_)) { &[0; LANES] } else { high };
-                let mut out = [[0; LANES]; 2];
-                for (d, c) in [low, high].into_iter().enumerate() {
-                    for i in 0..LANES {
-                        let (even, odd) = (sums[2 * d][i], sums[2 * d + 1][i]);
-                        out[d][i] = half(even + (c[i] & 0xffff)) | half(odd + (c[i] >> 16)) << 16;
-                    }
-                }
-                self.put(0, &out[0]);
-                self.put(1, &out[1]);
-                self.mask_out = 0;
-            },
-        )
-    }
-
-    /// They are added to the four dwords of the third source.
-    #[inline(never)]
-    fn quad_sad_dwords(&mut self, masked: bool) {
-        let (clamp, add, mut sums) = (self.clamp, self.quad(2), self.quad_sad(masked));
-        for (d, sums) in sums.iter_mut().enumerate() {
-            for (sum, add) in sums.iter_mut().zip(&add) {
-                *sum = total(clamp, *sum, add[d]);
-            }
-            self.put(d, sums);
-        }
-        self.mask_out = 0;
-    }
-}
-
-/// Sums of absolute differences.
-fn sums(op: Op) -> Option<Run> {
-    let run: Run = match op {
-        Op::VSadU8 => |cx| {
-            let clamp = cx.clamp;
-            cx.map(move |[a, b, c]| total(clamp, sad(a, b, false), c));
-        },
-        Op::VMsadU8 => |cx| {
-            let clamp = cx.clamp;
-            cx.map(move |[a, b, c]| total(clamp, sad(a, b, true), c));
-        },
-        Op::VSadHiU8 => |cx| {
-            let clamp = cx.clamp;
-            cx.map(move |[a, b, c]| total(clamp, sad(a, b, false) << 16, c));
-        },
-        Op::VSadU16 => |cx| {
-            let clamp = cx.clamp;
-            cx.map(move |[a, b, c]| {
-                let d = (a & 0xffff).abs_diff(b & 0xffff) + (a >> 16).abs_diff(b >> 16);
-                total(clamp, d, c)
-            });
-        },
-        Op::VSadU32 => |cx| {
-            let clamp = cx.clamp;
-            cx.map(move |[a, b, c]| total(clamp, a.abs_diff(b), c));
-        },
-        Op::VQsadPkU16U8 => |cx| cx.quad_sad_halves(false),
-        Op::VMqsadPkU16U8 => |cx| cx.quad_sad_halves(true),
-        Op::VMqsadU32U8 => |cx| cx.quad_sad_dwords(true),
         _ => return None,
     };
     Some(run)

@@ -15,14 +15,17 @@ mod half;
 mod int;
 mod matrix;
 mod moved;
+mod near;
 mod num;
 mod operation;
 mod outcome;
 mod packed;
+mod pairs;
 mod prepare;
 mod row_engine;
 mod shapes;
 mod source;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod transcendental;

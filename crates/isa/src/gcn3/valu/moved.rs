@@ -9,10 +9,9 @@ use super::super::operand::Ty;
 use super::super::state::{Regs, mode};
 use super::Vector;
 use super::prepare::source_lane;
-use super::row_engine::{LANES, Row};
+use super::row_engine::{LANES, Row, pack, unpack};
 use crate::Mask;
-use crate::lanes::bits;
-use crate::vector::vector;
+use crate::vector::{picked, vector};
 use std::array::from_fn;
 
 /// A vector instruction with SDWA or DPP, or clamp.
@@ -44,7 +43,7 @@ struct Part {
 /// Where lanes take the first source from.
 #[derive(Clone, Debug)]
 struct Movement {
-    from: [u8; LANES],
+    from: Row,
     /// Lanes that have a source at all.
     exists: Mask,
     /// Lanes of the banks and rows that are on.
@@ -225,7 +224,7 @@ impl Movement {
         let mask = |f: &dyn Fn(usize) -> bool| (0..LANES).fold(0, |mask, i| mask | u64::from(f(i)) << i);
         let on = |lane: usize| dpp.bank_mask >> (lane >> 2 & 3) & dpp.row_mask >> (lane >> 4 & 3) & 1 == 1;
         Some(Movement {
-            from: from_fn(|lane| source(lane).unwrap_or(0) as u8),
+            from: from_fn(|lane| source(lane).unwrap_or(0) as u32),
             exists: mask(&|lane| source(lane).is_some()),
             enabled: mask(&on),
             bound_ctrl: dpp.bound_ctrl,
@@ -234,19 +233,23 @@ impl Movement {
 
     /// The row moved, and the lanes that are written. A lane reads only from active ones.
     fn apply(&self, row: &Row, lanes: Mask) -> (Row, Mask) {
-        let mut moved = [0; LANES];
-        for i in 0..LANES {
-            moved[i] = row[usize::from(self.from[i] & 63)];
-        }
-        let mut read = self.exists;
-        if lanes != Mask::MAX {
-            for lane in bits(read) {
-                read &= !(u64::from(lanes >> (self.from[lane as usize] & 63) & 1 == 0) << lane);
-            }
-        }
-        for lane in bits(!read) {
-            moved[lane as usize] = 0;
-        }
+        let (moved, read) = vector(
+            #[inline(always)]
+            || {
+                let mut read = self.exists;
+                if lanes != Mask::MAX {
+                    read &= pack(&picked(&unpack(lanes), &self.from).map(|on| on as u8));
+                }
+                let mut moved = picked(row, &self.from);
+                if read != Mask::MAX {
+                    let on = unpack(read);
+                    for i in 0..LANES {
+                        moved[i] &= on[i].wrapping_neg();
+                    }
+                }
+                (moved, read)
+            },
+        );
         let written = if self.bound_ctrl { Mask::MAX } else { read };
         (moved, written & self.enabled & lanes)
     }

@@ -1,6 +1,12 @@
 //! Exact number helpers: half floats, rounding to odd, fused multiply-add, powers of two, rounding to
 //! integers. Plain arithmetic only, so results do not depend on the host.
 
+/// The largest u32 for what is larger.
+#[inline(always)]
+pub(super) fn sat_u32(v: u64) -> u32 {
+    v.min(u32::MAX.into()) as u32
+}
+
 /// `p + c` rounded to odd: rounding the result again to at most 51 bits is as good as rounding once.
 #[inline(always)]
 pub(super) fn add_odd(p: f64, c: f64) -> f64 {
@@ -37,7 +43,8 @@ fn split(x: f64) -> (u64, i32) {
     }
 }
 
-/// `(x + e) * 2^n` rounded once, where `e` is far below the last place of `x` and of sign `error`.
+/// By bits, what others are compared with: `(x + e) * 2^n` rounded once, where `e` is far below the last place of `x` and of sign `error`.
+#[cfg(test)]
 pub(super) fn scale64(x: f64, error: i32, n: i32) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x;
@@ -266,14 +273,20 @@ pub(super) fn whole_u32(x: f64) -> u32 {
     whole(x, 0.0, 4_294_967_295.0)
 }
 
-/// Mantissa in [0.5, 1) and exponent; zero, infinity and NaN are their own mantissa with exponent 0.
+/// Mantissa in [0.5, 1) and exponent; zero, infinity and NaN are their own mantissa with exponent 0. Without branches, so that loops
+/// vectorise.
+#[inline(always)]
 pub(super) fn frexp64(x: f64) -> (f64, i32) {
-    if x == 0.0 || !x.is_finite() {
-        return (x, 0);
-    }
-    let (fraction, low) = split(x);
-    let mantissa = x.to_bits() & (1 << 63) | 0x3fe << 52 | fraction & ((1 << 52) - 1);
-    (f64::from_bits(mantissa), low + 53)
+    let bits = x.to_bits();
+    let magnitude = bits & !(1 << 63);
+    // Denormals become ordinary numbers by 2^64.
+    let tiny = magnitude < 1 << 52;
+    let scaled = (f64::from_bits(magnitude) * 18_446_744_073_709_551_616.0).to_bits();
+    let (number, offset) = if tiny { (scaled, 1022 + 64) } else { (magnitude, 1022) };
+    let special = (magnitude == 0) | (magnitude >= 0x7ff << 52);
+    let mantissa = bits & (1 << 63) | 0x3fe << 52 | number & ((1 << 52) - 1);
+    let exponent = (number >> 52) as i32 - offset;
+    if special { (x, 0) } else { (f64::from_bits(mantissa), exponent) }
 }
 
 /// The same for the bits of an f32; without branches, so that loops vectorise.
@@ -311,6 +324,22 @@ pub(super) fn f32_to_f64(bits: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All exponents and signs: the number is mantissa times power.
+    #[test]
+    fn frexp64_takes_numbers_apart() {
+        let fractions = (0..52).map(|bit| 1 << bit).chain([0, (1 << 52) - 1, 0x5_5555_5555_5555]);
+        for bits in fractions.flat_map(|fraction| (0..4096).map(move |high| high << 52 | fraction)) {
+            let x = f64::from_bits(bits);
+            let (mantissa, exponent) = frexp64(x);
+            if x == 0.0 || !x.is_finite() {
+                assert_eq!((mantissa.to_bits(), exponent), (bits, 0));
+                continue;
+            }
+            assert!((0.5..1.0).contains(&mantissa.abs()), "{x:e}");
+            assert_eq!(scale64(mantissa, 0, exponent).to_bits(), bits, "{x:e}");
+        }
+    }
 
     /// All exponents and signs, with ends and some middles of the fractions.
     #[test]

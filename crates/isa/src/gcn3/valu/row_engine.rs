@@ -42,6 +42,22 @@ const fn keep(denormals: bool) -> u32 {
     if denormals { !0 } else { 1 << 31 }
 }
 
+/// What remains of denormal sources, and of denormal results.
+#[inline(always)]
+pub(super) fn kept32(mode: u32) -> (u32, u32) {
+    (keep(mode & (1 << 4) != 0), keep(mode & (1 << 5) != 0))
+}
+
+/// Writes a row of results in some lanes.
+#[inline(always)]
+pub(super) fn put(dst: &mut Row, out: &Row, lanes: Mask) {
+    if lanes == !0 {
+        *dst = *out;
+    } else {
+        blend(dst, out, lanes);
+    }
+}
+
 /// Replaces a denormal f32 by what `keep` leaves of it.
 #[inline(always)]
 pub(super) fn flush(v: u32, keep: u32) -> u32 {
@@ -49,25 +65,21 @@ pub(super) fn flush(v: u32, keep: u32) -> u32 {
     v & (number | keep)
 }
 
+/// 1 for a NaN, as integers see it: many of them are gathered by their largest.
 #[inline(always)]
-fn any_nan(x: &Row) -> bool {
-    let mut any = 0;
-    for i in 0..LANES / 2 {
-        let nan = f32::from_bits(x[i]).is_nan() | f32::from_bits(x[i + LANES / 2]).is_nan();
-        any |= if nan { u32::MAX } else { 0 };
-    }
-    any != 0
+pub(super) fn not_a_number(v: u32) -> u32 {
+    if v & 0x7fff_ffff > 0x7f80_0000 { 1 } else { 0 }
 }
 
 impl Cx<'_> {
     #[inline(always)]
     pub fn keep_in32(&self) -> u32 {
-        keep(self.mode & (1 << 4) != 0)
+        kept32(self.mode).0
     }
 
     #[inline(always)]
     pub fn keep_out32(&self) -> u32 {
-        keep(self.mode & (1 << 5) != 0)
+        kept32(self.mode).1
     }
 
     /// Denormal sources and results of f64 and f16 become zero.
@@ -95,12 +107,7 @@ impl Cx<'_> {
     /// Writes a row of results in the active lanes.
     #[inline(always)]
     pub(super) fn put(&mut self, row: usize, out: &Row) {
-        let dst = &mut self.file[self.dst + row];
-        if self.lanes == !0 {
-            *dst = *out;
-        } else {
-            blend(dst, out, self.lanes);
-        }
+        put(&mut self.file[self.dst + row], out, self.lanes);
     }
 
     /// 32-bit operations without float modifiers.
@@ -271,22 +278,25 @@ impl Cx<'_> {
                         }
                     }
                 }
+                let mut nan = 0;
                 for i in 0..LANES {
                     let v = f(each(|s| f32::from_bits(flush(src[s][i], keep_in))));
                     out[i] = flush(v.to_bits(), keep_out);
+                    nan |= not_a_number(out[i]);
                 }
-                if any_nan(&out) {
-                    self.fix_nan::<N>(&mut out);
+                match nan {
+                    0 => self.put(0, &out),
+                    _ => self.put_with_nan::<N>(out),
                 }
-                self.put(0, &out);
             },
         )
     }
 
-    /// NaN results: the first NaN source, quieted, else the machine's own NaN.
+    /// Results with a NaN among them: such a lane gets the first NaN source, quieted, else the machine's own NaN. The results are handed over
+    /// by value: as long as nobody wants their address they stay in the host's registers.
     #[cold]
     #[inline(never)]
-    fn fix_nan<const N: usize>(&self, out: &mut Row) {
+    fn put_with_nan<const N: usize>(&mut self, mut out: Row) {
         let (and, xor) = (self.and, self.xor);
         // Lanes that are off count, too, and are often NaN: hence without branches.
         vector(
@@ -302,6 +312,7 @@ impl Cx<'_> {
                     }
                     out[i] = if nan(out[i]) { own } else { out[i] };
                 }
+                self.put(0, &out);
             },
         );
     }
@@ -342,10 +353,10 @@ impl Cx<'_> {
                             flush(exact(take(&a, 0, i), take(&b, 1, i), take(&c, 2, i)).to_bits(), keep_out);
                     }
                 }
-                if any_nan(&out) {
-                    self.fix_nan::<3>(&mut out);
+                match out.iter().fold(0, |nan, &v| nan | not_a_number(v)) {
+                    0 => self.put(0, &out),
+                    _ => self.put_with_nan::<3>(out),
                 }
-                self.put(0, &out);
             },
         )
     }

@@ -3,7 +3,7 @@
 // Loops by index keep the shape the vectoriser wants.
 #![allow(clippy::needless_range_loop)]
 
-use super::row_engine::{Cx, LANES, NONE, Row, Src, each, fetch, pack, row, wide};
+use super::row_engine::{Cx, LANES, Row, Src, each, fetch, pack, row, rows, wide};
 use crate::Mask;
 use crate::vector::vector;
 
@@ -15,23 +15,88 @@ pub(super) fn flush64(x: u64) -> u64 {
     if x & 0x7ff0_0000_0000_0000 == 0 { x & (1 << 63) } else { x }
 }
 
+/// 64 bits of every lane: both dwords side by side, as the host takes them.
+pub(super) type Wide = [u64; LANES];
+
+/// Which of the dwords of 64 bits in memory is the low one.
+const LOW: usize = if cfg!(target_endian = "little") { 0 } else { 1 };
+
+/// By copies of dwords: the host exchanges those of two rows in one instruction, while shifts would be four.
+#[inline(always)]
+fn join(low: &Row, high: &Row) -> Wide {
+    let mut out = [[0; 2]; LANES];
+    for i in 0..LANES {
+        out[i][LOW] = low[i];
+        out[i][1 - LOW] = high[i];
+    }
+    pulp::cast(out)
+}
+
+/// The rows of low and high dwords.
+#[inline(always)]
+fn split(v: &Wide) -> [Row; 2] {
+    let pairs: [[u32; 2]; LANES] = pulp::cast(*v);
+    let mut out = [[0; LANES]; 2];
+    for i in 0..LANES {
+        out[0][i] = pairs[i][LOW];
+        out[1][i] = pairs[i][1 - LOW];
+    }
+    out
+}
+
 impl Cx<'_> {
+    /// Low and high dwords of a source.
+    #[inline(always)]
+    pub(super) fn dwords(&self, s: usize) -> [Row; 2] {
+        match self.src[s] {
+            Src::Row(row) => [self.file[row], self.file[row + 1]],
+            // What was made for this instruction has no upper half.
+            Src::Copy(row) => [*row, *row],
+            Src::Splat(v) => [[v as u32; LANES], [(v >> 32) as u32; LANES]],
+        }
+    }
+
+    /// A source as 64 bits.
+    #[inline(always)]
+    fn wide(&self, s: usize) -> Wide {
+        let [low, high] = self.dwords(s);
+        join(&low, &high)
+    }
+
+    /// The first `N` sources as 64 bits, with float modifiers.
+    #[inline(always)]
+    pub(super) fn doubles<const N: usize>(&self) -> [Wide; N] {
+        let mut out = [[0; LANES]; N];
+        for s in 0..N {
+            let (and, xor) = (self.and[s], self.xor[s]);
+            let [low, mut high] = self.dwords(s);
+            for i in 0..LANES {
+                high[i] = high[i] & and ^ xor;
+            }
+            out[s] = join(&low, &high);
+        }
+        out
+    }
+
+    #[inline(always)]
+    pub(super) fn put_wide(&mut self, out: &Wide) {
+        let [low, high] = split(out);
+        self.put(0, &low);
+        self.put(1, &high);
+    }
+
     /// 64-bit results of a 32-bit and a 64-bit source.
     #[inline(never)]
     pub fn map_shift(&mut self, f: impl Fn(u32, u64) -> u64) {
         vector(
             #[inline(always)]
             move || {
-                row!(self, 0, a);
-                row!(self, 1, low, high);
-                let mut out = [[0; LANES]; 2];
+                let ([a], b): ([Row; 1], Wide) = (rows(self.file, &self.src), self.wide(1));
+                let mut out = [0; LANES];
                 for i in 0..LANES {
-                    let v = f(a[i], wide(low[i], high[i]));
-                    out[0][i] = v as u32;
-                    out[1][i] = (v >> 32) as u32;
+                    out[i] = f(a[i], b[i]);
                 }
-                self.put(0, &out[0]);
-                self.put(1, &out[1]);
+                self.put_wide(&out);
             },
         )
     }
@@ -49,17 +114,13 @@ impl Cx<'_> {
         vector(
             #[inline(always)]
             move || {
-                row!(self, 0, a, a_high);
-                row!(self, 1, b);
-                row!(self, 2, c, c_high);
-                let mut out = [[0; LANES]; 2];
+                let [_, b]: [Row; 2] = rows(self.file, &self.src);
+                let (a, c) = (self.wide(0), self.wide(2));
+                let mut out = [0; LANES];
                 for i in 0..LANES {
-                    let v = f(wide(a[i], a_high[i]), b[i], wide(c[i], c_high[i]));
-                    out[0][i] = v as u32;
-                    out[1][i] = (v >> 32) as u32;
+                    out[i] = f(a[i], b[i], c[i]);
                 }
-                self.put(0, &out[0]);
-                self.put(1, &out[1]);
+                self.put_wide(&out);
             },
         )
     }
@@ -144,18 +205,14 @@ impl Cx<'_> {
         vector(
             #[inline(always)]
             move || {
-                row!(self, 0, a);
-                row!(self, 1, b);
-                row!(self, 2, low, high);
-                let (mut out, mut carries) = ([[0; LANES]; 2], [0; LANES]);
+                let ([a, b], c): ([Row; 2], Wide) = (rows(self.file, &self.src), self.wide(2));
+                let (mut out, mut carries) = ([0; LANES], [0; LANES]);
                 for i in 0..LANES {
-                    let (v, carry) = f(a[i], b[i], wide(low[i], high[i]));
-                    out[0][i] = v as u32;
-                    out[1][i] = (v >> 32) as u32;
+                    let (v, carry) = f(a[i], b[i], c[i]);
+                    out[i] = v;
                     carries[i] = carry.into();
                 }
-                self.put(0, &out[0]);
-                self.put(1, &out[1]);
+                self.put_wide(&out);
                 self.mask_out = pack(&carries) & self.lanes;
             },
         )
@@ -185,30 +242,21 @@ impl Cx<'_> {
             #[inline(always)]
             move || {
                 let (flush_in, flush_out) = (FLUSH && self.flush_in64(), FLUSH && self.flush_out64());
-                let (and, xor) = (self.and, self.xor);
-                let mut buffers: [[Option<Row>; 2]; N] = [const { [None, None] }; N];
-                let file: &[Row] = self.file;
-                let mut src: [[&Row; 2]; N] = [[&NONE; 2]; N];
-                for (s, [low, high]) in buffers.iter_mut().enumerate() {
-                    src[s] = [fetch(file, self.src[s], false, low), fetch(file, self.src[s], true, high)];
-                }
-                let mut out = [[0; LANES]; 2];
+                let src: [Wide; N] = self.doubles();
+                let mut out = [0; LANES];
                 let mut nan = 0;
                 for i in 0..LANES {
                     let v = f(each(|s| {
-                        let v = wide(src[s][0][i], src[s][1][i] & and[s] ^ xor[s]);
+                        let v = src[s][i];
                         f64::from_bits(if flush_in { flush64(v) } else { v })
                     }));
                     nan |= if v.is_nan() { u64::MAX } else { 0 };
-                    let v = if flush_out { flush64(v.to_bits()) } else { v.to_bits() };
-                    out[0][i] = v as u32;
-                    out[1][i] = (v >> 32) as u32;
+                    out[i] = if flush_out { flush64(v.to_bits()) } else { v.to_bits() };
                 }
                 if FIX && nan != 0 {
-                    fix_nan64(&mut out, src, and, xor);
+                    self.fix_nan64::<N>(&mut out);
                 }
-                self.put(0, &out[0]);
-                self.put(1, &out[1]);
+                self.put_wide(&out);
             },
         )
     }
@@ -220,22 +268,41 @@ impl Cx<'_> {
             #[inline(always)]
             move || {
                 let (flush_in, flush_out) = (self.flush_in64(), self.flush_out64());
-                let (and, xor) = (self.and, self.xor);
-                row!(self, 0, low, high);
-                row!(self, 1, b);
-                let mut out = [[0; LANES]; 2];
+                let ([a], [_, b]): ([Wide; 1], [Row; 2]) = (self.doubles(), rows(self.file, &self.src));
+                let mut out = [0; LANES];
+                let mut nan = 0;
                 for i in 0..LANES {
-                    let v = wide(low[i], high[i] & and[0] ^ xor[0]);
-                    let v = f(f64::from_bits(if flush_in { flush64(v) } else { v }), b[i] as i32).to_bits();
-                    let v = if flush_out { flush64(v) } else { v };
-                    out[0][i] = v as u32;
-                    out[1][i] = (v >> 32) as u32;
+                    let v = f64::from_bits(if flush_in { flush64(a[i]) } else { a[i] });
+                    let v = f(v, b[i] as i32);
+                    nan |= if v.is_nan() { u64::MAX } else { 0 };
+                    out[i] = if flush_out { flush64(v.to_bits()) } else { v.to_bits() };
                 }
-                fix_nan64(&mut out, [[low, high]], and, xor);
-                self.put(0, &out[0]);
-                self.put(1, &out[1]);
+                if nan != 0 {
+                    self.fix_nan64::<1>(&mut out);
+                }
+                self.put_wide(&out);
             },
         )
+    }
+
+    /// NaN results, as of f32: the first NaN source, quieted, else the machine's own NaN.
+    #[cold]
+    #[inline(never)]
+    fn fix_nan64<const N: usize>(&self, out: &mut Wide) {
+        vector(
+            #[inline(always)]
+            move || {
+                let nan = |v: u64| f64::from_bits(v).is_nan();
+                let src: [Wide; N] = self.doubles();
+                for i in 0..LANES {
+                    let mut own = NAN64;
+                    for s in (0..N).rev() {
+                        own = if nan(src[s][i]) { src[s][i] | QUIET64 } else { own };
+                    }
+                    out[i] = if nan(out[i]) { own } else { out[i] };
+                }
+            },
+        );
     }
 
     /// ldexp where sources and results are ordinary numbers: the exponent moves. False, and nothing done, if they are not.
@@ -277,12 +344,10 @@ impl Cx<'_> {
             #[inline(always)]
             move || {
                 let flush = self.flush_in64();
-                let (and, xor) = (self.and[0], self.xor[0]);
-                row!(self, 0, low, high);
+                let [a]: [Wide; 1] = self.doubles();
                 let mut out = [0; LANES];
                 for i in 0..LANES {
-                    let v = wide(low[i], high[i] & and ^ xor);
-                    out[i] = f(f64::from_bits(if flush { flush64(v) } else { v }));
+                    out[i] = f(f64::from_bits(if flush { flush64(a[i]) } else { a[i] }));
                 }
                 self.put(0, &out);
             },
@@ -296,15 +361,12 @@ impl Cx<'_> {
             #[inline(always)]
             move || {
                 let (and, xor) = (self.and[0], self.xor[0]);
-                row!(self, 0, a);
-                let mut out = [[0; LANES]; 2];
+                let [a]: [Row; 1] = rows(self.file, &self.src);
+                let mut out = [0; LANES];
                 for i in 0..LANES {
-                    let v = f(a[i] & and ^ xor);
-                    out[0][i] = v as u32;
-                    out[1][i] = (v >> 32) as u32;
+                    out[i] = f(a[i] & and ^ xor);
                 }
-                self.put(0, &out[0]);
-                self.put(1, &out[1]);
+                self.put_wide(&out);
             },
         )
     }
@@ -315,18 +377,12 @@ impl Cx<'_> {
         vector(
             #[inline(always)]
             move || {
-                let (and, xor) = (self.and, self.xor);
-                row!(self, 0, a, a_high);
-                row!(self, 1, b, b_high);
-                let mut out = [[0; LANES]; 2];
+                let [a, b]: [Wide; 2] = self.doubles();
+                let mut out = [0; LANES];
                 for i in 0..LANES {
-                    let v =
-                        f(wide(a[i], a_high[i] & and[0] ^ xor[0]), wide(b[i], b_high[i] & and[1] ^ xor[1]));
-                    out[0][i] = v as u32;
-                    out[1][i] = (v >> 32) as u32;
+                    out[i] = f(a[i], b[i]);
                 }
-                self.put(0, &out[0]);
-                self.put(1, &out[1]);
+                self.put_wide(&out);
             },
         )
     }
@@ -344,13 +400,10 @@ impl Cx<'_> {
         vector(
             #[inline(always)]
             move || {
-                let (and, xor) = (self.and, self.xor);
-                row!(self, 0, a, a_high);
-                row!(self, 1, b, b_high);
+                let [a, b]: [Wide; 2] = self.doubles();
                 let mut found = [0; LANES];
                 for i in 0..LANES {
-                    let (x, y) =
-                        (wide(a[i], a_high[i] & and[0] ^ xor[0]), wide(b[i], b_high[i] & and[1] ^ xor[1]));
+                    let (x, y) = (a[i], b[i]);
                     let (x, y) = if FLUSH { (flush64(x), flush64(y)) } else { (x, y) };
                     found[i] = f(x, y).into();
                 }
@@ -375,26 +428,4 @@ impl Cx<'_> {
             },
         )
     }
-}
-
-/// As of f32: the first NaN source, quieted, else the machine's own NaN.
-#[cold]
-#[inline(never)]
-fn fix_nan64<const N: usize>(out: &mut [Row; 2], src: [[&Row; 2]; N], and: [u32; 3], xor: [u32; 3]) {
-    vector(
-        #[inline(always)]
-        move || {
-            let nan = |v: u64| f64::from_bits(v).is_nan();
-            for i in 0..LANES {
-                let mut own = NAN64;
-                for s in (0..N).rev() {
-                    let v = wide(src[s][0][i], src[s][1][i] & and[s] ^ xor[s]);
-                    own = if nan(v) { v | QUIET64 } else { own };
-                }
-                let v = wide(out[0][i], out[1][i]);
-                let v = if nan(v) { own } else { v };
-                (out[0][i], out[1][i]) = (v as u32, (v >> 32) as u32);
-            }
-        },
-    );
 }

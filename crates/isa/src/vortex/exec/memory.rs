@@ -1,7 +1,7 @@
 //! Loads, stores and atomics. Accesses must be aligned. The console is 64 bytes of addresses, local memory a window
 //! at the top of the address space that each core has for itself (docs/vortex.md, memory map).
 
-use crate::lanes::{CHUNK, Row, bits};
+use crate::lanes::{Row, any_bits, bits, extremes};
 use crate::vortex::Vortex;
 use crate::vortex::inst::Inst;
 use crate::vortex::regs::{F0, RESERVED, RESERVED_VALUE, Regs};
@@ -24,9 +24,12 @@ pub(crate) trait Space {
     /// Byte stores to a few low addresses are text, words stored behind them are for a host (docs/vortex.md).
     const CONSOLE: bool;
 
-    /// Which lanes go where; addresses of lanes that go to another memory become offsets into it. `top` is the largest address.
+    /// Which lanes go where; addresses of lanes that go to another memory become offsets into it. No address is larger than `top`.
     fn place(&self, access: &Access, top: u32, addr: &mut Row<u32>, on: Mask) -> Result<Place, Trap>;
 }
+
+/// Addresses below are of one memory: nobody has to know the largest one.
+const MANY_PLACES: u32 = 1 << 31;
 
 /// What an instruction does at its addresses, for messages.
 pub(crate) struct Access {
@@ -189,28 +192,21 @@ fn lane_by_lane<B: Bus>(
     Ok(())
 }
 
-/// The largest address. Misaligned accesses fault.
+/// No lane's address is larger than this. Misaligned accesses fault.
 #[inline]
 fn aligned(access: &Access, addr: &Row<u32>, on: Mask) -> Result<u32, Trap> {
-    let bytes = access.bytes;
-    let (mut wrong, mut top) = ([0; CHUNK], [0; CHUNK]);
-    for (c, chunk) in addr.as_chunks::<CHUNK>().0.iter().enumerate() {
-        let lanes = (on >> (c * CHUNK)) as u8;
-        if lanes == 0 {
-            continue;
-        }
-        for i in 0..CHUNK {
-            let active = if lanes & 1 << i != 0 { chunk[i] } else { 0 };
-            wrong[i] |= active & (bytes - 1);
-            top[i] = active.max(top[i]);
-        }
+    let low = access.bytes - 1;
+    // Lanes that are not on rarely make a difference.
+    let all = any_bits(addr);
+    if all & low == 0 && all < MANY_PLACES {
+        return Ok(all);
     }
-    let (wrong, top) = (wrong.iter().fold(0, |a, b| a | b), top.into_iter().max().unwrap_or(0));
-    if wrong != 0 {
-        let bad = bits(on).map(|l| addr[l as usize]).find(|a| a & (bytes - 1) != 0);
-        return Err(access.fault(bad.unwrap_or(0), format!("not aligned to {bytes} bytes")));
+    if all & low != 0
+        && let Some(bad) = bits(on).map(|lane| addr[lane as usize]).find(|at| at & low != 0)
+    {
+        return Err(access.fault(bad, format!("not aligned to {} bytes", access.bytes)));
     }
-    Ok(top)
+    Ok(extremes(addr, on).1)
 }
 
 /// Where the addresses of an instruction count from.

@@ -15,6 +15,70 @@ use wb_sim::Launch;
 
 /// The kernel of a case on its machine, with one of the contents.
 pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
+    changed_job(case, input, style, |text| text)
+}
+
+/// The same with results that are outstanding when somebody waits for more than registers, branches or ends: long operations stand
+/// before and behind such instructions.
+pub fn late_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
+    changed_job(case, input, style, |text| with_late_results(case, style, &text))
+}
+
+/// Operations of which most take longer than one cycle, on values that decide nothing in a kernel of [`Style::Plain`].
+const LONG: [&str; 9] = [
+    "v_xor_b32 v12, v13, v14",
+    "v_not_b32 v13, v15",
+    // More registers than an issue port keeps of an instruction, one of which is just being written.
+    "v_cmp_lt_i32 s[64:65], v9, v10\ns_load_dwordx16 s[64:79], s[6:7], 0x0",
+    "v_sqrt_f32 v9, v10",
+    "v_rcp_f32 v11, v9",
+    "v_mul_lo_u32 v10, v9, v11",
+    "v_xor_b32 v9, v11, v10",
+    "v_mul_hi_u32 v11, v11, v9",
+    "v_fma_f32 v10, v9, v10, v11",
+];
+
+fn with_late_results(case: u64, style: Style, text: &str) -> String {
+    let mut noise = Noise::new(case ^ 0x1a7e);
+    let mut out = String::new();
+    let mut some = |out: &mut String| {
+        for _ in 0..noise.pick(&[0, 1, 1, 2, 3]) {
+            let long = noise.pick(&LONG);
+            // Sides of a branch that splits waves leave scalars alone.
+            if !(style.splits() && long.contains("s64")) {
+                out.push_str(long);
+                out.push('\n');
+            }
+        }
+    };
+    // Behind the first wait the arguments are there.
+    let mut begun = false;
+    for line in text.lines() {
+        let waits = ["s_waitcnt", "s_barrier", "s_cbranch", "s_branch", "s_endpgm"];
+        let here = begun && waits.iter().any(|name| line.trim_start().starts_with(name));
+        begun |= line.contains("s_waitcnt");
+        if here && line.contains("s_endpgm") {
+            // Nothing but registers is outstanding.
+            out.push_str("s_waitcnt vmcnt(0) lgkmcnt(0)\n");
+        }
+        if here {
+            some(&mut out);
+        }
+        out.push_str(line);
+        out.push('\n');
+        if here && !line.contains("s_endpgm") {
+            some(&mut out);
+        }
+    }
+    out
+}
+
+fn changed_job(
+    case: u64,
+    input: u64,
+    style: Style,
+    change: impl FnOnce(String) -> String,
+) -> Result<Job, String> {
     let mut noise = Noise::new(case ^ 0x6e0);
     let (group, groups) = match style {
         Style::Plain => (64, 1),
@@ -22,7 +86,7 @@ pub fn times_job(case: u64, input: u64, style: Style) -> Result<Job, String> {
             (noise.pick(&[64, 64, 128, 192, 256, 100]), noise.pick(&[1, 2, 3, 5, 8, 17, 40]))
         }
     };
-    let text = times_kernel(case, style, group);
+    let text = change(times_kernel(case, style, group));
     let args = times_contents(case, input).map(buffer).to_vec();
     let machine = match style {
         Style::Plain => plain_machine(case),

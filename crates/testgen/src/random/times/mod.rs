@@ -7,7 +7,7 @@
 
 mod job;
 
-pub use job::{LONGER, times_files, times_job, times_machine};
+pub use job::{LONGER, late_job, times_files, times_job, times_machine};
 
 use super::loops::Noise;
 use std::fmt::Write;

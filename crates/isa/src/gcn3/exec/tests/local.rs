@@ -125,7 +125,10 @@ const ONE_OPERAND: [Atomic; 15] = [
     ("xor", "b32", |m, d, _| m ^ d),
     ("min", "f32", |m, d, _| if f32::from_bits(d) < f32::from_bits(m) { d } else { m }),
     ("max", "f32", |m, d, _| if f32::from_bits(d) > f32::from_bits(m) { d } else { m }),
-    ("add", "f32", |m, d, _| (f32::from_bits(m) + f32::from_bits(d)).to_bits()),
+    ("add", "f32", |m, d, _| match [m, d].into_iter().find(|v| f32::from_bits(*v).is_nan()) {
+        Some(nan) => nan | 1 << 22,
+        None => (f32::from_bits(m) + f32::from_bits(d)).to_bits(),
+    }),
 ];
 
 const TWO_OPERANDS: [Atomic; 3] = [
@@ -220,6 +223,21 @@ fn float_add_flushes_by_mode() {
         m.bus.set(LDS, 0x8000_0001);
         m.ok(asm("ds_add_f32 v1, v2"));
         assert_eq!(m.bus.u32(LDS), expect);
+    }
+}
+
+/// A sum of infinities is the positive NaN, whatever the host makes of it, alone and in rows.
+#[test]
+fn float_add_has_a_nan_of_its_own() {
+    for lanes in [1, Mask::MAX] {
+        let mut m = machine();
+        m.regs.set_pair(126, lanes);
+        m.fill(1, |lane| 4 * lane);
+        m.fill(2, |_| 0xff80_0000);
+        (0..64).for_each(|lane| m.bus.set(LDS + 4 * lane, 0x7f80_0000));
+        m.ok(asm("ds_add_f32 v1, v2"));
+        let wanted = |lane| if lanes >> lane & 1 == 1 { 0x7fc0_0000 } else { 0x7f80_0000 };
+        (0..64).for_each(|lane| assert_eq!(m.bus.u32(LDS + 4 * lane), wanted(lane), "lane {lane}"));
     }
 }
 

@@ -4,10 +4,12 @@ mod bound;
 mod buffers;
 mod compiled;
 mod coverage;
+mod exchange;
 mod gfx9;
 mod local;
 mod memory;
 mod programs;
+mod rows;
 mod scalar;
 mod speed;
 mod start;
@@ -123,7 +125,7 @@ impl Machine {
     }
 
     /// Fills a vector register from the lane number.
-    pub fn fill(&mut self, register: usize, f: impl Fn(u32) -> u32) {
+    pub fn fill(&mut self, register: usize, mut f: impl FnMut(u32) -> u32) {
         for lane in 0..64 {
             self.regs.v.set(register, lane, f(lane));
         }

@@ -97,6 +97,40 @@ fn arithmetic() {
     check(Op::VLdexpF16, &t, |v| expect(1, COMPILED, v, |[a, ..]| (a * 2f64.powi((v[1] as i16).into()), 0)));
 }
 
+/// A host's own conversions give what ours give: values of all halves, and numbers about them, about the middles between them and of
+/// all exponents, rounded to halves.
+#[test]
+fn conversions_are_the_same_on_every_host() {
+    use super::super::num::{half_nearest, half_value};
+    use crate::vector;
+    let values = |h: &[u32; 64]| vector::vector(|| vector::values_of_halves(h, half_value));
+    let nearest = |v: &[f32; 64]| vector::vector(|| vector::nearest_halves(v, half_nearest));
+    let row = |first: u32| std::array::from_fn(|i| first + i as u32);
+    for arch in vector::others().into_iter().map(Some).chain([None]) {
+        vector::INSTEAD.set(arch);
+        for first in (0..1 << 16).step_by(64) {
+            let halves = row(first);
+            let found = values(&halves.map(|h| h | 0x5a5a_0000));
+            for (h, v) in halves.into_iter().zip(found) {
+                let own = half_value(h);
+                assert!(v.to_bits() == own.to_bits() || v.is_nan() && own.is_nan(), "{h:x} on {arch:?}");
+            }
+            for step in [0, 1, 0xfff, 0x1000, 0x1001, 0x1fff] {
+                let numbers = halves.map(|h| f32::from_bits(half_value(h).to_bits() + step));
+                for (h, v) in nearest(&numbers).into_iter().zip(numbers) {
+                    assert!(v.is_nan() || h == half_nearest(v), "{v:e} on {arch:?}");
+                }
+            }
+        }
+        let numbers: [f32; 512] = std::array::from_fn(|high| f32::from_bits((high as u32) << 23 | 0x35_5001));
+        for numbers in numbers.as_chunks().0 {
+            let found = nearest(numbers);
+            assert!(numbers.iter().zip(found).all(|(v, h)| v.is_nan() || h == half_nearest(*v)), "{arch:?}");
+        }
+        vector::INSTEAD.set(None);
+    }
+}
+
 /// Functions that are looked up give what one lane in f64 gives.
 #[test]
 fn tables_have_every_half() {

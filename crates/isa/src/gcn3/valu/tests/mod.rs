@@ -10,7 +10,9 @@ mod halves;
 mod int;
 mod matrix;
 mod modify;
+mod near;
 mod same;
+mod scaling;
 mod speed;
 mod transcendental;
 
