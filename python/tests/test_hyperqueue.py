@@ -13,7 +13,7 @@ import time
 
 PROGRAM = pathlib.Path(__file__).parents[2] / "crates/lab/programs/pdom-1.harp"
 FRONT = pathlib.Path(__file__).parent / "hq.py"
-POINTS = 2000
+POINTS = 8000
 
 
 def sweep(command, folder, name, *more, env=None):
@@ -54,7 +54,7 @@ def test_parts_on_hyperqueue_whose_workers_are_killed(command, tmp_path):
     (tmp_path / "p.harp").write_bytes(PROGRAM.read_bytes())
     (tmp_path / "plan.toml").write_text(
         "[axes]\nprogram = 'p.harp'\nmachine = 'harp-pdom'\n"
-        f"dram.latency = {{ from = 1, to = {POINTS // 4} }}\nlimits.cycles = [100001, 100002, 100003, 100004]\n"
+        f"dram.latency = {{ from = 1, to = {POINTS // 16} }}\nlimits.cycles = {{ from = 100001, to = 100016 }}\n"
     )
     alone = outcome(sweep(command, tmp_path, "alone"))
     assert alone["found"]["ok"] == POINTS

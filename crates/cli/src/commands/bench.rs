@@ -1,10 +1,17 @@
 //! `wavebound bench`: simulated wave-instructions per second.
 
 use super::{CommandResult, Printed, print_json, print_line};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use miette::miette;
 use std::process::ExitCode;
 use wb_lab::bench;
+
+/// Which runs are measured.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Only {
+    Timed,
+    Untimed,
+}
 
 #[derive(Args)]
 pub struct BenchArgs {
@@ -12,11 +19,14 @@ pub struct BenchArgs {
     #[arg(default_value = "")]
     filter: String,
     /// Measure GCN3 operations one by one instead: nanoseconds, and how many v_add_f32 that is
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "only"])]
     operations: bool,
     /// Print JSON (docs/json.md)
     #[arg(long)]
     json: bool,
+    /// Only timed, or only untimed runs
+    #[arg(long, value_enum)]
+    only: Option<Only>,
     /// Time for each measurement; the fastest run in it counts
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
@@ -51,7 +61,8 @@ pub fn main(args: BenchArgs) -> CommandResult {
             "bench                     machine         run      wave-instructions   seconds   million/s",
         );
     }
-    let all = bench::run(&args.filter, args.seconds, |m| {
+    let only = args.only.map(|only| only == Only::Timed);
+    let all = bench::run(&args.filter, args.seconds, only, |m| {
         if !args.json {
             print_line(&format!(
                 "{:<25} {:<15} {:<8} {:>17} {:>9.4} {:>11.2}",
@@ -66,6 +77,19 @@ pub fn main(args: BenchArgs) -> CommandResult {
     })?;
     if args.json {
         print_json(&all)?;
+    } else {
+        for mean in bench::means(&all) {
+            let run = if mean.timed { "timed" } else { "untimed" };
+            print_line(&format!(
+                "{:<25} {:<15} {:<8} {:>17} {:>9} {:>11.2}",
+                format!("geometric mean of {}", mean.benches),
+                mean.machine,
+                run,
+                "",
+                "",
+                mean.millions
+            ));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,6 +5,9 @@ use super::work::{Run, Work, timed_run};
 use miette::{Report, miette};
 use wb_isa::gcn3::Repeated;
 
+/// What stands for the machine of an operation.
+pub(super) const NO_MACHINE: &str = "-";
+
 /// Name of the bench and the instruction. Sources are in v0 to v5, s4 to s7 and vcc.
 pub(super) const OPS: &[(&str, &str)] = &[
     ("gcn3-ops:s_add_u32", "s_add_u32 s8, s4, s5"),

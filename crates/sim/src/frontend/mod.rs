@@ -102,6 +102,22 @@ impl FrontEnd {
         0
     }
 
+    /// [`FrontEnd::issued`] straight on, and what the front end does of itself at the end of the cycle, if that is nothing but to request one
+    /// instruction that is at hand. None: nothing was done.
+    #[inline(always)]
+    pub fn issued_at_once(
+        &mut self,
+        slot: Seat,
+        now: u64,
+        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
+    ) -> Option<u64> {
+        match self {
+            FrontEnd::Queued(q) => q.issued_at_once(slot, now, fetch),
+            FrontEnd::Perfect => Some(0),
+            FrontEnd::Decoupled(_) | FrontEnd::Coordinated(_) => None,
+        }
+    }
+
     /// A path that waited goes on at `pc`, which may be elsewhere.
     pub fn resume(&mut self, slot: Seat, pc: Pc, now: u64) {
         if let FrontEnd::Coordinated(f) = self

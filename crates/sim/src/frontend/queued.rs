@@ -215,6 +215,44 @@ impl Queued {
         there
     }
 
+    /// [`Queued::issued`] of a wave that goes straight on and whose queue is full again with one request: if nobody else of its side wants
+    /// anything, that is the one which the end of the cycle would make, and it is made now, if its line is there. None: nothing was done.
+    #[inline(always)]
+    pub fn issued_at_once(
+        &mut self,
+        slot: Seat,
+        now: u64,
+        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
+    ) -> Option<u64> {
+        let side = self.sides.get_mut(slot.side)?;
+        let queue = side.queues.get_mut(slot.local)?;
+        let others = side.wants | side.blocked != 0 || matches!(side.order, Order::Picked(_));
+        if others || queue.queued != self.capacity {
+            return None;
+        }
+        // Beyond the end of the program there is nothing to fetch.
+        let next = *fetch.next.get(queue.pc as usize)?;
+        if !fetch.memory.fetch_at_hand(fetch.core, (fetch.addr)(queue.pc), now) {
+            return None;
+        }
+        if let Order::Behind(last) = &mut side.order {
+            *last = slot.local as u32;
+        }
+        queue.first = queue.first.wrapping_add(1);
+        queue.pc = next;
+        let mut arrival = now + self.hit + self.latency;
+        if self.capacity == 1 {
+            // What is requested in this cycle is seen two cycles later at the soonest.
+            *queue.time(0, self.ring) = arrival;
+            return Some(arrival.max(now + 2));
+        }
+        // They arrive in order.
+        let before = *queue.time(self.capacity - 2, self.ring);
+        arrival = if is_known(before) { arrival.max(before) } else { arrival };
+        *queue.time(self.capacity - 1, self.ring) = arrival;
+        Some(*queue.time(0, self.ring))
+    }
+
     /// The wave goes on at `pc`: what it has and what is under way was for nothing. Returns when its next instruction is there.
     pub fn turn(&mut self, slot: Seat, pc: Pc, now: u64) -> u64 {
         let side = &mut self.sides[slot.side];

@@ -85,6 +85,23 @@ impl Tags {
         Some(line.ready)
     }
 
+    /// The same of a line whose data is there by cycle `through`. False: it has not been looked up.
+    #[inline(always)]
+    pub fn at_hand(&mut self, line: u64, through: u64) -> bool {
+        let way = *self.place(line) as usize;
+        let there = self.tags[way] == line && self.lines[way].ready <= through;
+        if there {
+            self.stamp += 1;
+            self.lines[way].used = self.stamp;
+        }
+        there
+    }
+
+    /// How many lines that follow on each other there is room for.
+    pub fn room(&self) -> u64 {
+        self.sets * self.ways as u64
+    }
+
     #[inline(always)]
     pub fn lookup(&mut self, line: u64) -> Lookup {
         match self.again(line) {

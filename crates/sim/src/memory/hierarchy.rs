@@ -268,6 +268,30 @@ impl Hierarchy {
         self.reach(self.instruction, core, addr, false, now, &mut Access::default())
     }
 
+    /// Whether an instruction that is requested in cycle `now` is through its cache as soon as any can be: then it has been requested.
+    /// False: nothing was done. Only where [fetches may go in any order](Hierarchy::fetches_in_any_order).
+    #[inline(always)]
+    pub fn fetch_at_hand(&mut self, core: usize, addr: u64, now: u64) -> bool {
+        let Place::Level(l) = self.instruction else { return self.instruction == Place::Ideal };
+        let level = &mut self.levels[l];
+        let line = addr.wrapping_sub(self.origin) >> level.shift;
+        level.copies[level.copy_of[core] as usize].at_hand(line, now + level.latency)
+    }
+
+    /// Whether it makes no difference in which order instructions are fetched in a cycle that are in their cache, those of a program that
+    /// lies between two addresses: all of it stays there, nothing else is there, and the cache has a port for everybody.
+    pub fn fetches_in_any_order(&self, machine: &Machine, (first, last): (u64, u64)) -> bool {
+        let Place::Level(l) = self.instruction else { return self.instruction == Place::Ideal };
+        let name = &machine.memory.instruction;
+        let ports = [&machine.memory.data, &machine.memory.sampler, &machine.memory.scalar];
+        let others = ports.into_iter().chain(machine.caches.iter().map(|c| &c.next));
+        let level = &self.levels[l];
+        let line = |addr: u64| addr.wrapping_sub(self.origin) >> level.shift;
+        let fits = level.copies.iter().all(|copy| line(last).wrapping_sub(line(first)) < copy.room());
+        let alone = others.into_iter().all(|other| other != name);
+        alone && fits && first <= last && machine.caches[l].ports == 0
+    }
+
     /// The same, with what became of each line: when it is there, and whether the first level had it.
     pub fn access_each(
         &mut self,

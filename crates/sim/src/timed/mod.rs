@@ -99,6 +99,9 @@ struct Timed<'a, 's, I: Isa> {
     every_cycle: bool,
     /// The usual instruction issues by a short way.
     alone: bool,
+    /// What follows it is requested at once if it can be: a port issues one instruction a cycle, no wave starts on a core while others
+    /// issue, and fetches may go in any order.
+    at_once: bool,
     /// Every port has seats of its own and issues one instruction a cycle, and cycles may be skipped.
     plain_ports: bool,
     /// Contexts share ports, and it is enough to look at those that the policy picks.
@@ -221,6 +224,7 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
             }),
             every_cycle: options.every_cycle || options.watch.is_some(),
             alone: false,
+            at_once: false,
             plain_ports: !shared && machine.issue.width == 1 && !options.every_cycle,
             plain_shared: false,
             keep_registers: options.keep_registers,
@@ -238,6 +242,8 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
         run.outcome.times = part.map(|_| Box::default());
         run.lines.by_lane = run.memory != MemorySplits::Never;
         run.alone = run.may_issue_alone();
+        let starts_waves = exec.contexts > 0 || matches!(launch, Launch::Boot);
+        run.at_once = run.alone && run.plain_ports && !starts_waves && run.fetches_in_any_order();
         run.plain_shared = options.issue.is_none() && run.may_look_less();
         run
     }
@@ -377,6 +383,13 @@ impl<I: Isa> Timed<'_, '_, I> {
         let core = &mut self.cores[c];
         core.tick_front_end(c, self.exec.program, &mut self.hierarchy, self.every_cycle);
         Ok(core.due())
+    }
+
+    fn fetches_in_any_order(&self) -> bool {
+        let program = self.exec.program;
+        let end = (program.ops.len() as Pc).saturating_sub(1);
+        let ends = (program.isa.addr_of(0), program.isa.addr_of(end));
+        self.hierarchy.fetches_in_any_order(self.machine, ends)
     }
 
     /// The schedulers of a core that have to be looked at, whoever looks on and however many contexts share a port.

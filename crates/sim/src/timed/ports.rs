@@ -9,7 +9,8 @@ use super::issuer::Unsettled;
 use super::units::ClassInfo;
 use crate::error::SimError;
 use crate::exec::Exec;
-use crate::frontend::Seat;
+use crate::frontend::{Fetch, Seat};
+use crate::memory::Hierarchy;
 use crate::sched::Choice;
 use crate::wave::PathState;
 use wb_hw::MemorySplits;
@@ -37,6 +38,9 @@ struct Ports<'x, 'e, I: Isa> {
     instructions: &'x mut u64,
     lanes: &'x mut u64,
     unsettled: &'x mut Vec<Unsettled>,
+    memory: &'x mut Hierarchy,
+    /// What issues requests its successor at once, if it can.
+    at_once: bool,
 }
 
 impl<I: Isa> Timed<'_, '_, I> {
@@ -91,6 +95,8 @@ impl<I: Isa> Timed<'_, '_, I> {
             instructions: &mut self.outcome.wave_instructions,
             lanes: &mut self.outcome.lane_instructions,
             unsettled: &mut self.unsettled,
+            memory: &mut self.hierarchy,
+            at_once: self.at_once,
         }
     }
 }
@@ -259,9 +265,22 @@ impl<I: Isa> Ports<'_, '_, I> {
         if wake >= self.horizon && board_of(waves, slot).is_some_and(|board| board.is_open()) {
             self.unsettled.push(Unsettled { core: self.number, issuer: q, seat: local, from });
         }
-        core.told = true;
         let seat = Seat::new(q, local, core.dues.len());
-        let there = core.frontend.issued(seat, to, straight, false, now);
+        let requested = if straight && self.at_once {
+            let addr = |pc| program.isa.addr_of(pc);
+            let (next, kind) = (&program.flow.next[..], &program.flow.kind[..]);
+            let mut fetch = Fetch { core: self.number, next, kind, addr, memory: self.memory };
+            core.frontend.issued_at_once(seat, now, &mut fetch)
+        } else {
+            None
+        };
+        let there = match requested {
+            Some(there) => there,
+            None => {
+                core.told = true;
+                core.frontend.issued(seat, to, straight, false, now)
+            }
+        };
         if core.shared {
             part.spots[local].pc = to;
         }
