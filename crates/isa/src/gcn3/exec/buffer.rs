@@ -160,10 +160,11 @@ fn store_high<B: Bus>(
     if let Some(row) = access.rows(regs, lanes, bytes, &mut None) {
         let high = space::copied(regs, data).map(|v| v >> 16);
         let (places, rows) = ((row.offset, [0]), [[&high]]);
-        return Ok(match bytes {
+        match bytes {
             1 => bus.store_rows::<1, 1, 1>(row.base, places, lanes, &rows)?,
             _ => bus.store_rows::<1, 1, 2>(row.base, places, lanes, &rows)?,
-        });
+        }
+        return Ok(());
     }
     each_lane(lanes, |lane| {
         bus.lane(lane);
