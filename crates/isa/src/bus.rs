@@ -2,6 +2,7 @@
 //! the timed run hands in a bus that also notes the lines touched.
 
 use crate::Mask;
+use crate::gather::Within;
 use crate::lanes::{Row, bits};
 use thiserror::Error;
 
@@ -200,15 +201,16 @@ pub trait Bus {
         })
     }
 
-    /// What [`Bus::each`] does to what is modified, if that can be done to all lanes at once because no two of them meet: `f` makes
-    /// the new rows of the old ones, in which lanes that are not in `lanes` may have anything. False: nothing was done.
+    /// What [`Bus::each`] does to what is modified, if the `bytes` bytes of all lanes lie in one piece of memory that may be touched:
+    /// `f` gets it and goes over the lanes itself, lowest first, or says that it cannot. False: nothing was done.
     #[inline]
-    fn modify_rows<const D: usize, const N: usize>(
+    fn modify_rows(
         &mut self,
         _base: u64,
         _offset: &Row<u32>,
         _lanes: Mask,
-        _f: impl FnOnce(&[Row<u32>; D]) -> [Row<u32>; D],
+        _bytes: u32,
+        _f: impl FnOnce(&mut [u8], Within) -> bool,
     ) -> bool {
         false
     }

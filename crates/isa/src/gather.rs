@@ -39,20 +39,28 @@ fn bytes_of<const N: usize>(number: u32) -> [u8; N] {
 impl Within<'_> {
     /// Which number of `N` bytes each lane's first one is, 0 for lanes that are not active; none if one lies across two.
     #[inline(always)]
-    fn numbers<const N: usize>(&self) -> Option<Row<u32>> {
-        let on = spread(self.lanes);
+    pub(crate) fn numbers<const N: usize>(&self) -> Option<Row<u32>> {
         let (mut all, mut out) = (0, [0; 64]);
-        for i in 0..64 {
-            let at = self.offset[i].wrapping_sub(self.low) & on[i];
-            all |= at;
-            out[i] = at / N as u32;
+        if self.lanes == Mask::MAX {
+            for i in 0..64 {
+                let at = self.offset[i].wrapping_sub(self.low);
+                all |= at;
+                out[i] = at / N as u32;
+            }
+        } else {
+            let on = spread(self.lanes);
+            for i in 0..64 {
+                let at = self.offset[i].wrapping_sub(self.low) & on[i];
+                all |= at;
+                out[i] = at / N as u32;
+            }
         }
         all.is_multiple_of(N as u32).then_some(out)
     }
 
     /// The number of the first lane, and how many numbers lanes are apart, if that is the same for all of them.
     #[inline(always)]
-    fn steps<const N: usize>(&self) -> Option<(usize, u32)> {
+    pub(crate) fn steps<const N: usize>(&self) -> Option<(usize, u32)> {
         let (row, n) = (self.offset, N as u32);
         let step = row[1].wrapping_sub(row[0]);
         // Mostly the last one tells.
@@ -67,36 +75,29 @@ impl Within<'_> {
         (apart == 0 && (first | step).is_multiple_of(n)).then_some(((first / n) as usize, step / n))
     }
 
-    /// Every active lane's `bytes` bytes lie behind those of all lanes before it.
-    pub fn ascend(&self, bytes: u32) -> bool {
-        if self.lanes == Mask::MAX {
-            return vector_of(Close { row: self.offset, bytes }) == 0;
-        }
-        let mut end = 0;
-        bits(self.lanes).all(|lane| {
-            let at = u64::from(self.offset[lane as usize]);
-            at >= std::mem::replace(&mut end, at + u64::from(bytes))
-        })
-    }
-}
-
-/// Whether neighbours are not `bytes` bytes apart, or not in order; 0 if all are.
-struct Close<'a> {
-    row: &'a Row<u32>,
-    bytes: u32,
-}
-
-impl NullaryFnOnce for Close<'_> {
-    type Output = u32;
-
+    /// An active lane, if all of them lie where it lies.
     #[inline(always)]
-    fn call(self) -> u32 {
-        let mut close = 0;
-        for i in 0..63 {
-            let apart = self.row[i + 1].saturating_sub(self.row[i]);
-            close |= if apart < self.bytes { 1 } else { 0 };
+    pub(crate) fn same(&self) -> Option<usize> {
+        let lane = self.lanes.trailing_zeros() as usize % 64;
+        let one = self.offset[lane];
+        // Mostly the last one tells.
+        if self.lanes == 0 || self.offset[63 - self.lanes.leading_zeros() as usize % 64] != one {
+            return None;
         }
-        close
+        let on = spread(self.lanes);
+        let mut apart = 0;
+        for i in 0..64 {
+            apart |= (self.offset[i] ^ one) & on[i];
+        }
+        (apart == 0).then_some(lane)
+    }
+
+    /// All lanes are active, and the first two of no tile lie side by side or at the same place: hardly any lanes do.
+    #[inline(always)]
+    fn anywhere(&self, unit: u32) -> bool {
+        let apart = |tile: &Tile| tile[1].wrapping_sub(tile[0]);
+        let tiles = self.offset.as_chunks::<TILE>().0;
+        self.lanes == Mask::MAX && tiles.iter().all(|tile| apart(tile) != 0 && apart(tile) != unit)
     }
 }
 
@@ -161,6 +162,12 @@ impl<const N: usize> NullaryFnOnce for Gather<'_, N> {
             );
         }
         let Some(index) = self.at.numbers::<N>() else { return false };
+        if self.at.anywhere(N as u32) {
+            return self.columns(
+                #[inline(always)]
+                |from, row| scattered(from, &index, row),
+            );
+        }
         let index = index.as_chunks::<TILE>().0;
         let mut shapes = [Shape::Scattered; 64 / TILE];
         for (t, (index, shape)) in index.iter().zip(&mut shapes).enumerate() {
@@ -311,7 +318,7 @@ fn steps<const N: usize, const STEP: usize, const L: usize, const M: usize>(
 
 /// Not inlined: the vectoriser would prepare for it even where nothing is scattered.
 #[inline(never)]
-fn scattered<const N: usize>(from: &[[u8; N]], index: &Tile, out: &mut Tile) -> bool {
+fn scattered<const N: usize, const M: usize>(from: &[[u8; N]], index: &[u32; M], out: &mut [u32; M]) -> bool {
     for (index, out) in index.iter().zip(out) {
         let Some(bytes) = from.get(*index as usize) else { return false };
         *out = number(*bytes);
@@ -356,7 +363,11 @@ impl<const N: usize, const D: usize, const P: usize> NullaryFnOnce for Scatter<'
         let mut store = |lane: usize| {
             for (add, rows) in self.add.iter().zip(self.data) {
                 let first = (index[lane] + add) as usize;
-                if let Some(to) = numbers.get_mut(first..).and_then(|to| to.first_chunk_mut::<D>()) {
+                if D == 1 {
+                    if let Some(to) = numbers.get_mut(first) {
+                        *to = bytes_of(rows[0][lane]);
+                    }
+                } else if let Some(to) = numbers.get_mut(first..).and_then(|to| to.first_chunk_mut::<D>()) {
                     for (to, row) in to.iter_mut().zip(rows) {
                         *to = bytes_of(row[lane]);
                     }
@@ -382,12 +393,31 @@ impl<const N: usize, const D: usize, const P: usize> Scatter<'_, N, D, P> {
     #[inline(always)]
     fn by_place(&mut self) -> bool {
         let distance = self.add[P - 1].abs_diff(self.add[0]) as usize;
-        if P > 2 || P == 2 && distance < D {
+        if P == 2 && distance < D {
             return false;
         }
         let Some((first, step)) = self.at.steps::<N>() else { return false };
+        // More than two places are stored to only where they are further apart than the lanes.
+        let far = |pair: &[u32]| {
+            pair[1].checked_sub(pair[0]).is_some_and(|by| by as usize > 63 * step as usize + D)
+        };
+        if P > 2 && !self.add.windows(2).all(far) {
+            return false;
+        }
+        let rises = self.add[P - 1] > self.add[0];
+        if P == 2 && distance == D {
+            // The places are one.
+            let (low, high) = if rises { (0, P - 1) } else { (P - 1, 0) };
+            let (a, b) = (&self.data[low], &self.data[high]);
+            let Some(to) = self.numbers.get_mut(first + self.add[low] as usize..) else { return false };
+            match step {
+                2 if D == 1 => return in_steps::<N, 2, 2>(to, &[a[0], b[0]]),
+                4 if D == 2 => return in_steps::<N, 4, 4>(to, &[a[0], a[D - 1], b[0], b[D - 1]]),
+                _ => {}
+            }
+        }
         for k in 0..P {
-            let p = if self.add[P - 1] > self.add[0] { P - 1 - k } else { k };
+            let p = if rises { P - 1 - k } else { k };
             let Some(to) = self.numbers.get_mut(first + self.add[p] as usize..) else { return false };
             let done = match step {
                 1 if D == 1 => in_steps::<N, D, 1>(to, &self.data[p]),
@@ -411,6 +441,21 @@ fn in_steps<const N: usize, const D: usize, const STEP: usize>(
     rows: &[&Row<u32>; D],
 ) -> bool {
     let Some(to) = to.get_mut(..63 * STEP + D) else { return false };
+    if N == 4 && D >= 2 && D < STEP {
+        // What lies between the lanes stays as it is: two dwords go as one number, put together for all lanes before.
+        let mut pairs = [0; 64];
+        for i in 0..64 {
+            pairs[i] = u64::from(rows[0][i]) | u64::from(rows[1][i]) << 32;
+        }
+        for i in 0..64 {
+            let to = to[i * STEP..].as_flattened_mut();
+            to[..8].copy_from_slice(&pairs[i].to_le_bytes());
+            for d in 2..D {
+                to[d * N..(d + 1) * N].copy_from_slice(&rows[d][i].to_le_bytes()[..N]);
+            }
+        }
+        return true;
+    }
     for i in 0..64 {
         for d in 0..D {
             to[i * STEP + d] = bytes_of(rows[d][i]);

@@ -196,6 +196,15 @@ impl<const D: usize, const P: usize> Default for Filled<D, P> {
 }
 
 impl Rows<u32> {
+    /// Rows from row `first` on, of a file with 64 lanes.
+    #[inline(always)]
+    pub fn rows_mut<const D: usize, const P: usize>(
+        &mut self,
+        first: usize,
+    ) -> Option<&mut [[Row<u32>; D]; P]> {
+        self.whole_rows_mut().get_mut(first..)?.as_chunks_mut().0.first_chunk_mut()
+    }
+
     /// Writes rows from row `first` on in the lanes of `mask`.
     #[inline(always)]
     pub fn blend_rows<const D: usize, const P: usize>(

@@ -24,7 +24,8 @@ pub struct Operation {
 
 /// Forms of vector instructions, and what is no vector ALU: names and instructions. v0, v4 and v8 hold numbers, v20 and v21
 /// offsets in local memory, 4 and 16 bytes apart, v[22:23] and v[28:29] such addresses, v24 lanes times four, v25 and v[30:31] the same
-/// 8 bytes apart, v18 and v[32:33] for all lanes, v19 and v[34:35] for each another one in no order, s[24:27] a buffer, s4 and s5 numbers.
+/// 8 bytes apart, v18 and v[32:33] for all lanes, v19 and v[34:35] for each another one in no order, v[36:37] a private address
+/// and v38 private offsets, some of them the same, s[0:3] private memory, s[24:27] a buffer, s[12:13] the arguments, s4 and s5 numbers.
 const OTHERS: &[(&str, &str)] = &[
     ("v_add_f32 scalar", "v_add_f32 v12, s4, v4"),
     ("v_add_f32 constant", "v_add_f32 v12, 1.0, v4"),
@@ -110,7 +111,29 @@ const OTHERS: &[(&str, &str)] = &[
     ("buffer_load_dword", "buffer_load_dword v12, v20, s[24:27], 0 offen"),
     ("buffer_store_dword", "buffer_store_dword v0, v20, s[24:27], 0 offen"),
     ("flat_atomic_cmpswap", "flat_atomic_cmpswap v12, v[22:23], v[0:1] glc"),
-    ("s_load_dword", "s_load_dword s6, s[0:1], 0x0"),
+    ("buffer_load_dword private", "buffer_load_dword v12, off, s[0:3], 0 offset:8"),
+    ("buffer_load_dword offen", "buffer_load_dword v12, v36, s[0:3], 0 offen"),
+    ("buffer_load_dwordx2 offen", "buffer_load_dwordx2 v[12:13], v36, s[0:3], 0 offen"),
+    ("buffer_load_dwordx3 private", "buffer_load_dwordx3 v[12:14], off, s[0:3], 0 offset:8"),
+    ("buffer_load_dwordx4 private", "buffer_load_dwordx4 v[12:15], off, s[0:3], 0 offset:16"),
+    ("buffer_load_dwordx4 offen", "buffer_load_dwordx4 v[12:15], v36, s[0:3], 0 offen"),
+    ("buffer_load_dword offen scattered", "buffer_load_dword v12, v38, s[0:3], 0 offen"),
+    ("buffer_store_dword offen scattered", "buffer_store_dword v0, v38, s[0:3], 0 offen"),
+    ("buffer_load_ubyte private", "buffer_load_ubyte v12, off, s[0:3], 0 offset:5"),
+    ("buffer_load_sshort offen", "buffer_load_sshort v12, v36, s[0:3], 0 offen"),
+    ("buffer_store_dword private", "buffer_store_dword v0, off, s[0:3], 0 offset:8"),
+    ("buffer_store_dword offen", "buffer_store_dword v0, v36, s[0:3], 0 offen"),
+    ("buffer_store_dwordx2 offen", "buffer_store_dwordx2 v[0:1], v36, s[0:3], 0 offen"),
+    ("buffer_store_dwordx4 private", "buffer_store_dwordx4 v[0:3], off, s[0:3], 0 offset:16"),
+    ("buffer_store_dwordx4 offen", "buffer_store_dwordx4 v[0:3], v36, s[0:3], 0 offen"),
+    ("buffer_store_byte offen", "buffer_store_byte v0, v36, s[0:3], 0 offen"),
+    ("buffer_store_short private", "buffer_store_short v0, off, s[0:3], 0 offset:6"),
+    ("flat_load_dword private", "flat_load_dword v12, v[36:37]"),
+    ("flat_load_dwordx2 private", "flat_load_dwordx2 v[12:13], v[36:37]"),
+    ("flat_load_ubyte private", "flat_load_ubyte v12, v[36:37]"),
+    ("flat_store_dword private", "flat_store_dword v[36:37], v0"),
+    ("flat_store_dwordx2 private", "flat_store_dwordx2 v[36:37], v[0:1]"),
+    ("s_load_dword", "s_load_dword s6, s[12:13], 0x0"),
     ("s_load_dwordx4", "s_load_dwordx4 s[8:11], s[14:15], 0x0"),
     ("s_load_dwordx16", "s_load_dwordx16 s[36:51], s[14:15], 0x0"),
     ("s_buffer_load_dwordx4", "s_buffer_load_dwordx4 s[8:11], s[24:27], 0x0"),
@@ -119,10 +142,22 @@ const OTHERS: &[(&str, &str)] = &[
     ("s_nop", "s_nop 0"),
 ];
 
+/// Private memory: its buffer is in s[0:3] then, the arguments in s[4:5], the wave's part in s9.
+const PRIVATE: &str = "
+.amdhsa_private_segment_fixed_size 64
+.amdhsa_user_sgpr_private_segment_buffer 1
+.amdhsa_system_sgpr_private_segment_wavefront_offset 1
+  s_add_u32 s0, s0, s9
+  s_addc_u32 s1, s1, 0
+  s_mov_b64 s[12:13], s[4:5]
+";
+/// Most operations go without, because it takes time to clear it.
+const PLAIN: &str = "  s_mov_b64 s[12:13], s[0:1]\n";
+
 /// Numbers in the sources; a float, and above it the upper half of a double.
 const PRELUDE: &str = "
   s_mov_b32 m0, -1
-  s_load_dwordx2 s[14:15], s[0:1], 0x0
+  s_load_dwordx2 s[14:15], s[12:13], 0x0
   v_lshlrev_b32 v24, 2, v0
   v_lshlrev_b32 v20, 2, v0
   v_lshlrev_b32 v21, 4, v0
@@ -146,6 +181,9 @@ const PRELUDE: &str = "
   v_mov_b32 v35, s15
   v_add_u32 v34, vcc, s14, v19
   v_addc_u32 v35, vcc, 0, v35, vcc
+  v_mov_b32 v36, 16
+  v_and_b32 v38, 28, v20
+  v_mov_b32 v37, 2
   s_mov_b32 s24, s14
   s_and_b32 s25, s15, 0xffff
   s_movk_i32 s26, 4096
@@ -178,14 +216,15 @@ fn all() -> Vec<(String, String)> {
 
 fn prepare(text: &str) -> Result<Job, Report> {
     let body = format!("  {text}\n").repeat(COPIES);
+    let start = if text.contains("s[0:3]") || text.contains("v[36:37]") { PRIVATE } else { PLAIN };
     let source = format!(
-        ".kernel k\n.lds 4096\n.arg buf x\n{PRELUDE}  s_movk_i32 s20, {ROUNDS}\nAGAIN:\n{body}  s_sub_u32 s20, s20, 1\n  \
+        ".kernel k\n.lds 4096\n.arg buf x\n{start}{PRELUDE}  s_movk_i32 s20, {ROUNDS}\nAGAIN:\n{body}  s_sub_u32 s20, s20, 1\n  \
          s_cmp_lg_u32 s20, 0\n  s_cbranch_scc1 AGAIN\n  s_endpgm\n"
     );
     let spec = JobSpec {
         isa: Some(InstructionSet::Gcn3),
         machine: super::kernels::MACHINE.into(),
-        sets: vec!["limits.memory=1M".into()],
+        sets: vec!["limits.memory=2M".into()],
         grid3: [64, 1, 1],
         group3: [64, 1, 1],
         args: vec!["buf:u32:1024:const=1".to_owned().into()],

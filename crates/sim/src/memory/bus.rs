@@ -3,6 +3,7 @@
 use super::device::DeviceMemory;
 use super::lines::Lines;
 use crate::console::Console;
+use wb_isa::gather::Within;
 use wb_isa::lanes::{Row, bits};
 use wb_isa::{Bus, Mask, MemFault, Use, numbers_to_rows, one_by_one, rows_to_numbers};
 
@@ -247,18 +248,25 @@ impl Bus for MemBus<'_> {
     }
 
     #[inline(always)]
-    fn modify_rows<const D: usize, const N: usize>(
+    fn modify_rows(
         &mut self,
         base: u64,
         offset: &Row<u32>,
         lanes: Mask,
-        f: impl FnOnce(&[Row<u32>; D]) -> [Row<u32>; D],
+        bytes: u32,
+        f: impl FnOnce(&mut [u8], Within) -> bool,
     ) -> bool {
-        if self.memory.checker.is_some() || !self.memory.modify_rows::<D, N>(base, offset, lanes, f) {
+        if self.memory.checker.is_some() {
+            return false;
+        }
+        let Some((low, piece)) = self.memory.piece_to_modify(base, offset, lanes, bytes) else {
+            return false;
+        };
+        if !f(piece, Within { offset, low, lanes }) {
             return false;
         }
         if self.note {
-            self.lines.note_each(base, (offset, [0]), lanes, Use::Modify, N as u32);
+            self.lines.note_each(base, (offset, [0]), lanes, Use::Modify, bytes);
         }
         self.wrote |= lanes != 0;
         true

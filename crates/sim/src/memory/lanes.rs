@@ -251,6 +251,28 @@ impl DeviceMemory {
             }
             return Ok(());
         }
+        if lanes == Mask::MAX && in_steps(offset, 0) {
+            *out = [self.load_word(base.wrapping_add(offset[0].into()), 4)? as u32; 64];
+            return Ok(());
+        }
+        if self.load_chunks(base, offset, lanes, out, lanes == Mask::MAX)?
+            || self.load_rows::<4>(base, (offset, &[0]), lanes, 1, std::slice::from_mut(out))
+        {
+            return Ok(());
+        }
+        self.load_chunks(base, offset, lanes, out, false).map(|_| ())
+    }
+
+    /// Eight lanes after the other. False if it gives up, which it may where lanes are scattered.
+    #[inline(always)]
+    fn load_chunks(
+        &self,
+        base: u64,
+        offset: &Row<u32>,
+        lanes: Mask,
+        out: &mut Row<u32>,
+        gives_up: bool,
+    ) -> Result<bool, MemFault> {
         let all = offset;
         let mut extent: Option<Option<(u32, &[u8])>> = None;
         let chunks = offset.as_chunks::<CHUNK>().0.iter().zip(out.as_chunks_mut::<CHUNK>().0);
@@ -285,6 +307,7 @@ impl DeviceMemory {
                     }
                 }
                 Shape::Same => *out = [self.load_word(first, 4)? as u32; CHUNK],
+                Shape::Scattered if gives_up => return Ok(false),
                 Shape::Scattered => match extent.get_or_insert_with(|| self.readable(base, all, lanes)) {
                     Some((low, bytes)) => {
                         for i in (0..CHUNK).filter(|i| active >> i & 1 == 1) {
@@ -300,7 +323,7 @@ impl DeviceMemory {
                 },
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     #[inline(never)]

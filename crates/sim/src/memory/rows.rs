@@ -111,25 +111,16 @@ impl DeviceMemory {
         }
     }
 
-    /// New dwords for old ones, if each lane's are behind those of all lanes before it: then the order makes no difference.
-    #[inline(always)]
-    pub(super) fn modify_rows<const D: usize, const N: usize>(
+    /// The bytes among which those of all lanes lie, `bytes` of each, and the least offset.
+    #[inline(never)]
+    pub(super) fn piece_to_modify(
         &mut self,
         base: u64,
         offset: &Row<u32>,
         lanes: Mask,
-        f: impl FnOnce(&[Row<u32>; D]) -> [Row<u32>; D],
-    ) -> bool {
-        let Some((low, _, piece)) = self.piece(base, (offset, &[0]), lanes, Use::Modify, N) else {
-            return false;
-        };
-        let within = Within { offset, low, lanes };
-        let Some(bytes) = self.bytes.get_mut(piece).filter(|_| within.ascend(N as u32)) else { return false };
-        let mut old = [[0; 64]; D];
-        if !gather::<4>(bytes, within, (&[0], D), &mut old) {
-            return false;
-        }
-        let new = f(&old);
-        scatter::<4, D, 1>(bytes, within, [0], &[new.each_ref()])
+        bytes: u32,
+    ) -> Option<(u32, &mut [u8])> {
+        let (low, _, piece) = self.piece(base, (offset, &[0]), lanes, Use::Modify, bytes as usize)?;
+        Some((low, self.bytes.get_mut(piece)?))
     }
 }

@@ -6,7 +6,8 @@ use super::super::operand::Operand;
 use super::super::state::Regs;
 use super::operand::{get32, scalars, vectors};
 use super::space::{self, FEW, PRIVATE_STEP, Room, Together, What};
-use crate::lanes::{Row, bits};
+use crate::lanes::{Row, bits, spread};
+use crate::vector::vector;
 use crate::{Mask, MemFault, Trap};
 
 /// Last dword of the descriptor of private memory: elements of 4 bytes, 64 lanes interleaved, lane added
@@ -155,22 +156,54 @@ impl Access {
         (end <= window.size).then_some(first)
     }
 
-    /// Where all lanes access private memory, `bytes` bytes each, if they go together.
+    /// Where all lanes access memory, `bytes` bytes each, if they go together.
     #[inline(always)]
-    pub fn private_rows<'a>(
+    pub fn rows<'a>(&self, regs: &Regs, lanes: Mask, bytes: u32, room: &'a mut Room) -> Option<Together<'a>> {
+        if !self.private {
+            return self.linear_rows(regs, lanes, bytes, room);
+        }
+        if let Some(base) = self.private_row(&Window::new(regs), lanes, bytes) {
+            return Some(Together { base, offset: &SIDE_BY_SIDE, step: PRIVATE_STEP as u32 });
+        }
+        space::private_rows(regs, self.start, (self.offset, self.imm), lanes, bytes, room)
+    }
+
+    /// Places in a buffer that is not swizzled, if none is out of bounds.
+    #[inline(never)]
+    fn linear_rows<'a>(
         &self,
         regs: &Regs,
         lanes: Mask,
         bytes: u32,
         room: &'a mut Room,
     ) -> Option<Together<'a>> {
-        if !self.private {
+        let b = &self.buffer;
+        if b.swizzle || lanes.count_ones() < FEW {
             return None;
         }
-        if let Some(base) = self.private_row(&Window::new(regs), lanes, bytes) {
-            return Some(Together { base, offset: &SIDE_BY_SIDE, step: PRIVATE_STEP as u32 });
-        }
-        space::private_rows(regs, self.start, (self.offset, self.imm), lanes, bytes, room)
+        let row = |row: Option<usize>| row.map_or(Some(&[0; 64]), |row| regs.v.whole(row));
+        let (index, own) = (row(self.index)?, row(self.offset)?);
+        let last = u64::from(b.records.saturating_sub(self.soffset)).checked_sub(bytes.into())?;
+        // Nothing wraps around.
+        self.start.checked_add(u32::MAX.into())?;
+        let (stride, imm, add) = (u64::from(b.stride), self.imm, u32::from(b.add_lane));
+        let offset = room.insert([0; 64]);
+        let places = &mut *offset;
+        let wrong = vector(
+            #[inline(always)]
+            move || {
+                let (on, mut wrong, mut out) = (spread(lanes), 0, [0; 64]);
+                for i in 0..64 {
+                    let index = index[i].wrapping_add(add * i as u32);
+                    let inside = u64::from(own[i].wrapping_add(imm)) + stride * u64::from(index);
+                    wrong |= if inside > last { on[i] } else { 0 };
+                    out[i] = inside as u32 & on[i];
+                }
+                *places = out;
+                wrong
+            },
+        );
+        (wrong == 0).then_some(Together { base: self.start, offset, step: 4 })
     }
 
     fn general(

@@ -2,8 +2,6 @@
 
 use super::super::state::mode;
 use super::super::valu::{half_from_f64, half_to_f64};
-use crate::lanes::Row;
-use crate::vector::vector;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -79,49 +77,6 @@ impl Kind {
             _ => return None,
         })
     }
-}
-
-/// The new rows of all lanes, each as [`apply`] has it: `D` is 1 or 2 dwords. A loop for each kind, so that it vectorises.
-#[inline(never)]
-pub(super) fn apply_rows<const D: usize>(
-    kind: Kind,
-    [old, data, second]: [[&Row<u32>; D]; 3],
-    mode: u32,
-) -> [Row<u32>; D] {
-    macro_rules! loops {
-        ($($kind:ident)*) => {
-            match kind {
-                $(Kind::$kind => rows(
-                    [old, data, second],
-                    #[inline(always)]
-                    |[old, data, second]| apply(Kind::$kind, D == 2, old, data, second, mode),
-                ),)*
-            }
-        };
-    }
-    loops!(
-        Swap Cmpswap Add Sub Rsub Smin Umin Smax Umax And Or Xor Inc Dec Mskor Wrap CmpswapF MinF MaxF AddF PkAddF16 PkAddBf16
-    )
-}
-
-/// A row of `f` of each lane's numbers.
-#[inline(always)]
-fn rows<const D: usize>(from: [[&Row<u32>; D]; 3], f: impl Fn([u64; 3]) -> u64) -> [Row<u32>; D] {
-    vector(
-        #[inline(always)]
-        move || {
-            let mut out = [[0; 64]; D];
-            for i in 0..64 {
-                let high = |rows: [&Row<u32>; D]| if D == 2 { u64::from(rows[D - 1][i]) << 32 } else { 0 };
-                let new = f(from.map(|rows| u64::from(rows[0][i]) | high(rows)));
-                out[0][i] = new as u32;
-                if D == 2 {
-                    out[D - 1][i] = (new >> 32) as u32;
-                }
-            }
-            out
-        },
-    )
 }
 
 /// The new value. `data` is the operand, `second` the other operand of the kinds that have one.

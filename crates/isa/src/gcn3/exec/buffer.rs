@@ -12,7 +12,7 @@ use super::lanes::modify;
 use super::operand::vectors;
 use super::scalar1::m0;
 use super::space::{self, ATOMIC, LOAD, STORE, Together, each_lane};
-use crate::lanes::Filled;
+use crate::lanes::{Filled, Row};
 use crate::{Bus, Mask, Trap};
 
 pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, path: Mask) -> Result<(), Trap> {
@@ -72,11 +72,11 @@ fn load_part<B: Bus>(
         return load_lds(access, regs, bus, lanes, bytes, extend);
     }
     let dst = vectors(regs, inst.dst, 1)?;
-    if let Some(row) = access.private_rows(regs, lanes, bytes, &mut None) {
+    if let Some(row) = access.rows(regs, lanes, bytes, &mut None) {
         let mut out = match bytes {
-            1 => load_private::<B, 1, 1>(row, bus, lanes)?,
-            2 => load_private::<B, 1, 2>(row, bus, lanes)?,
-            _ => load_private::<B, 1, 4>(row, bus, lanes)?,
+            1 => load_part_rows::<B, 1>(row, bus, lanes)?,
+            2 => load_part_rows::<B, 2>(row, bus, lanes)?,
+            _ => load_part_rows::<B, 4>(row, bus, lanes)?,
         };
         out.0[0][0].iter_mut().for_each(|out| *out = extend(u64::from(*out)));
         regs.v.blend_rows(dst, lanes, &out);
@@ -121,6 +121,18 @@ fn load_half<B: Bus>(
     let high =
         matches!(inst.op, Op::BufferLoadUbyteD16Hi | Op::BufferLoadSbyteD16Hi | Op::BufferLoadShortD16Hi);
     let bytes = if byte { 1 } else { 2 };
+    if let Some(row) = access.rows(regs, lanes, bytes, &mut None) {
+        let mut out = match bytes {
+            1 => load_part_rows::<B, 1>(row, bus, lanes)?,
+            _ => load_part_rows::<B, 2>(row, bus, lanes)?,
+        };
+        for (out, old) in out.0[0][0].iter_mut().zip(regs.v.row(dst)) {
+            let value = if signed { *out as i8 as u32 } else { *out };
+            *out = space::half_of(*old, value, high);
+        }
+        regs.v.blend_rows(dst, lanes, &out);
+        return Ok(());
+    }
     each_lane(lanes, |lane| {
         bus.lane(lane);
         let value = match access.at(regs, LOAD, lane, 0, bytes)? {
@@ -145,6 +157,15 @@ fn store_high<B: Bus>(
 ) -> Result<(), Trap> {
     let data = vectors(regs, inst.dst, 1)?;
     let keep = u64::MAX >> (64 - 8 * bytes);
+    if let Some(row) = access.rows(regs, lanes, bytes, &mut None) {
+        let high = space::copied(regs, data).map(|v| v >> 16);
+        let (places, rows) = ((row.offset, [0]), [[&high]]);
+        match bytes {
+            1 => bus.store_rows::<1, 1, 1>(row.base, places, lanes, &rows)?,
+            _ => bus.store_rows::<1, 1, 2>(row.base, places, lanes, &rows)?,
+        }
+        return Ok(());
+    }
     each_lane(lanes, |lane| {
         bus.lane(lane);
         if let Some(addr) = access.at(regs, STORE, lane, 0, bytes)? {
@@ -175,19 +196,39 @@ fn load_lds<B: Bus>(
     })
 }
 
-/// `D` private dwords of every lane, none of which is outside, or the lowest `N` bytes of one.
-fn load_private<B: Bus, const D: usize, const N: usize>(
+/// The lowest `N` bytes of a dword of every lane, none of which is outside.
+fn load_part_rows<B: Bus, const N: usize>(
     row: Together,
     bus: &mut B,
     lanes: Mask,
-) -> Result<Filled<1, D>, Trap> {
+) -> Result<Filled<1, 1>, Trap> {
     let mut out = Filled::default();
-    bus.load_rows::<1, D, N>(row.base, (row.offset, row.dwords()), lanes, &mut out.0)?;
+    bus.load_rows::<1, 1, N>(row.base, (row.offset, [0]), lanes, &mut out.0)?;
     Ok(out)
 }
 
+/// `D` dwords of every lane, none of which is outside. The offsets are a copy: the registers may be among those that are filled.
+fn load_rows<B: Bus, const D: usize>(
+    (base, offset, step): (u64, Row<u32>, u32),
+    regs: &mut Regs,
+    bus: &mut B,
+    lanes: Mask,
+    dst: usize,
+) -> Result<(), Trap> {
+    let places = (&offset, std::array::from_fn(|d| d as u32 * step));
+    if lanes == Mask::MAX
+        && let Some(out) = regs.v.rows_mut(dst)
+    {
+        return Ok(bus.load_rows::<1, D, 4>(base, places, lanes, out)?);
+    }
+    let mut out = Filled::<1, D>::default();
+    bus.load_rows::<1, D, 4>(base, places, lanes, &mut out.0)?;
+    regs.v.blend_rows(dst, lanes, &out);
+    Ok(())
+}
+
 /// The same for stores.
-fn store_private<B: Bus, const D: usize, const N: usize>(
+fn store_rows<B: Bus, const D: usize, const N: usize>(
     row: Together,
     regs: &Regs,
     bus: &mut B,
@@ -210,11 +251,12 @@ fn load<B: Bus>(
     count: u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, count)?;
-    if let Some(row) = access.private_rows(regs, lanes, 4 * count, &mut None) {
+    if let Some(row) = access.rows(regs, lanes, 4 * count, &mut None) {
+        let place = (row.base, *row.offset, row.step);
         match count {
-            2 => regs.v.blend_rows(dst, lanes, &load_private::<B, 2, 4>(row, bus, lanes)?),
-            3 => regs.v.blend_rows(dst, lanes, &load_private::<B, 3, 4>(row, bus, lanes)?),
-            _ => regs.v.blend_rows(dst, lanes, &load_private::<B, 4, 4>(row, bus, lanes)?),
+            2 => load_rows::<B, 2>(place, regs, bus, lanes, dst)?,
+            3 => load_rows::<B, 3>(place, regs, bus, lanes, dst)?,
+            _ => load_rows::<B, 4>(place, regs, bus, lanes, dst)?,
         }
         return status(inst, regs, lanes, dst, count);
     }
@@ -246,14 +288,14 @@ fn store<B: Bus>(
 ) -> Result<(), Trap> {
     let data = vectors(regs, inst.dst, count)?;
     let keep = u64::MAX >> (64 - 8 * bytes);
-    if let Some(row) = access.private_rows(regs, lanes, bytes * count, &mut None) {
+    if let Some(row) = access.rows(regs, lanes, bytes * count, &mut None) {
         return match (count, bytes) {
-            (1, 1) => store_private::<B, 1, 1>(row, regs, bus, lanes, data),
-            (1, 2) => store_private::<B, 1, 2>(row, regs, bus, lanes, data),
-            (1, _) => store_private::<B, 1, 4>(row, regs, bus, lanes, data),
-            (2, _) => store_private::<B, 2, 4>(row, regs, bus, lanes, data),
-            (3, _) => store_private::<B, 3, 4>(row, regs, bus, lanes, data),
-            _ => store_private::<B, 4, 4>(row, regs, bus, lanes, data),
+            (1, 1) => store_rows::<B, 1, 1>(row, regs, bus, lanes, data),
+            (1, 2) => store_rows::<B, 1, 2>(row, regs, bus, lanes, data),
+            (1, _) => store_rows::<B, 1, 4>(row, regs, bus, lanes, data),
+            (2, _) => store_rows::<B, 2, 4>(row, regs, bus, lanes, data),
+            (3, _) => store_rows::<B, 3, 4>(row, regs, bus, lanes, data),
+            _ => store_rows::<B, 4, 4>(row, regs, bus, lanes, data),
         };
     }
     if access.private && count == 1 {

@@ -166,6 +166,15 @@ fn read2<B: Bus, const D: usize, const N: usize>(
     scale: u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, D as u32 * 2)?;
+    if lanes == Mask::MAX
+        && let Some((base, (offset, add))) = both(inst, regs, lanes, scale, N as u32)?
+    {
+        // The address may be among the registers that are filled.
+        let offset = *offset;
+        if let Some(out) = regs.v.rows_mut(dst) {
+            return Ok(bus.load_rows::<D, 2, N>(base, (&offset, add), lanes, out)?);
+        }
+    }
     let mut out = Filled::default();
     match both(inst, regs, lanes, scale, N as u32)? {
         Some((base, places)) => bus.load_rows::<D, 2, N>(base, places, lanes, &mut out.0)?,

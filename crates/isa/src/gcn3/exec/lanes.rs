@@ -4,7 +4,8 @@
 use super::super::inst::{Inst, flag};
 use super::super::operand::Operand;
 use super::super::state::Regs;
-use super::atomic::{Kind, apply, apply_rows};
+use super::atomic::{Kind, apply};
+use super::modify::modify_rows;
 use super::operand::vectors;
 use super::space::{self, ATOMIC, LOAD, Place, Room, STORE, Together, What, number, rows_of, set_number};
 use crate::lanes::{Filled, Row, bits};
@@ -178,6 +179,18 @@ pub(super) fn load<P: Places, B: Bus, const D: usize, const N: usize>(
         regs.v.blend_rows(dst, lanes, &out);
         return Ok(());
     }
+    if lanes == Mask::MAX
+        && let Some(row) = at.row(regs, lanes, N as u32, &mut None)
+    {
+        // The address may be among the registers that are filled.
+        let (base, offset, dense, add) = (row.base, *row.offset, row.is_dense(N), row.dwords());
+        if dense && let Some(out) = regs.v.rows_mut(dst) {
+            return Ok(bus.load_rows::<D, 1, N>(base, (&offset, [0]), lanes, out)?);
+        }
+        if !dense && let Some(out) = regs.v.rows_mut(dst) {
+            return Ok(bus.load_rows::<1, D, 4>(base, (&offset, add), lanes, out)?);
+        }
+    }
     let mut out = Filled::default();
     load_rows::<P, B, D, N>(at, regs, bus, lanes, &mut out)?;
     regs.v.blend_rows(dst, lanes, &out);
@@ -258,7 +271,7 @@ impl Atomic {
         })
     }
 
-    /// Lane by lane, lowest first: `D` dwords, `N` bytes. Where no two lanes meet, all at once.
+    /// Lane by lane, lowest first: `D` dwords, `N` bytes. In one pass if all lanes lie in one piece of memory.
     #[inline(always)]
     pub fn run<P: Places, B: Bus, const D: usize, const N: usize>(
         self,
@@ -272,23 +285,20 @@ impl Atomic {
         let data = rows_of(regs, self.data, &mut buffer);
         // The kinds that have no other operand do not look at it.
         let second = rows_of(regs, self.second.unwrap_or(self.data), &mut other);
-        let (mut old, returns) = (None, self.dst.is_some());
-        let mut room = None;
+        let (mut old, mut room) = (self.dst.map(|_| Filled::<D, 1>::default()), None);
         let row = at.row(regs, lanes, N as u32, &mut room).filter(|row| row.is_dense(N));
         let done = row.is_some_and(|row| {
-            bus.modify_rows::<D, N>(row.base, row.offset, lanes, |was| {
-                if returns {
-                    old = Some(Filled([*was]));
-                }
-                apply_rows(self.kind, [was.each_ref(), data, second], regs.mode)
+            bus.modify_rows(row.base, row.offset, lanes, N as u32, |bytes, at| {
+                let was = old.as_mut().map(|old| &mut old.0[0]);
+                modify_rows::<D, N>(self.kind, (bytes, at), [data, second], regs.mode, was)
             })
         });
         if !done {
-            let [old] = &mut old.insert(Filled::<D, 1>::default()).0;
+            let [was] = &mut old.get_or_insert_default().0;
             match self.kind {
                 // By far the most usual: its loop knows what it does.
-                Kind::Add => in_turn::<P, B, D, N>(Kind::Add, at, (regs, lanes), bus, [data, second], old)?,
-                kind => in_turn::<P, B, D, N>(kind, at, (regs, lanes), bus, [data, second], old)?,
+                Kind::Add => in_turn::<P, B, D, N>(Kind::Add, at, (regs, lanes), bus, [data, second], was)?,
+                kind => in_turn::<P, B, D, N>(kind, at, (regs, lanes), bus, [data, second], was)?,
             }
         }
         if let (Some(dst), Some(old)) = (self.dst, &old) {

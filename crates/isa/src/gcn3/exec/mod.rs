@@ -11,6 +11,7 @@ mod ds;
 mod flat;
 mod format;
 mod lanes;
+mod modify;
 mod operand;
 mod scalar;
 mod scalar1;

@@ -179,18 +179,21 @@ pub(super) fn private_rows<'a>(
     let size = size.checked_sub(shift)?.checked_sub((dwords - 1) * PRIVATE_STEP as u32)?;
     let most = size / 64;
     let offset = room.insert([0; 64]);
+    let places = &mut *offset;
     let wrong = vector(
+        // What it needs comes by value, and places go to a row of their own: otherwise they might be one another.
         #[inline(always)]
-        || {
-            let (on, mut wrong) = (spread(lanes), 0);
+        move || {
+            let (on, mut wrong, mut out) = (spread(lanes), 0, [0; 64]);
             for i in 0..64 {
                 let at = own[i].wrapping_add(add);
                 let low = at & 3;
                 let place = (at - low).wrapping_mul(64).wrapping_add(i as u32 * 4 + low);
                 let outside = at > most || place >= size || low + part > 4;
                 wrong |= if outside { on[i] } else { 0 };
-                offset[i] = place & on[i];
+                out[i] = place & on[i];
             }
+            *places = out;
             wrong
         },
     );

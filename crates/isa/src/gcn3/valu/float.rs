@@ -7,6 +7,7 @@ use super::near::{Cos, Exp, Log, Sin};
 use super::num::{self, fma32};
 use super::row_engine::{Cx, QUIET32, Run, Src, flush};
 use super::{div, transcendental};
+use crate::vector::fused;
 
 /// Multiplication where zero times anything is zero.
 #[inline(always)]
@@ -210,7 +211,13 @@ pub(super) fn find(op: Op) -> Option<Run> {
             _ => cx.divide32(|[a, b, c], undo| (div::fmas32(a, b, c, undo), false)),
         },
         Op::VRcpF32 | Op::VRcpIflagF32 => |cx| cx.f32_flushing(|[a]| transcendental::rcp32(a)),
-        Op::VRsqF32 => |cx| cx.f32_flushing(|[a]| transcendental::rsq32(a)),
+        Op::VRsqF32 => |cx| {
+            if fused() {
+                cx.f32_flushing(|[a]| transcendental::rsq32_fused(a))
+            } else {
+                cx.f32_flushing(|[a]| transcendental::rsq32(a))
+            }
+        },
         Op::VSqrtF32 => |cx| cx.f32_flushing(|[a]| transcendental::sqrt32(a)),
         Op::VExpF32 | Op::VExpLegacyF32 => |cx| cx.function::<Exp>(),
         Op::VLogF32 | Op::VLogLegacyF32 => |cx| cx.function::<Log>(),

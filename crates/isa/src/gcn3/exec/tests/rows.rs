@@ -2,8 +2,10 @@
 //! random instructions, addresses of all shapes, masks, faults. Registers, memory and what went wrong are the same, and the same as if the
 //! instruction were executed for one lane after the other.
 
+use super::gfx9::later;
 use super::{Bytes, LDS, Machine, SCRATCH, asm, machine};
 use crate::gather::{Within, gather, scatter};
+use crate::gcn3::inst::Inst;
 use crate::gcn3::state::{PRIVATE_APERTURE, SHARED_APERTURE};
 use crate::lanes::{Row, bits};
 use crate::vector::{INSTEAD, others};
@@ -94,19 +96,16 @@ impl Bus for Whole {
         })
     }
 
-    fn modify_rows<const D: usize, const N: usize>(
+    fn modify_rows(
         &mut self,
         base: u64,
         offset: &Row<u32>,
         lanes: Mask,
-        f: impl FnOnce(&[Row<u32>; D]) -> [Row<u32>; D],
+        bytes: u32,
+        f: impl FnOnce(&mut [u8], Within) -> bool,
     ) -> bool {
-        let Some((low, piece)) = self.piece(base, offset, lanes, N as u32) else { return false };
-        let (within, mut old) = (Within { offset, low, lanes }, [[0; 64]; D]);
-        if !within.ascend(N as u32) || !gather::<4>(piece, within, (&[0], D), &mut old) {
-            return false;
-        }
-        let done = scatter::<4, D, 1>(piece, within, [0], &[f(&old).each_ref()]);
+        let Some((low, piece)) = self.piece(base, offset, lanes, bytes) else { return false };
+        let done = f(piece, Within { offset, low, lanes });
         self.rows += usize::from(done);
         done
     }
@@ -166,6 +165,27 @@ const INSTRUCTIONS: &[&str] = &[
     "flat_atomic_add v8, v[2:3], v4 glc",
     "flat_atomic_add_x2 v[8:9], v[2:3], v[4:5] glc",
     "flat_atomic_cmpswap v8, v[2:3], v[4:5] glc",
+    "flat_atomic_cmpswap_x2 v[8:9], v[2:3], v[4:7] glc",
+    "flat_atomic_swap v8, v[2:3], v4 glc",
+    "flat_atomic_umax v[2:3], v4",
+    "flat_atomic_smin_x2 v[2:3], v[4:5]",
+    "flat_atomic_inc v2, v[2:3], v4 glc",
+    "flat_atomic_or_x2 v[2:3], v[2:3], v[4:5] glc",
+    "ds_inc_rtn_u32 v8, v1, v4",
+    "ds_wrxchg_rtn_b32 v8, v1, v4",
+    "ds_wrxchg_rtn_b64 v[1:2], v1, v[4:5]",
+    "ds_cmpst_rtn_b64 v[8:9], v1, v[4:5], v[6:7]",
+    "ds_add_f32 v1, v4",
+    "ds_max_rtn_f64 v[8:9], v1, v[4:5]",
+    "ds_mskor_b32 v1, v4, v5",
+    "ds_write2_b64 v1, v[4:5], v[6:7] offset0:3 offset1:2",
+    "ds_write2_b32 v1, v4, v5 offset0:2 offset1:1",
+    "ds_read2_b64 v[1:4], v1 offset1:3",
+    "ds_read_b128 v[1:4], v1 offset:16",
+    "flat_load_dwordx4 v[1:4], v[2:3]",
+    "global_load_dwordx3 v[1:3], v[2:3], off offset:4",
+    "global_atomic_add_f32 v[2:3], v4, off",
+    "global_load_dwordx4 v[8:11], v1, s[6:7]",
     "buffer_load_dword v8, off, s[0:3], 0 offset:4",
     "buffer_load_dwordx2 v[8:9], off, s[0:3], 0 offset:8",
     "buffer_load_dwordx3 v[8:10], off, s[0:3], 0 offset:16",
@@ -191,7 +211,30 @@ const INSTRUCTIONS: &[&str] = &[
     "buffer_store_dwordx2 v[4:5], v1, s[0:3], s4 offen",
     "buffer_store_dwordx3 v[4:6], v1, s[0:3], 0 offen",
     "buffer_store_dwordx4 v[4:7], v1, s[0:3], 0 offen",
+    "buffer_load_dwordx4 v[1:4], v1, s[0:3], 0 offen",
+    "buffer_load_ubyte_d16 v8, v1, s[0:3], 0 offen offset:1",
+    "buffer_load_sbyte_d16_hi v8, v1, s[0:3], 0 offen",
+    "buffer_load_short_d16 v8, off, s[0:3], 0 offset:6",
+    "buffer_load_short_d16_hi v1, v1, s[0:3], s4 offen",
+    "buffer_store_byte_d16_hi v4, v1, s[0:3], 0 offen offset:2",
+    "buffer_store_short_d16_hi v4, v1, s[0:3], 0 offen",
+    "buffer_load_dword v8, v1, s[8:11], s4 offen offset:4",
+    "buffer_load_dword v1, v1, s[8:11], 0 idxen",
+    "buffer_load_dwordx3 v[1:3], v1, s[8:11], 0 offen",
+    "buffer_load_dwordx4 v[8:11], v[1:2], s[8:11], s4 idxen offen",
+    "buffer_load_ubyte v8, v1, s[8:11], 0 offen offset:1",
+    "buffer_load_sbyte_d16_hi v8, v1, s[8:11], 0 idxen",
+    "buffer_store_dword v4, v1, s[8:11], 0 offen",
+    "buffer_store_dwordx2 v[4:5], v1, s[8:11], s4 idxen offset:8",
+    "buffer_store_dwordx4 v[4:7], v1, s[8:11], 0 offen",
+    "buffer_store_short v4, v1, s[8:11], 0 offen",
+    "buffer_store_short_d16_hi v4, v1, s[8:11], 0 offen",
 ];
+
+/// An instruction of gfx8, or else of the earliest generation that has it.
+fn some_asm(text: &str) -> Inst {
+    if text.starts_with("global") || text.contains("d16") { later(text) } else { asm(text) }
+}
 
 /// Offsets of lanes: in steps, in tiles, all the same or anywhere; some of them with one lane elsewhere, seldom outside.
 fn some_offsets(state: &mut u64) -> Row<u32> {
@@ -220,16 +263,29 @@ fn rows_of(m: &Machine) -> Vec<u32> {
 #[test]
 fn memory_that_takes_rows_does_the_same() {
     let (mut state, mut rows, mut faults) = (9, 0, 0);
-    for round in 0..9000 {
+    for round in 0..13000 {
         let text = INSTRUCTIONS[round % INSTRUCTIONS.len()];
         let mut m = machine();
         m.regs.s[..4].copy_from_slice(&[SCRATCH as u32, 1 << 31, u32::MAX, super::super::SCRATCH_WORD3]);
         m.bus.forbidden = 0x100;
         (4..12).for_each(|row| m.fill(row, |_| random(&mut state)));
         let mut offsets = some_offsets(&mut state);
-        let flat = [0x2000, 0x2000, u64::from(SHARED_APERTURE) << 32, u64::from(PRIVATE_APERTURE) << 32]
-            [random(&mut state) as usize % 4];
-        if text.contains("offen") || text.starts_with("flat") && flat >> 32 == u64::from(PRIVATE_APERTURE) {
+        // The last ones are near the end of memory, and of what is forbidden.
+        let (local, private) = (u64::from(SHARED_APERTURE) << 32, u64::from(PRIVATE_APERTURE) << 32);
+        let flat =
+            [0x2000, 0x2000, 0x2000, local, local, private, 0xff00, 0xf0][random(&mut state) as usize % 8];
+        let flat = if text.starts_with("global") { flat & 0xffff } else { flat };
+        m.regs.set_pair(6, flat & 0xffff);
+        // A buffer in plain memory, with bounds or not; indices may have the lane added.
+        let stride = [0, 0, 4, 12, 16][random(&mut state) as usize % 5];
+        // Its end is often near the largest offset.
+        let end = offsets.iter().max().copied().unwrap_or(0).saturating_add(random(&mut state) % 24);
+        let records =
+            [u32::MAX, 0x4000, end, end, random(&mut state) % 0x1000][random(&mut state) as usize % 5];
+        let word3 = [1 << 19, 1 << 19, 1 << 19 | 1 << 23][random(&mut state) as usize % 3];
+        let swizzled = u32::from(random(&mut state).is_multiple_of(6)) << 31;
+        m.regs.s[8..12].copy_from_slice(&[0x2000, swizzled | stride << 16, records, word3]);
+        if text.contains("s[0:3]") || text.starts_with("flat") && flat == private {
             // Private memories are small.
             let (mask, few) = ([!0, !3, !3][random(&mut state) as usize % 3], 40 + random(&mut state) % 30);
             offsets = offsets.map(|at| if at < 1 << 20 { (at % few) & mask } else { at });
@@ -255,7 +311,7 @@ fn memory_that_takes_rows_does_the_same() {
         let lanes = [Mask::MAX, Mask::MAX, Mask::MAX, some, some | 1 << 63, some & 0xffff]
             [random(&mut state) as usize % 6];
         m.regs.set_pair(126, lanes);
-        let (mut inst, regs) = (asm(text), m.regs.clone());
+        let (mut inst, regs) = (some_asm(text), m.regs.clone());
         if text.starts_with("flat") {
             // As later generations have it.
             inst.imm = [0, 0, 4, 8, 1 << 11][random(&mut state) as usize % 5];
@@ -291,7 +347,7 @@ fn memory_that_takes_rows_does_the_same() {
             assert!(one == all, "{text}, {lanes:#x}, {offsets:?}, {arch:?}: {:?} {:?}", one.0, all.0);
         }
     }
-    assert!(rows > 9000 && faults > 50, "{rows} {faults}");
+    assert!(rows > 13000 && faults > 50, "{rows} {faults}");
 }
 
 /// Private dwords at the same place in all lanes, against a plain loop over lanes.

@@ -194,3 +194,22 @@ fn halves() {
         }
     }
 }
+
+/// Both ways to a reciprocal root: for every significand with an even and an odd exponent, which are all there are but for powers of
+/// four, by which everything is scaled exactly; and for some of all other floats.
+#[test]
+fn reciprocal_roots_by_one_step() {
+    use crate::gcn3::valu::transcendental::{rsq32, rsq32_fused};
+    let two_binades = 1f32.to_bits()..4f32.to_bits();
+    let some = (0..u32::MAX / 1009).map(|i| i * 1009);
+    let special =
+        [0u32, 1 << 31, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0x7f7f_ffff, 0x80_0000, 1, 0x8000_0001];
+    for bits in two_binades.chain(some).chain(special) {
+        let x = f32::from_bits(bits);
+        let (one, other) = (rsq32(x), rsq32_fused(x));
+        assert!(
+            one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan(),
+            "{x:e}: {one:e}, {other:e}"
+        );
+    }
+}
