@@ -397,9 +397,9 @@ impl<const N: usize, const D: usize, const P: usize> Scatter<'_, N, D, P> {
             return false;
         }
         let Some((first, step)) = self.at.steps::<N>() else { return false };
-        // More than two places are stored to only where they are further apart than the lanes.
+        // More than two places are stored to only where those of all lanes lie behind each other.
         let far = |pair: &[u32]| {
-            pair[1].checked_sub(pair[0]).is_some_and(|by| by as usize > 63 * step as usize + D)
+            pair[1].checked_sub(pair[0]).is_some_and(|by| by as usize >= 63 * step as usize + D)
         };
         if P > 2 && !self.add.windows(2).all(far) {
             return false;
