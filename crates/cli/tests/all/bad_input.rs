@@ -1,6 +1,7 @@
 //! Bad input and bad places: errors that can be shown, work that ends, memory that is there, files that stay whole.
 
 use crate::common;
+use crate::gcn3::has_compiler;
 
 use common::{NEST, control, failure, folder, json, repository, stdout, wavebound};
 use std::fs;
@@ -52,6 +53,9 @@ fn errors_far_to_the_right_are_shown() {
 /// What lane-pc machines have not is refused at its line, by the compiler, the linker of kernels or the run.
 #[test]
 fn kernels_that_lane_pc_machines_cannot_run_are_refused_at_their_lines() {
+    if !has_compiler() {
+        return;
+    }
     let dir = folder("bad-lanepc");
     let head = "kernel void k(global int *a) {\n    int l = get_local_id(0);\n";
     let barrier = "{ a[l] = 1; barrier(CLK_GLOBAL_MEM_FENCE); }\n    a[l] += 2;\n}\n";

@@ -1,6 +1,7 @@
 //! `--sanitize` as a user meets it: text, JSON, exit codes, suppressions, wrong input.
 
 use crate::common::{failure, folder, json, wavebound};
+use crate::gcn3::has_compiler;
 use std::path::Path;
 
 /// Work-items read what others of their group write, without a barrier.
@@ -26,6 +27,9 @@ fn run<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn a_race_is_told_with_both_sides() {
+    if !has_compiler() {
+        return;
+    }
     let file = source("race.cl");
     let done = wavebound(&run(&file, &["--sanitize"]));
     let text = String::from_utf8_lossy(&done.stdout);
@@ -46,6 +50,9 @@ fn a_race_is_told_with_both_sides() {
 
 #[test]
 fn suppressions_take_reports_out() {
+    if !has_compiler() {
+        return;
+    }
     let file = source("quiet.cl");
     let known = folder("sanitize-known").join("known.txt");
     std::fs::write(&known, "race quiet.cl # looked at\nuninitialised quiet.cl:5\n").expect("a file");
@@ -64,6 +71,9 @@ fn suppressions_take_reports_out() {
 
 #[test]
 fn json_has_the_reports() {
+    if !has_compiler() {
+        return;
+    }
     let file = source("json.cl");
     let done = wavebound(&run(&file, &["--sanitize", "--json"]));
     let value: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
@@ -78,6 +88,9 @@ fn json_has_the_reports() {
 /// A kernel may be launched again with other local memory.
 #[test]
 fn every_launch_has_its_own_local_arrays() {
+    if !has_compiler() {
+        return;
+    }
     let folder = folder("sanitize-launches");
     let source = "kernel void turn(global int *out, local int *part, local int *other) {
     int l = get_local_id(0), n = get_local_size(0);
@@ -109,6 +122,9 @@ fn every_launch_has_its_own_local_arrays() {
 /// Lanes of lane-pc machines are checked, too.
 #[test]
 fn other_instruction_sets_are_checked() {
+    if !has_compiler() {
+        return;
+    }
     let file = source("lanes.cl");
     let done = wavebound(&run(&file, &["--machine", "lanepc", "--sanitize"]));
     let text = String::from_utf8_lossy(&done.stdout);
@@ -128,6 +144,9 @@ fn checked(name: &str, source: &str, args: &[&str]) -> String {
 /// A scalar load is the wave's, not that of the lane that was named last.
 #[test]
 fn one_work_item_does_not_race_with_itself() {
+    if !has_compiler() {
+        return;
+    }
     let source = "kernel void k(global int *a, global uchar *b) {
     int g = get_group_id(0), l = get_local_id(0);
     if (l == 0) a[g] = a[g] + 1;
@@ -142,6 +161,9 @@ fn one_work_item_does_not_race_with_itself() {
 /// Clang makes one access of the two in each branch.
 #[test]
 fn an_access_may_mean_one_of_two_arrays() {
+    if !has_compiler() {
+        return;
+    }
     let source = "kernel void k(global int *o, local int *x, local int *y) {
     int l = get_local_id(0);
     if (l < 16) x[l] = o[l] + 1;
@@ -165,6 +187,9 @@ fn an_access_may_mean_one_of_two_arrays() {
 /// Bytes and halves of private arrays, at places that lanes compute: each access is as wide as it is.
 #[test]
 fn parts_of_private_arrays_are_accessed_as_what_they_are() {
+    if !has_compiler() {
+        return;
+    }
     let source = "kernel void k(global int *o, global const int *in) {
     int l = get_global_id(0), s = 0;
     uchar b[16];
@@ -190,6 +215,9 @@ fn parts_of_private_arrays_are_accessed_as_what_they_are() {
 /// Lanes that leave local memory do not spoil what the others do.
 #[test]
 fn other_lanes_go_on() {
+    if !has_compiler() {
+        return;
+    }
     let source = "kernel void k(global int *o, int n) {
     local int x[64];
     int l = get_local_id(0);
