@@ -2,6 +2,7 @@
 //! a penalty); `decoupled` fetches into per-wave queues with a policy of its own ([`Queued`], or [`Decoupled`] where jumps are known
 //! late); `coordinated` fetches for the wave that issues.
 
+mod code;
 mod coordinated;
 mod decoupled;
 mod fetch;
@@ -9,12 +10,14 @@ mod queued;
 #[cfg(test)]
 mod queued_tests;
 
+pub use code::Code;
 pub use coordinated::Coordinated;
 pub use decoupled::Decoupled;
 pub use fetch::{Breaks, Desk, Excuse, Fetch, Seat, jumps};
 pub use queued::Queued;
 
 use crate::memory::Times;
+use crate::sched::Ages;
 use wb_hw::{FrontEndKind, Machine, Unresolved};
 use wb_isa::Pc;
 
@@ -92,9 +95,16 @@ impl FrontEnd {
     /// gone elsewhere (asked for only where jumps are known late). Returns when its next instruction is there; 0 if [`FrontEnd::ready`]
     /// will tell.
     #[inline(always)]
-    pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, jump: bool, now: u64) -> u64 {
+    pub fn issued(
+        &mut self,
+        slot: Seat,
+        pc: Pc,
+        (straight, jump): (bool, bool),
+        now: u64,
+        ages: &Ages,
+    ) -> u64 {
         match self {
-            FrontEnd::Queued(q) => return q.issued(slot, pc, straight, now),
+            FrontEnd::Queued(q) => return q.issued(slot, pc, straight, now, ages),
             FrontEnd::Perfect => {}
             FrontEnd::Decoupled(d) => d.issued(slot, pc, straight, jump, now),
             FrontEnd::Coordinated(f) => f.issued(slot, pc, straight, jump, now),
@@ -105,14 +115,9 @@ impl FrontEnd {
     /// [`FrontEnd::issued`] straight on, and what the front end does of itself at the end of the cycle, if that is nothing but to request one
     /// instruction that is at hand. None: nothing was done.
     #[inline(always)]
-    pub fn issued_at_once(
-        &mut self,
-        slot: Seat,
-        now: u64,
-        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
-    ) -> Option<u64> {
+    pub fn issued_at_once(&mut self, slot: Seat, now: u64, ages: &Ages) -> Option<u64> {
         match self {
-            FrontEnd::Queued(q) => q.issued_at_once(slot, now, fetch),
+            FrontEnd::Queued(q) => q.issued_at_once(slot, now, ages),
             FrontEnd::Perfect => Some(0),
             FrontEnd::Decoupled(_) | FrontEnd::Coordinated(_) => None,
         }
@@ -129,9 +134,9 @@ impl FrontEnd {
 
     /// A path that waited behind a branch goes on at `pc`; what was fetched behind the branch is good if that is where it goes on.
     /// Returns when its next instruction is there, as [`FrontEnd::issued`] does.
-    pub fn turn(&mut self, slot: Seat, pc: Pc, now: u64) -> u64 {
+    pub fn turn(&mut self, slot: Seat, pc: Pc, now: u64, ages: &Ages) -> u64 {
         match self {
-            FrontEnd::Queued(q) => return q.turn(slot, pc, now),
+            FrontEnd::Queued(q) => return q.turn(slot, pc, now, ages),
             FrontEnd::Perfect => {}
             FrontEnd::Decoupled(d) => d.turn(slot, pc, now),
             FrontEnd::Coordinated(f) => {
@@ -144,9 +149,9 @@ impl FrontEnd {
     }
 
     /// A wave starts in the slot at `pc`: when its first instruction is there, as [`FrontEnd::issued`] does.
-    pub fn start(&mut self, slot: Seat, pc: Pc, now: u64) -> u64 {
+    pub fn start(&mut self, slot: Seat, pc: Pc, now: u64, ages: &Ages) -> u64 {
         match self {
-            FrontEnd::Queued(q) => return q.start(slot, pc, now),
+            FrontEnd::Queued(q) => return q.start(slot, pc, now, ages),
             FrontEnd::Perfect => {}
             FrontEnd::Decoupled(d) => d.start(slot, pc, now),
             FrontEnd::Coordinated(f) => f.start(slot, pc, now),
@@ -155,10 +160,10 @@ impl FrontEnd {
     }
 
     /// A wave leaves the slot.
-    pub fn stop(&mut self, slot: Seat) {
+    pub fn stop(&mut self, slot: Seat, now: u64, ages: &Ages) {
         match self {
             FrontEnd::Perfect => {}
-            FrontEnd::Queued(q) => q.stop(slot),
+            FrontEnd::Queued(q) => q.stop(slot, now, ages),
             FrontEnd::Decoupled(d) => d.stop(slot),
             FrontEnd::Coordinated(f) => f.stop(slot),
         }
@@ -175,6 +180,22 @@ impl FrontEnd {
                 d.next_event(now)
             }
             FrontEnd::Perfect | FrontEnd::Coordinated(_) => self.next_event(now),
+        }
+    }
+
+    /// Whether the end of cycle `now` has something to do, if anything happened in it.
+    #[inline(always)]
+    pub fn has_to_act(&self, now: u64) -> bool {
+        match self {
+            FrontEnd::Queued(q) => q.has_to_act(now),
+            FrontEnd::Perfect | FrontEnd::Decoupled(_) | FrontEnd::Coordinated(_) => true,
+        }
+    }
+
+    /// Requests may be put off, and made up for later.
+    pub fn put_off(&mut self, code: &Code) {
+        if let FrontEnd::Queued(q) = self {
+            q.put_off(code.clone());
         }
     }
 

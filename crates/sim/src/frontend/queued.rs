@@ -4,7 +4,11 @@
 //!
 //! When an instruction arrives is known when it is requested. So nothing is followed: whoever issues is told when its next
 //! instruction is there, and a wave that has none is told when its request is made.
+//!
+//! Where fetches may go in any order ([`Queued::put_off`]), requests of lines that are at hand are put off: one in every cycle, for
+//! waves that have something to issue meanwhile. They are made up for when something happens to one of the waves of their side.
 
+use super::code::Code;
 use super::fetch::{Breaks, Desk, Excuse, Fetch, NEVER, Seat, Sides, fetch_view};
 use crate::memory::{Times, is_known};
 use crate::sched::{self, Ages, Choice, Policy, View, next_behind};
@@ -38,6 +42,18 @@ const IDLE: Queue = Queue {
 };
 
 impl Queue {
+    /// An instruction is requested that arrives at `arrival`, but not before those in front of it.
+    #[inline(always)]
+    fn enter(&mut self, mut arrival: u64, ring: usize) {
+        let queued = self.queued;
+        if queued > 0 {
+            let before = *self.time(queued - 1, ring);
+            arrival = if is_known(before) && is_known(arrival) { arrival.max(before) } else { arrival };
+        }
+        *self.time(queued, ring) = arrival;
+        self.queued = queued + 1;
+    }
+
     /// When its instruction `number` arrives.
     #[inline(always)]
     fn time(&mut self, number: u32, ring: usize) -> &mut u64 {
@@ -57,6 +73,8 @@ enum Order {
 
 /// The slots of one partition, one bit each.
 struct Side {
+    /// The first cycle whose request has been put off; [`NEVER`]: none is, and the end of each cycle makes them.
+    put_off: u64,
     order: Order,
     policy: Box<dyn Policy>,
     /// The first cycle of [`Queued::clock`] that the policy has not been told of.
@@ -143,6 +161,9 @@ pub struct Queued {
     pub breaks: Breaks,
     /// Seats with something under way that arrives at a time which is not known yet.
     open: Vec<Seat>,
+    /// The program, where requests can be made at once; and whether they can be put off.
+    code: Option<Code>,
+    puts_off: bool,
 }
 
 impl Queued {
@@ -159,6 +180,7 @@ impl Queued {
                 choice => Order::Picked(choice),
             };
             Side {
+                put_off: NEVER,
                 order,
                 policy,
                 since: 0,
@@ -184,7 +206,70 @@ impl Queued {
             next_unblock: u64::MAX,
             breaks: Breaks::default(),
             open: Vec::new(),
+            code: None,
+            puts_off: false,
         }
+    }
+
+    /// Fetches may go in any order, and a side issues one instruction a cycle, the last that happens to it in that cycle: requests may
+    /// be made at once, and put off if the oldest wave goes first and one is made in a cycle.
+    pub fn put_off(&mut self, code: Code) {
+        self.puts_off = self.ports == 1 && self.sides.iter().all(|side| side.order == Order::Oldest);
+        self.code = Some(code);
+    }
+
+    /// Makes up for the requests of side `p` that were put off before cycle `to`.
+    #[inline(always)]
+    pub fn make_up(&mut self, p: usize, to: u64, ages: &Ages) {
+        if self.sides[p].put_off < to {
+            self.make_requests(p, to, ages);
+        }
+    }
+
+    #[inline(never)]
+    fn make_requests(&mut self, p: usize, to: u64, ages: &Ages) {
+        let Some(code) = &self.code else { return };
+        let (side, through) = (&mut self.sides[p], self.hit + self.latency);
+        let mut cycle = side.put_off;
+        while cycle < to {
+            let Some(local) = ages.oldest(side.wants) else { break };
+            let Some(queue) = side.queues.get_mut(local as usize) else { break };
+            // The oldest one requests until its queue is full.
+            let end = to.min(cycle + u64::from(self.capacity - queue.queued));
+            while cycle < end && queue.pc != NO_PC {
+                queue.enter(cycle + through, self.ring);
+                queue.pc = code.next(queue.pc);
+                cycle += 1;
+            }
+            if queue.queued >= self.capacity || queue.pc == NO_PC {
+                side.wants &= !(1 << local);
+            }
+        }
+        side.put_off = if side.wants == 0 { NEVER } else { cycle };
+    }
+
+    /// The requests of a side from cycle `from` on are put off, if they can be: they are of lines at hand, and each of its waves has
+    /// something to issue. `new`: those of its waves of which that has to be found out.
+    #[inline(always)]
+    fn try_to_put_off(&mut self, p: usize, from: u64, new: u64) {
+        let side = &mut self.sides[p];
+        let put_off = side.wants != 0
+            && side.blocked == 0
+            && self.code.as_mut().is_some_and(|code| {
+                bits(new & side.wants).all(|local| {
+                    let queue = &side.queues[local as usize];
+                    queue.queued > 0
+                        && code.are_at_hand(queue.pc, self.capacity - queue.queued, self.capacity)
+                })
+            });
+        side.put_off = if put_off { from } else { NEVER };
+        self.wanting.set(p, side.wants != 0 && !put_off);
+    }
+
+    /// Whether the end of cycle `now` has something to do.
+    #[inline(always)]
+    pub fn has_to_act(&self, now: u64) -> bool {
+        !self.wanting.is_empty() || self.next_unblock <= now
     }
 
     pub fn excuse(&self, slot: Seat) -> Excuse {
@@ -194,7 +279,8 @@ impl Queued {
     /// The slot issued its instruction and goes on at `pc`; `straight` if that is the next one in memory. Returns when the next
     /// instruction is there, as far as that is known.
     #[inline(always)]
-    pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, now: u64) -> u64 {
+    pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, now: u64, ages: &Ages) -> u64 {
+        self.make_up(slot.side, now, ages);
         let side = &mut self.sides[slot.side];
         let queue = &mut side.queues[slot.local];
         if queue.queued > 0 {
@@ -202,41 +288,44 @@ impl Queued {
             queue.first = queue.first.wrapping_add(1);
         }
         if !straight {
-            return self.turn(slot, pc, now);
+            return self.turn(slot, pc, now, ages);
         }
         let there = if queue.queued == 0 { awaited(queue.pc) } else { *queue.time(0, self.ring) };
+        let bit = 1 << slot.local;
         if queue.pc != NO_PC && queue.blocked == 0 {
-            if side.wants == 0 {
+            // Those that wanted something before either had their requests put off or not.
+            let put_off = side.put_off != NEVER || side.wants == 0;
+            side.wants |= bit;
+            if put_off && self.puts_off {
+                self.try_to_put_off(slot.side, now, bit);
+            } else {
                 self.wanting.set(slot.side, true);
             }
-            side.wants |= 1 << slot.local;
         }
-        side.show(slot.local, 0);
+        self.sides[slot.side].show(slot.local, 0);
         there
     }
 
     /// [`Queued::issued`] of a wave that goes straight on and whose queue is full again with one request: if nobody else of its side wants
     /// anything, that is the one which the end of the cycle would make, and it is made now, if its line is there. None: nothing was done.
     #[inline(always)]
-    pub fn issued_at_once(
-        &mut self,
-        slot: Seat,
-        now: u64,
-        fetch: &mut Fetch<impl Fn(Pc) -> u64>,
-    ) -> Option<u64> {
+    pub fn issued_at_once(&mut self, slot: Seat, now: u64, ages: &Ages) -> Option<u64> {
+        self.make_up(slot.side, now, ages);
+        let code = self.code.as_ref()?;
         let side = self.sides.get_mut(slot.side)?;
+        if side.wants | side.blocked != 0 {
+            return None;
+        }
         let queue = side.queues.get_mut(slot.local)?;
-        let others = side.wants | side.blocked != 0 || matches!(side.order, Order::Picked(_));
-        if others || queue.queued != self.capacity {
-            return None;
-        }
         // Beyond the end of the program there is nothing to fetch.
-        let next = *fetch.next.get(queue.pc as usize)?;
-        if !fetch.memory.fetch_at_hand(fetch.core, (fetch.addr)(queue.pc), now) {
+        if queue.queued != self.capacity || queue.pc == NO_PC {
             return None;
         }
-        if let Order::Behind(last) = &mut side.order {
-            *last = slot.local as u32;
+        let next = code.next_at_hand(queue.pc)?;
+        match &mut side.order {
+            Order::Oldest => {}
+            Order::Behind(last) => *last = slot.local as u32,
+            Order::Picked(_) => return None,
         }
         queue.first = queue.first.wrapping_add(1);
         queue.pc = next;
@@ -254,7 +343,9 @@ impl Queued {
     }
 
     /// The wave goes on at `pc`: what it has and what is under way was for nothing. Returns when its next instruction is there.
-    pub fn turn(&mut self, slot: Seat, pc: Pc, now: u64) -> u64 {
+    pub fn turn(&mut self, slot: Seat, pc: Pc, now: u64, ages: &Ages) -> u64 {
+        self.make_up(slot.side, now, ages);
+        let put_off = self.sides[slot.side].put_off != NEVER || self.sides[slot.side].wants == 0;
         let side = &mut self.sides[slot.side];
         let queue = &mut side.queues[slot.local];
         queue.excuse.branch = now + self.hit + self.latency;
@@ -263,12 +354,44 @@ impl Queued {
         (queue.pc, queue.queued, queue.blocked) = (pc, 0, 0);
         side.show(slot.local, 0);
         self.update(slot);
+        if put_off && self.puts_off {
+            if let Some(there) = self.turn_at_once(slot, now, ages) {
+                return there;
+            }
+            let side = &mut self.sides[slot.side];
+            side.put_off = NEVER;
+            self.wanting.set(slot.side, side.wants != 0);
+        }
         awaited(pc)
     }
 
+    /// What a wave that has nothing requests in cycle `now`, if the requests of its side have been put off until then and it is the one
+    /// that requests. None: they are not put off any more.
+    #[inline(always)]
+    fn turn_at_once(&mut self, slot: Seat, now: u64, ages: &Ages) -> Option<u64> {
+        let (side, bit) = (&mut self.sides[slot.side], 1 << slot.local);
+        let code = self.code.as_mut()?;
+        let queue = &mut side.queues[slot.local];
+        let mine = ages.oldest(side.wants) == Some(slot.local as u32) && side.blocked == 0;
+        if !mine || !code.are_at_hand(queue.pc, self.capacity, self.capacity) {
+            return None;
+        }
+        let arrival = now + self.hit + self.latency;
+        queue.enter(arrival, self.ring);
+        queue.pc = code.next(queue.pc);
+        if queue.queued >= self.capacity || queue.pc == NO_PC {
+            side.wants &= !bit;
+        }
+        side.put_off = if side.wants == 0 { NEVER } else { now + 1 };
+        self.wanting.set(slot.side, false);
+        Some(arrival.max(now + 2))
+    }
+
     /// A wave starts at `pc`. Returns when its first instruction is there.
-    pub fn start(&mut self, slot: Seat, pc: Pc, now: u64) -> u64 {
+    pub fn start(&mut self, slot: Seat, pc: Pc, now: u64, ages: &Ages) -> u64 {
+        self.make_up(slot.side, now, ages);
         let side = &mut self.sides[slot.side];
+        side.put_off = NEVER;
         if side.queues.is_empty() {
             side.queues = vec![IDLE; self.seats];
             (side.queued, side.requested) = (vec![0; self.seats], vec![0; self.seats]);
@@ -283,7 +406,8 @@ impl Queued {
         awaited(pc)
     }
 
-    pub fn stop(&mut self, slot: Seat) {
+    pub fn stop(&mut self, slot: Seat, now: u64, ages: &Ages) {
+        self.make_up(slot.side, now, ages);
         let side = &mut self.sides[slot.side];
         if side.queues.is_empty() {
             return;
@@ -303,7 +427,10 @@ impl Queued {
         let wants = side.occupied & bit != 0 && queue.pc != NO_PC && room;
         let set = |mask: u64, on: bool| if on { mask | bit } else { mask & !bit };
         (side.wants, side.blocked) = (set(side.wants, wants), set(side.blocked, queue.blocked != 0));
-        self.wanting.set(slot.side, side.wants != 0);
+        if side.wants == 0 {
+            side.put_off = NEVER;
+        }
+        self.wanting.set(slot.side, side.wants != 0 && side.put_off == NEVER);
     }
 
     /// Waves whose line is there by cycle `now` may request again.
@@ -342,8 +469,11 @@ impl Queued {
                         break;
                     }
                 }
-                if self.sides[p].wants == 0 {
+                let wants = self.sides[p].wants;
+                if wants == 0 {
                     self.wanting.set(p, false);
+                } else if self.puts_off {
+                    self.try_to_put_off(p, now + 1, wants);
                 }
             }
         }
@@ -366,18 +496,17 @@ impl Queued {
         let (local, bit) = (slot as usize, 1u64 << (slot & 63));
         let Some(queue) = side.queues.get_mut(local) else { return false };
         let there = fetch.memory.fetch(fetch.core, (fetch.addr)(queue.pc), now);
-        let mut arrival = there.max(now) + self.latency;
-        let queued = queue.queued;
-        if queued > 0 {
-            // They arrive in order.
-            let before = *queue.time(queued - 1, self.ring);
-            arrival = if is_known(before) && is_known(arrival) { arrival.max(before) } else { arrival };
-        } else {
+        if there == now + self.hit
+            && let Some(code) = &mut self.code
+        {
+            code.found(queue.pc);
+        }
+        let arrival = there.max(now) + self.latency;
+        if queue.queued == 0 {
             // What is requested in this cycle is seen two cycles later at the soonest.
             desk.comes(p, local, arrival.max(now + 2));
         }
-        *queue.time(queued, self.ring) = arrival;
-        queue.queued = queued + 1;
+        queue.enter(arrival, self.ring);
         queue.pc = fetch.next.get(queue.pc as usize).copied().unwrap_or(NO_PC);
         if queue.queued >= self.capacity || queue.pc == NO_PC {
             side.wants &= !bit;

@@ -1,7 +1,7 @@
 //! The usual front end against the one that follows every arrival: random waves that issue, jump, start and end have something to
 //! issue in the same cycles. Some of the machines fetch in any order: there, what issues requests its successor at once if it can.
 
-use super::{Decoupled, Desk, Fetch, FrontEnd, Queued, Seat};
+use super::{Code, Decoupled, Desk, Fetch, FrontEnd, Queued, Seat};
 use crate::memory::Hierarchy;
 use crate::sched::Ages;
 use wb_hw::{AfterMiss, Machine, Policy};
@@ -79,10 +79,10 @@ impl Under {
     }
 
     /// The wave goes straight on to `to`.
-    fn goes_on(&mut self, seat: Seat, to: Pc, now: u64, next: &[Pc], at_once: bool) -> bool {
-        let mut fetch = Fetch { core: 0, next, kind: &[], addr, memory: &mut self.memory };
-        let there = if at_once { self.front.issued_at_once(seat, now, &mut fetch) } else { None };
-        let otherwise = || self.front.issued(seat, to, true, false, now);
+    fn goes_on(&mut self, seat: Seat, to: Pc, now: u64, at_once: bool, ages: &[Ages]) -> bool {
+        let ages = &ages[seat.side];
+        let there = if at_once { self.front.issued_at_once(seat, now, ages) } else { None };
+        let otherwise = || self.front.issued(seat, to, (true, false), now, ages);
         self.there[seat.side][seat.local] = there.unwrap_or_else(otherwise);
         there.is_some()
     }
@@ -113,6 +113,10 @@ fn differs(seed: u64, at_once: &mut u32) -> Option<String> {
     let mut ages = vec![Ages::new(SEATS); SIDES];
     let (hurry, jumps) = (1 + random.below(8), 2 + random.below(30));
     let any_order = both[0].memory.fetches_in_any_order(&machine, (addr(0), addr(CODE - 1)));
+    if any_order {
+        let code = Code::new(&next, |pc| both[0].memory.fetch_line(addr(pc)));
+        both[0].front.put_off(&code);
+    }
     for now in 0..400 {
         for (side, seats) in pcs.iter_mut().enumerate() {
             // Waves start and end before the others issue.
@@ -122,10 +126,11 @@ fn differs(seed: u64, at_once: &mut u32) -> Option<String> {
                     let start = random.below(u64::from(CODE)) as Pc;
                     *pc = Some(start);
                     ages[side].set(local, now, (1 << SEATS) - 1);
-                    both.iter_mut().for_each(|u| u.there[side][local] = u.front.start(seat, start, now));
+                    both.iter_mut()
+                        .for_each(|u| u.there[side][local] = u.front.start(seat, start, now, &ages[side]));
                 } else if pc.is_some() && random.below(150) == 0 {
                     *pc = None;
-                    both.iter_mut().for_each(|u| u.front.stop(seat));
+                    both.iter_mut().for_each(|u| u.front.stop(seat, now, &ages[side]));
                 }
             }
             let mut issued = 0;
@@ -147,12 +152,12 @@ fn differs(seed: u64, at_once: &mut u32) -> Option<String> {
                         if random.below(jumps) == 0 { random.below(CODE.into()) as Pc } else { straight };
                     *pc = Some(to);
                     if to == straight {
-                        *at_once += u32::from(both[0].goes_on(seat, to, now, &next, any_order));
-                        both[1].goes_on(seat, to, now, &next, false);
+                        *at_once += u32::from(both[0].goes_on(seat, to, now, any_order, &ages));
+                        both[1].goes_on(seat, to, now, false, &ages);
                         continue;
                     }
                     for u in &mut both {
-                        u.there[side][local] = u.front.issued(seat, to, false, false, now);
+                        u.there[side][local] = u.front.issued(seat, to, (false, false), now, &ages[side]);
                     }
                 }
             }

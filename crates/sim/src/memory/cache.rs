@@ -85,18 +85,6 @@ impl Tags {
         Some(line.ready)
     }
 
-    /// The same of a line whose data is there by cycle `through`. False: it has not been looked up.
-    #[inline(always)]
-    pub fn at_hand(&mut self, line: u64, through: u64) -> bool {
-        let way = *self.place(line) as usize;
-        let there = self.tags[way] == line && self.lines[way].ready <= through;
-        if there {
-            self.stamp += 1;
-            self.lines[way].used = self.stamp;
-        }
-        there
-    }
-
     /// How many lines that follow on each other there is room for.
     pub fn room(&self) -> u64 {
         self.sets * self.ways as u64
@@ -110,26 +98,25 @@ impl Tags {
         }
     }
 
-    /// All lines of the set.
+    /// All lines of the set. Which of them it is cannot be foretold: no branches.
     #[inline(never)]
     fn search(&mut self, line: u64) -> Lookup {
         self.stamp += 1;
         let set = self.set(line);
         let (first, end) = (set * self.ways, (set + 1) * self.ways);
-        let tags = &self.tags[first..end];
-        if let Some(way) = tags.iter().position(|&tag| tag == line) {
-            let way = first + way;
+        // A line is in one place at most: the sum of the places that have it is that place, counted from one.
+        let places = self.tags[first..end].iter().zip(1u32..);
+        let place: u32 = places.map(|(&tag, place)| if tag == line { place } else { 0 }).sum();
+        if place != 0 {
+            let way = first + place as usize - 1;
             *self.place(line) = way as u32;
             self.lines[way].used = self.stamp;
             return Lookup::Hit(self.lines[way].ready);
         }
-        let mut oldest = (0, u64::MAX);
-        for (way, line) in self.lines[first..end].iter().enumerate() {
-            if line.used < oldest.1 {
-                oldest = (way, line.used);
-            }
-        }
-        Lookup::Miss { way: first + oldest.0, evicted: tags[oldest.0] != EMPTY }
+        // Stamps count lookups, and a set has at most 65,536 ways: both fit into a word.
+        let keys = self.lines[first..end].iter().enumerate().map(|(way, line)| line.used << 16 | way as u64);
+        let oldest = first + (keys.min().unwrap_or(0) & 0xffff) as usize;
+        Lookup::Miss { way: oldest, evicted: self.tags[oldest] != EMPTY }
     }
 
     /// The line that was to be there at `ready` is there at `done`, if it has not been evicted meanwhile.

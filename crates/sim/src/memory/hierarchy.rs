@@ -268,14 +268,10 @@ impl Hierarchy {
         self.reach(self.instruction, core, addr, false, now, &mut Access::default())
     }
 
-    /// Whether an instruction that is requested in cycle `now` is through its cache as soon as any can be: then it has been requested.
-    /// False: nothing was done. Only where [fetches may go in any order](Hierarchy::fetches_in_any_order).
-    #[inline(always)]
-    pub fn fetch_at_hand(&mut self, core: usize, addr: u64, now: u64) -> bool {
-        let Place::Level(l) = self.instruction else { return self.instruction == Place::Ideal };
-        let level = &mut self.levels[l];
-        let line = addr.wrapping_sub(self.origin) >> level.shift;
-        level.copies[level.copy_of[core] as usize].at_hand(line, now + level.latency)
+    /// The line of the instruction cache that has `addr`.
+    pub fn fetch_line(&self, addr: u64) -> u64 {
+        let line = u64::from(self.line(PortKind::Fetch));
+        addr.wrapping_sub(self.origin) / line
     }
 
     /// Whether it makes no difference in which order instructions are fetched in a cycle that are in their cache, those of a program that

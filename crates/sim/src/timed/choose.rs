@@ -123,24 +123,7 @@ impl<I: Isa> Core<I> {
 
     #[inline]
     pub fn pick(&mut self, q: usize, ready: u64) -> Option<u32> {
-        let part = &mut self.issuers[q];
-        if part.choice == Choice::Oldest
-            || part.choice == Choice::AmongSeveral && ready & ready.wrapping_sub(1) == 0
-        {
-            return part.ages.oldest(ready);
-        }
-        let view = View {
-            ready,
-            stalled: part.stalled,
-            occupied: part.occupied,
-            active: part.active,
-            age: part.ages.list(),
-            queued: &[],
-            progress: &part.progress,
-            slots: self.seats as u32,
-        };
-        // A policy of the caller's may be wrong: what is not ready does not go.
-        part.policy.pick(&view).filter(|&slot| view.is_ready(slot))
+        self.issuers[q].pick(ready, self.seats)
     }
 
     /// One issue port for all contexts of partition `p`: the policy picks among the waves with a ready path;
@@ -160,7 +143,7 @@ impl<I: Isa> Core<I> {
             active,
             age: part.ages.list(),
             queued: &[],
-            progress: &part.progress,
+            progress: &part.progress[..self.seats],
             slots: self.seats as u32,
         };
         let local = match choice {
@@ -197,7 +180,7 @@ impl<I: Isa> Core<I> {
                 active: 0,
                 age: part.ages.list(),
                 queued: &[],
-                progress: &part.progress,
+                progress: &part.progress[..self.seats],
                 slots: self.seats as u32,
             };
             let (local, before) = match choice {

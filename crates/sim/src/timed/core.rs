@@ -112,7 +112,8 @@ pub struct Core<I: Isa> {
     pub(super) last: Vec<u8>,
     /// Contexts that have been used so far, at least one: the others need not be looked at.
     pub(super) used: usize,
-    /// By issuer, the cycle from which on it is looked at: before, nobody of it can issue and nothing of it changes by itself.
+    /// By issuer, the cycle from which on it is looked at: before, nobody of it can issue and nothing of it changes by itself. Filled up
+    /// to a multiple of four, which the host compares in one go.
     pub(super) dues: Vec<u64>,
     /// The first of them, once all have had their turn.
     pub(super) first_due: u64,
@@ -182,7 +183,7 @@ impl<I: Isa> Core<I> {
             spawning: None,
             last: vec![0; machine.core.waves as usize],
             used: 1,
-            dues: vec![u64::MAX; issuers],
+            dues: vec![u64::MAX; issuers.next_multiple_of(4)],
             first_due: u64::MAX,
             in_use: vec![0; partitions],
             shared,
@@ -276,7 +277,7 @@ impl<I: Isa> Core<I> {
         self.touch(q);
         self.told = true;
         let queue = self.queue(q, local);
-        let there = self.frontend.start(queue, pc, now);
+        let there = self.frontend.start(queue, pc, now, &self.issuers[q].ages);
         let unit = if self.frontend.nop_next(queue) { self.units.none() } else { unit };
         let issuer = &mut self.issuers[q];
         issuer.furnish(self.seats, &self.units, q);
@@ -308,7 +309,7 @@ impl<I: Isa> Core<I> {
         self.touch(q);
         self.told = true;
         let queue = self.queue(q, local);
-        self.frontend.stop(queue);
+        self.frontend.stop(queue, self.now, &self.issuers[q].ages);
         let issuer = &mut self.issuers[q];
         issuer.leave(local);
         if k > 0 {
@@ -324,7 +325,7 @@ impl<I: Isa> Core<I> {
         self.touch(q);
         self.told = true;
         let queue = self.queue(q, local);
-        self.frontend.stop(queue);
+        self.frontend.stop(queue, self.now, &self.issuers[q].ages);
         let issuer = &mut self.issuers[q];
         issuer.leave(local);
         issuer.occupied &= !(1 << local);
@@ -342,7 +343,7 @@ impl<I: Isa> Core<I> {
         let (q, local) = self.seat(slot, k);
         self.told = true;
         let queue = self.queue(q, local);
-        self.issuers[q].awaits[local].there = self.frontend.turn(queue, pc, now);
+        self.issuers[q].awaits[local].there = self.frontend.turn(queue, pc, now, &self.issuers[q].ages);
     }
 
     /// Empties a slot whose wave is done.
@@ -359,7 +360,7 @@ impl<I: Isa> Core<I> {
         self.occupied -= 1;
         self.present &= !1u64.checked_shl(slot as u32).unwrap_or(0);
         let queue = self.queue(q, local);
-        self.frontend.stop(queue);
+        self.frontend.stop(queue, self.now, &self.issuers[q].ages);
         Some(r)
     }
 
@@ -378,7 +379,7 @@ impl<I: Isa> Core<I> {
             active,
             age: part.ages.list(),
             queued: &[],
-            progress: &part.progress,
+            progress: &part.progress[..self.seats],
             slots: self.seats as u32,
         }
     }
@@ -394,9 +395,9 @@ impl<I: Isa> Core<I> {
     #[inline(always)]
     pub fn issued(&mut self, q: usize, local: usize, pc: Pc, straight: bool, jump: bool, now: u64) {
         let queue = self.queue(q, local);
-        self.told = true;
-        let there = self.frontend.issued(queue, pc, straight, jump, now);
         let part = &mut self.issuers[q];
+        let there = self.frontend.issued(queue, pc, (straight, jump), now, &part.ages);
+        self.told |= self.frontend.has_to_act(now);
         part.progress[local] = part.progress[local].wrapping_add(1);
         part.awaits[local].there = there;
     }

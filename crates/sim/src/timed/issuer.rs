@@ -5,7 +5,7 @@ use super::board::Board;
 use super::crowd::With;
 use super::units::{Kind, Units};
 use crate::divergence::Waves;
-use crate::sched::{Ages, Choice, Policy};
+use crate::sched::{Ages, Choice, Policy, View};
 use wb_isa::lanes::bits;
 use wb_isa::{Mask, Pc};
 use wb_program::Step;
@@ -84,7 +84,7 @@ impl Sitter {
     }
 
     #[inline(never)]
-    fn tell_late<B>(&mut self, board: &mut Board, steps: &[Step<B>], now: u64) {
+    pub fn tell_late<B>(&mut self, board: &mut Board, steps: &[Step<B>], now: u64) {
         for &register in steps.get(self.late as usize).map_or(&[][..], Step::writes) {
             board.write(register, self.lanes, now, self.late_done, false);
         }
@@ -98,22 +98,29 @@ impl Sitter {
         (self.latest, self.bits) = (board.latest, board.bits);
     }
 
-    /// The instruction at `pc` issues in cycle `now` and is done at `done`. `board`: of the path, if that has to be asked for.
+    /// What issued last is not done when something issues in cycle `now`: its board has to be [told](Sitter::tell_late).
     #[inline(always)]
-    pub fn writes<'b, B>(
-        &mut self,
-        pc: Pc,
-        steps: &[Step<B>],
-        (now, done): (u64, u64),
-        board: impl FnOnce() -> Option<&'b mut Board>,
-    ) {
-        if self.late_done > now + 1
-            && let Some(board) = board()
-        {
-            self.tell_late(board, steps, now);
-        }
+    pub fn has_late(&self, now: u64) -> bool {
+        self.late_done > now + 1
+    }
+
+    /// When what issued last is done; 0 if it wrote nothing.
+    #[inline(always)]
+    pub fn late_done(&self) -> u64 {
+        self.late_done
+    }
+
+    /// The instruction at `pc` issues, which is done at `done`.
+    #[inline(always)]
+    pub fn writes(&mut self, pc: Pc, done: u64) {
         (self.late, self.late_done) = (pc, done);
         self.all = self.all.max(done);
+    }
+
+    /// Whether an instruction with such registers may have to wait beyond cycle `from` for a write that is on the board.
+    #[inline(always)]
+    pub fn may_wait(&self, registers: u64, from: u64) -> bool {
+        self.latest > from && self.bits & registers != 0
     }
 
     /// The cycle from which `next`, which follows on what issued last, has its registers, at least `from`. `fed`: whether it touches what
@@ -169,11 +176,11 @@ pub(super) struct Issuer {
     /// Seats that wait neither at a barrier nor for a sibling or last results, and those with a path.
     pub active: u64,
     pub occupied: u64,
-    /// By seat; the last: the unit that the next instruction needs.
-    pub awaits: Vec<Await>,
+    /// By seat, of which there are at most 64; the first: the unit that the next instruction needs.
+    pub needs: [u8; 64],
+    pub awaits: [Await; 64],
     pub sitters: Vec<Sitter>,
     pub spots: Vec<Spot>,
-    pub needs: Vec<u8>,
     /// By unit.
     pub kinds: Vec<Kind>,
     /// The partition whose waves sit here, and which paths of them.
@@ -181,7 +188,7 @@ pub(super) struct Issuer {
     pub context: usize,
     /// Launch order of the wave in each seat; and instructions issued since the path sat down.
     pub ages: Box<Ages>,
-    pub progress: Vec<u32>,
+    pub progress: [u32; 64],
     pub policy: Box<dyn Policy>,
     pub choice: Choice,
     /// Somebody wants to know when a seat has its operands, even if it has no instruction.
@@ -204,13 +211,13 @@ impl Issuer {
             context,
             choice: policy.choice(),
             policy,
-            awaits: Vec::new(),
+            needs: [0; 64],
+            awaits: [Await::default(); 64],
             sitters: Vec::new(),
             spots: Vec::new(),
-            needs: Vec::new(),
             kinds: Vec::new(),
             ages: Box::new(Ages::new(0)),
-            progress: Vec::new(),
+            progress: [0; 64],
             occupied: 0,
             active: 0,
             sleeping: 0,
@@ -228,12 +235,10 @@ impl Issuer {
     #[inline(always)]
     pub fn furnish(&mut self, seats: usize, units: &Units, q: usize) {
         if self.sitters.is_empty() {
-            self.awaits = vec![Await::default(); seats];
             self.sitters = vec![Sitter::default(); seats];
-            self.needs = vec![0; seats];
             self.spots = vec![Spot::default(); seats];
             self.kinds = units.kinds_of(q);
-            (*self.ages, self.progress) = (Ages::new(seats), vec![0; seats]);
+            *self.ages = Ages::new(seats);
         }
     }
 
@@ -288,18 +293,16 @@ impl Issuer {
     /// The same if nobody observes: also when the next instruction is there.
     #[inline(always)]
     pub fn goes_on(&mut self, local: usize, now: u64, (wake, there): (u64, u64), unit: u8) {
-        let bit = 1 << local;
+        let (local, bit) = (local & 63, 1 << (local & 63));
         self.awaits[local] = Await { wake, there };
         let before = std::mem::replace(&mut self.needs[local], unit);
         let goes = wake.max(there);
-        if goes > now + 1 {
-            self.sleeping |= bit;
-            self.next_wake = self.next_wake.min(goes);
-        }
-        if before != unit {
-            self.kinds[usize::from(before)].needs &= !bit;
-            self.kinds[usize::from(unit)].needs |= bit;
-        }
+        // Whether it sleeps cannot be foretold: no branch.
+        let sleeps = goes > now + 1;
+        self.sleeping |= keep(sleeps, bit);
+        self.next_wake = self.next_wake.min(goes | keep(!sleeps, u64::MAX));
+        self.kinds[usize::from(before)].needs &= !bit;
+        self.kinds[usize::from(unit)].needs |= bit;
         self.quiet_to = 0;
         self.progress[local] = self.progress[local].wrapping_add(1);
     }
@@ -325,6 +328,34 @@ impl Issuer {
             self.kinds[usize::from(before)].needs &= !bit;
         }
         self.kinds[usize::from(unit)].needs |= bit;
+    }
+
+    /// The seat of those that are ready whose instruction issues.
+    #[inline(always)]
+    pub fn pick(&mut self, ready: u64, seats: usize) -> Option<u32> {
+        let alone = ready & ready.wrapping_sub(1) == 0;
+        match self.choice {
+            Choice::Oldest => self.ages.oldest(ready),
+            Choice::AmongSeveral if alone => self.ages.oldest(ready),
+            Choice::AmongSeveral | Choice::AmongReady | Choice::Asked => self.ask(ready, seats),
+        }
+    }
+
+    /// Asks the policy.
+    #[inline(always)]
+    fn ask(&mut self, ready: u64, seats: usize) -> Option<u32> {
+        let view = View {
+            ready,
+            stalled: self.stalled,
+            occupied: self.occupied,
+            active: self.active,
+            age: self.ages.list(),
+            queued: &[],
+            progress: &self.progress[..seats],
+            slots: seats as u32,
+        };
+        // A policy of the caller's may be wrong: what is not ready does not go.
+        self.policy.pick(&view).filter(|&slot| view.is_ready(slot))
     }
 
     /// Seats that could issue at `now` where the front end says when instructions come, and when that may change. `taken`: units that are not
@@ -397,18 +428,12 @@ impl Issuer {
     pub fn goes_next(&self, units: &Units, now: u64, local: usize, unit: u8, others: (u64, u64)) -> u64 {
         let (ready, next) = (others.0 & !(1 << local), others.1.min(self.next_wake));
         let kind = &self.kinds[usize::from(unit)];
-        if ready & !kind.needs != 0 {
-            // They need another unit, which is free.
-            return now + 1;
-        }
-        let mut due = next;
-        if ready != 0 {
-            due = due.min(units.free_at(kind.set));
-        }
-        if self.sleeping >> local & 1 == 0 {
-            let own = &self.kinds[usize::from(self.needs[local])];
-            due = due.min(units.free_at(own.set));
-        }
+        let own = &self.kinds[usize::from(self.needs[local & 63])];
+        // Those that need another unit, which is free; those that need the same; the seat itself. None of it can be foretold: no branches.
+        let other = now | keep(ready & !kind.needs == 0, u64::MAX);
+        let same = units.free_at(kind.set) | keep(ready == 0, u64::MAX);
+        let itself = units.free_at(own.set) | keep(self.sleeping >> local & 1 == 1, u64::MAX);
+        let due = next.min(other).min(same).min(itself);
         due.max(now + 1)
     }
 
@@ -436,16 +461,35 @@ impl Issuer {
 
     /// Seats whose cycle has come, and when the next ones follow.
     pub fn wake_up(&mut self, now: u64) {
+        if self.observed {
+            return self.wake_up_observed(now);
+        }
         let (mut rest, mut asleep, mut next) = (self.sleeping, 0, u64::MAX);
         while rest != 0 {
-            let awaits = &self.awaits[rest.trailing_zeros() as usize & 63];
+            let goes = self.awaits[rest.trailing_zeros() as usize & 63].goes();
             // Whose cycle has come cannot be foretold: no branch.
-            let late = awaits.goes() > now;
-            asleep |= if late { rest & rest.wrapping_neg() } else { 0 };
-            next = next.min(if late { self.looks(awaits, now) } else { u64::MAX });
+            let late = goes > now;
+            asleep |= keep(late, rest & rest.wrapping_neg());
+            next = next.min(goes | keep(!late, u64::MAX));
             rest &= rest - 1;
         }
-        self.sleeping = asleep;
-        self.next_wake = next;
+        (self.sleeping, self.next_wake) = (asleep, next);
     }
+
+    #[inline(never)]
+    fn wake_up_observed(&mut self, now: u64) {
+        (self.next_wake, self.sleeping) = bits(self.sleeping).fold((u64::MAX, 0), |(next, asleep), local| {
+            let awaits = &self.awaits[local as usize];
+            match awaits.goes() > now {
+                true => (next.min(self.looks(awaits, now)), asleep | 1 << local),
+                false => (next, asleep),
+            }
+        });
+    }
+}
+
+/// `bits` if that is so, otherwise none: a branch that cannot be foretold takes longer.
+#[inline(always)]
+fn keep(so: bool, bits: u64) -> u64 {
+    bits & u64::from(so).wrapping_neg()
 }

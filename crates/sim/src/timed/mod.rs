@@ -11,6 +11,7 @@ mod divide;
 mod issue;
 mod issuer;
 mod notes;
+mod plan;
 mod ports;
 mod regroup;
 pub(crate) mod threads;
@@ -24,11 +25,13 @@ pub(crate) use units::describe as describe_units;
 use self::board::Board;
 use self::core::Core;
 use self::crowd::Crowd;
+use self::plan::Plan;
 use self::units::{ClassInfo, Joint};
 use self::watch::Watch;
 use crate::divergence::{self, Blocks, Notes, Together, Waves};
 use crate::error::{ErrorKind, SimError};
 use crate::exec::Exec;
+use crate::frontend::Code;
 use crate::functional::{budget, deadlock, registers, stopped, waiting};
 use crate::launch::{Launch, Launcher, Outcome, Part, RunOptions};
 use crate::memory::{DeviceMemory, Hierarchy, Lines};
@@ -59,6 +62,8 @@ struct Timed<'a, 's, I: Isa> {
     machine: &'a Machine,
     /// How instructions of the wave's own context are executed, and of split contexts.
     classes: [Vec<ClassInfo>; 2],
+    /// The same of the wave's own context by instruction, where ports issue by the short way.
+    plans: Vec<Plan>,
     co_issue: CoIssue,
     /// Contexts of a wave share an issue port.
     shared: bool,
@@ -187,6 +192,7 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
             exec,
             machine,
             classes: [false, parallel].map(|split| units::classes(machine, isa_classes, split)),
+            plans: Vec::new(),
             co_issue,
             shared,
             crowd: None,
@@ -242,8 +248,19 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
         run.outcome.times = part.map(|_| Box::default());
         run.lines.by_lane = run.memory != MemorySplits::Never;
         run.alone = run.may_issue_alone();
+        if run.alone
+            && let Some(core) = run.cores.first()
+        {
+            run.plans = plan::of(exec.program, &run.classes[0], &core.units);
+        }
         let starts_waves = exec.contexts > 0 || matches!(launch, Launch::Boot);
         run.at_once = run.alone && run.plain_ports && !starts_waves && run.fetches_in_any_order();
+        if run.at_once {
+            let isa = &exec.program.isa;
+            let line = |pc| run.hierarchy.fetch_line(isa.addr_of(pc));
+            let code = Code::new(&exec.program.flow.next, line);
+            run.cores.iter_mut().for_each(|core| core.frontend.put_off(&code));
+        }
         run.plain_shared = options.issue.is_none() && run.may_look_less();
         run
     }

@@ -6,15 +6,16 @@ use super::Timed;
 use super::board::Board;
 use super::core::{Core, Resident, wait_for};
 use super::issuer::Unsettled;
+use super::plan::Plan;
 use super::units::ClassInfo;
 use crate::error::SimError;
 use crate::exec::Exec;
-use crate::frontend::{Fetch, Seat};
-use crate::memory::Hierarchy;
+use crate::frontend::Seat;
 use crate::sched::Choice;
 use crate::wave::PathState;
 use wb_hw::MemorySplits;
-use wb_isa::{Isa, Quick};
+use wb_isa::lanes::bits;
+use wb_isa::{Isa, Pc, Quick};
 
 /// Most instructions that a wave executes before they issue.
 const AHEAD: u32 = 64;
@@ -38,9 +39,11 @@ struct Ports<'x, 'e, I: Isa> {
     instructions: &'x mut u64,
     lanes: &'x mut u64,
     unsettled: &'x mut Vec<Unsettled>,
-    memory: &'x mut Hierarchy,
     /// What issues requests its successor at once, if it can.
     at_once: bool,
+    /// Contexts share a port.
+    shared: bool,
+    plans: &'x [Plan],
 }
 
 impl<I: Isa> Timed<'_, '_, I> {
@@ -74,7 +77,6 @@ impl<I: Isa> Timed<'_, '_, I> {
                 core.set_due(q, due);
                 turn = self.ports(c).run(q + 1);
             }
-            self.cores[c].find_first_due();
         }
         if self.outcome.wave_instructions != before {
             self.end = self.end.max(self.now + 1);
@@ -95,8 +97,9 @@ impl<I: Isa> Timed<'_, '_, I> {
             instructions: &mut self.outcome.wave_instructions,
             lanes: &mut self.outcome.lane_instructions,
             unsettled: &mut self.unsettled,
-            memory: &mut self.hierarchy,
             at_once: self.at_once,
+            shared: self.shared,
+            plans: &self.plans,
         }
     }
 }
@@ -112,23 +115,34 @@ enum Turn {
 impl<I: Isa> Ports<'_, '_, I> {
     /// Ports from `q` on, until one issues what needs [`Timed::issue`].
     #[inline(always)]
-    fn run(&mut self, mut q: usize) -> Turn {
+    fn run(&mut self, q: usize) -> Turn {
         // An instruction that issued may have been the first that needs a context.
-        let ports = self.core.issuers().min(self.core.dues.len());
-        let mut first = u64::MAX;
-        while q < ports {
-            let mut due = self.core.dues[q];
-            if due <= self.now {
-                if let issue @ Turn::Issue(..) = self.turn(q) {
+        let ports = self.core.issuers();
+        if ports == 1 {
+            let due = q == 0 && self.core.dues.first().is_some_and(|&due| due <= self.now);
+            if due && let issue @ Turn::Issue(..) = self.turn(0) {
+                return issue;
+            }
+            self.core.turns = 1;
+            self.core.first_due = self.core.dues.first().map_or(u64::MAX, |&due| due);
+            return Turn::Over;
+        }
+        for four in q / 4..ports.div_ceil(4) {
+            // Whose turn it is cannot be foretold: bits instead of branches. Nobody's turn changes that of another port.
+            let Some(dues) = self.core.dues.as_chunks::<4>().0.get(four) else { break };
+            let due = |i: usize| u64::from(dues[i] <= self.now) << i;
+            let mut mask = due(0) | due(1) | due(2) | due(3);
+            if four == q / 4 {
+                mask &= u64::MAX << (q % 4);
+            }
+            for bit in bits(mask) {
+                if let issue @ Turn::Issue(..) = self.turn(four * 4 + bit as usize) {
                     return issue;
                 }
-                due = self.core.dues[q];
             }
-            first = first.min(due);
-            q += 1;
         }
-        self.core.turns = q;
-        self.core.first_due = first;
+        self.core.turns = ports;
+        self.core.find_first_due();
         Turn::Over
     }
 
@@ -138,9 +152,11 @@ impl<I: Isa> Ports<'_, '_, I> {
         let now = self.now;
         let core = &mut *self.core;
         core.turns = q + 1;
-        let part = &mut core.issuers[q];
+        let (Some(part), Some(due)) = (core.issuers.get_mut(q), core.dues.get_mut(q)) else {
+            return Turn::Over;
+        };
         if part.occupied == 0 {
-            core.dues[q] = u64::MAX;
+            *due = u64::MAX;
             return Turn::Over;
         }
         if part.choice == Choice::Asked {
@@ -155,17 +171,19 @@ impl<I: Isa> Ports<'_, '_, I> {
         }
         let (ready, _, next) = part.divide(&core.units, now, awake);
         if ready == 0 {
-            core.dues[q] = next.min(part.next_wake);
+            *due = next.min(part.next_wake);
             return Turn::Over;
         }
-        let Some(local) = core.pick(q, ready) else {
+        let Some(local) = part.pick(ready, core.seats) else {
             // A policy of the caller's may be wrong.
-            core.dues[q] = now + 1;
+            *due = now + 1;
             return Turn::Over;
         };
         let Some(unit) = self.issue(q, local as usize) else { return Turn::Issue(q, local as usize) };
         let core = &mut *self.core;
-        core.dues[q] = core.issuers[q].goes_next(&core.units, now, local as usize, unit, (ready, next));
+        if let (Some(part), Some(due)) = (core.issuers.get_mut(q), core.dues.get_mut(q)) {
+            *due = part.goes_next(&core.units, now, local as usize, unit, (ready, next));
+        }
         Turn::Over
     }
 
@@ -227,65 +245,98 @@ impl<I: Isa> Ports<'_, '_, I> {
     /// Issues an instruction that the wave has executed.
     #[inline(always)]
     fn issue_ahead(&mut self, q: usize, local: usize) -> Option<u8> {
-        let (program, steps, now) = (self.exec.program, &self.exec.program.steps[..], self.now);
-        let core = &mut *self.core;
-        let part = &mut core.issuers[q];
-        let slot = local * core.partitions + part.partition;
-        let sitter = &mut part.sitters[local];
-        let (pc, classes) = (sitter.pc, &self.classes[0]);
-        let step = steps.get(pc as usize)?;
-        let info = *classes.get(usize::from(step.class))?;
-        let to = if sitter.ahead == 1 { sitter.to } else { step.next };
-        let straight = to == step.next;
-        sitter.ahead -= 1;
-        sitter.pc = to;
+        let now = self.now;
+        let Core { issuers, units, waves, partitions, .. } = &mut *self.core;
+        let part = issuers.get_mut(q)?;
+        let sitter = part.sitters.get_mut(local)?;
+        let (pc, plan) = (sitter.pc, self.plans.get(sitter.pc as usize)?);
+        let to = if sitter.ahead == 1 { sitter.to } else { plan.next };
+        let straight = to == plan.next;
+        (sitter.ahead, sitter.pc) = (sitter.ahead - 1, to);
         *self.instructions += 1;
-        let done = match part.kinds.get(usize::from(info.unit)) {
-            Some(kind) if kind.only && !core.shared => core.units.take_only(kind, info, now),
-            _ => core.units.take(info, q, now).2,
+        let done = match part.kinds.get(usize::from(plan.unit)) {
+            Some(kind) if plan.only && !self.shared => {
+                units.take_only(kind, now + u64::from(plan.keeps));
+                now + u64::from(plan.done)
+            }
+            _ => units.take(*self.classes[0].get(usize::from(plan.class))?, q, now).2,
         };
-        let waves = &mut core.waves;
-        let writes = if step.writes().is_empty() { 0 } else { done };
-        sitter.writes(pc, steps, (now, writes), || board_of(waves, slot));
+        if sitter.has_late(now) {
+            let slot = local * *partitions + part.partition;
+            board_of(waves, slot)
+                .into_iter()
+                .for_each(|b| sitter.tell_late(b, &self.exec.program.steps, now));
+        }
+        sitter.writes(pc, if plan.writes { done } else { 0 });
         // When the next one has its operands, and what it needs.
         let from = now + 1 + if straight { 0 } else { self.penalty };
         let (mut wake, mut unit) = (from, 0);
-        if let Some(next) = steps.get(to as usize) {
-            unit = classes.get(usize::from(next.class)).map_or(0, |class| class.unit);
-            if next.waits || !next.knows_registers() {
-                if let (Some(board), Some(op)) = (board_of(waves, slot), program.ops.get(to as usize)) {
-                    sitter.tell(board, steps, now);
-                    wake = wait_for(board, op, program, sitter.lanes, wake);
-                }
-            } else {
-                let fed = straight.then_some(step.feeds);
-                wake = sitter.wait(next, steps, fed, wake, || board_of(waves, slot));
-            }
+        if let Some(next) = self.plans.get(to as usize) {
+            unit = next.unit;
+            wake = match next.simple && straight && !sitter.may_wait(next.bits, from) {
+                true if plan.feeds => from.max(sitter.late_done()),
+                true => from,
+                false => self.wait(q, local, (to, straight && plan.feeds, straight), from),
+            };
         }
-        if wake >= self.horizon && board_of(waves, slot).is_some_and(|board| board.is_open()) {
+        if wake >= self.horizon {
+            self.note_unsettled(q, local, from);
+        }
+        let there = self.fetch(q, local, to, straight);
+        self.core.issuers.get_mut(q)?.goes_on(local, now, (wake, there), unit);
+        Some(plan.unit)
+    }
+
+    /// The cycle from which the instruction at `to`, which follows on what has just issued, has all that it waits for, at least `from`.
+    #[inline(never)]
+    fn wait(&mut self, q: usize, local: usize, (to, feeds, straight): (Pc, bool, bool), from: u64) -> u64 {
+        let program = self.exec.program;
+        let (steps, now) = (&program.steps[..], self.now);
+        let Core { issuers, waves, partitions, .. } = &mut *self.core;
+        let Some(part) = issuers.get_mut(q) else { return from };
+        let slot = local * *partitions + part.partition;
+        let (Some(sitter), Some(next)) = (part.sitters.get_mut(local), steps.get(to as usize)) else {
+            return from;
+        };
+        if next.waits || !next.knows_registers() {
+            let (Some(board), Some(op)) = (board_of(waves, slot), program.ops.get(to as usize)) else {
+                return from;
+            };
+            sitter.tell(board, steps, now);
+            return wait_for(board, op, program, sitter.lanes, from);
+        }
+        sitter.wait(next, steps, straight.then_some(feeds), from, || board_of(waves, slot))
+    }
+
+    /// A seat waits for a time that may not be known.
+    #[inline(never)]
+    fn note_unsettled(&mut self, q: usize, local: usize, from: u64) {
+        let slot = self.core.slot_number(q, local);
+        if board_of(&mut self.core.waves, slot).is_some_and(|board| board.is_open()) {
             self.unsettled.push(Unsettled { core: self.number, issuer: q, seat: local, from });
         }
-        let seat = Seat::new(q, local, core.dues.len());
-        let requested = if straight && self.at_once {
-            let addr = |pc| program.isa.addr_of(pc);
-            let (next, kind) = (&program.flow.next[..], &program.flow.kind[..]);
-            let mut fetch = Fetch { core: self.number, next, kind, addr, memory: self.memory };
-            core.frontend.issued_at_once(seat, now, &mut fetch)
-        } else {
-            None
-        };
-        let there = match requested {
-            Some(there) => there,
-            None => {
-                core.told = true;
-                core.frontend.issued(seat, to, straight, false, now)
-            }
-        };
-        if core.shared {
+    }
+
+    /// A seat has issued and goes on at `to`: when its next instruction is there.
+    #[inline(always)]
+    fn fetch(&mut self, q: usize, local: usize, to: Pc, straight: bool) -> u64 {
+        let now = self.now;
+        let Core { issuers, frontend, told, .. } = &mut *self.core;
+        let sides = issuers.len();
+        let Some(part) = issuers.get_mut(q) else { return 0 };
+        let seat = Seat::new(q, local, sides);
+        if self.shared {
             part.spots[local].pc = to;
         }
-        part.goes_on(local, now, (wake, there), unit);
-        Some(info.unit)
+        if straight
+            && self.at_once
+            && let Some(there) = frontend.issued_at_once(seat, now, &part.ages)
+        {
+            return there;
+        }
+        let there = frontend.issued(seat, to, (straight, false), now, &part.ages);
+        *told |= frontend.has_to_act(now);
+        there
     }
 
     /// Issues the instruction at the head of a path of a wave that has been split, if it concerns registers of that path only.
@@ -333,13 +384,8 @@ impl<I: Isa> Ports<'_, '_, I> {
         if wake >= self.horizon && own.board.is_open() {
             self.unsettled.push(Unsettled { core: self.number, issuer: q, seat: local, from: now + 1 });
         }
-        core.told = true;
-        let seat = Seat::new(q, local, core.dues.len());
-        let there = core.frontend.issued(seat, step.next, true, false, now);
-        if core.shared {
-            part.spots[local].pc = step.next;
-        }
-        part.goes_on(local, now, (wake, there), unit);
+        let there = self.fetch(q, local, step.next, true);
+        self.core.issuers.get_mut(q)?.goes_on(local, now, (wake, there), unit);
         Some(info.unit)
     }
 }

@@ -25,7 +25,8 @@ impl<I: Isa> Core<I> {
         self.fetched = self.fetched.max(now);
         if !self.decoupled && self.fetch_due <= now {
             // Waves may be resumed, whichever scheduler asks first.
-            self.dues.fill(0);
+            let ports = self.ports();
+            self.dues[..ports].fill(0);
         }
     }
 
@@ -78,7 +79,7 @@ impl<I: Isa> Core<I> {
             active,
             age: part.ages.list(),
             queued: &[],
-            progress: &part.progress,
+            progress: &part.progress[..self.seats],
             slots: self.seats as u32,
         };
         part.policy.idle(&view, cycles);
@@ -119,15 +120,12 @@ impl<I: Isa> Core<I> {
     }
 
     /// All ports had their turn: when the first of them has to be looked at again.
-    #[inline(never)]
+    #[inline(always)]
     pub fn find_first_due(&mut self) {
-        let mut first = u64::MAX;
-        for &due in &self.dues[..self.ports()] {
-            if due < first {
-                first = due;
-            }
-        }
-        self.first_due = first;
+        // Of issuers that are not used, nobody has to be looked at.
+        let fours = self.dues.as_chunks::<4>().0.iter().take(self.ports().div_ceil(4));
+        self.first_due =
+            fours.fold(u64::MAX, |first, four| first.min(four[0].min(four[1])).min(four[2].min(four[3])));
     }
 
     /// The end of the cycle: the front end requests and delivers, if it has anything to do.

@@ -29,12 +29,8 @@ pub struct Kind {
     /// The set of its copies that serves the issuer, and the first of these copies, among those of all kinds.
     pub set: u32,
     copy: u32,
-    /// There is one copy, and nothing to choose: an instruction keeps it for so many cycles, in which so many passes go through.
-    pub only: bool,
     /// No other issuer has this set.
     pub own: bool,
-    passes: u16,
-    occupancy: u32,
 }
 
 /// A kind of unit.
@@ -264,24 +260,25 @@ impl Units {
             needs: 0,
             set,
             copy: (spec.first_copy + set as usize - spec.first_set) as u32,
-            only: spec.count == 1 && spec.depth == 0,
             // Context 0 has no split units; if it had, they would be those of context 1.
             own: spec.scope == Scope::Split && q >= 2 * self.partitions,
-            // A wave has at most 64 lanes.
-            passes: spec.passes as u16,
-            occupancy: spec.occupancy as u32,
         };
         self.specs.iter().zip(&self.sets[q * n..(q + 1) * n]).map(kind).collect()
     }
 
-    /// [`Units::take`] of a kind of which there is [only](Kind::only) one copy, where nobody asks what is [taken](Units::taken): when the
-    /// result is ready.
+    /// Whether there is one copy of a unit and nothing to choose, for how many cycles every instruction keeps it, and how many it needs
+    /// beyond its latency.
+    pub fn only(&self, unit: u8) -> (bool, u32, u32) {
+        let spec = &self.specs[usize::from(unit)];
+        (spec.count == 1 && spec.depth == 0, spec.occupancy as u32, spec.passes as u32 - 1)
+    }
+
+    /// [`Units::take`] of a kind of which there is [only](Units::only) one copy, until cycle `free`, where nobody asks what is
+    /// [taken](Units::taken).
     #[inline(always)]
-    pub fn take_only(&mut self, kind: &Kind, class: ClassInfo, now: u64) -> u64 {
-        let free = now + u64::from(kind.occupancy) + u64::from(class.longer);
+    pub fn take_only(&mut self, kind: &Kind, free: u64) {
         self.copies[kind.copy as usize].free = free;
         self.earliest[kind.set as usize] = free;
-        now + u64::from(class.latency) + u64::from(kind.passes) - 1
     }
 
     #[inline(always)]
