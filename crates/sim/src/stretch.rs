@@ -5,7 +5,7 @@ use crate::divergence::Notes;
 use crate::error::SimError;
 use crate::exec::{Effect, Exec, Moment};
 use crate::wave::{PathState, Wave};
-use wb_isa::{At, Bus, Flow, Isa, Quick, Trap};
+use wb_isa::{At, Bus, Flow, Isa, Mask, Pc, Quick, Trap};
 use wb_program::Step;
 
 /// What a stretch did.
@@ -15,6 +15,31 @@ pub struct Stretch {
     pub lanes: u64,
     /// What the core must do after the last one.
     pub effect: Effect,
+}
+
+/// Lanes that are active, and how many of all instructions together: they seldom change, so that is counted when they do.
+#[derive(Default)]
+struct Active {
+    now: Mask,
+    width: u64,
+    /// Those of all instructions before the first one with these, and how many instructions these are.
+    before: u64,
+    since: u64,
+}
+
+impl Active {
+    /// After `count` instructions others are active.
+    #[inline(always)]
+    fn change(&mut self, now: Mask, count: u64) {
+        self.before = self.lanes(count);
+        (self.now, self.since, self.width) = (now, count, now.count_ones().into());
+    }
+
+    /// Active lanes of `count` instructions together.
+    #[inline(always)]
+    fn lanes(&self, count: u64) -> u64 {
+        self.before + (count - self.since) * self.width
+    }
 }
 
 /// Why a stretch ends.
@@ -27,8 +52,24 @@ enum End {
 }
 
 impl<I: Isa> Exec<'_, I> {
+    /// Executes the instruction at a pc, before the next one and after so many others, whatever it is; none if there is none. A function of
+    /// its own: the host's registers are for the loop around it.
+    #[inline(never)]
+    fn general<B: Bus>(
+        &self,
+        fixed: &At,
+        (pc, next, count): (Pc, Pc, u64),
+        regs: &mut I::Regs,
+        bus: &mut B,
+    ) -> Option<Result<Flow, Trap>> {
+        let inst = self.program.ops.get(pc as usize)?.inst.as_ref()?;
+        let at = At { pc, next, clock: fixed.clock + count, ..*fixed };
+        Some(self.program.isa.exec(inst, &at, regs, bus))
+    }
+
     /// Executes instructions of a wave that has never been split as long as they go on or jump, at most `most`. The last one may do
     /// anything. None at all if the next one needs [`Exec::step`].
+    #[inline(never)]
     pub fn stretch<X: Clone, B: Bus>(
         &self,
         wave: &mut Wave<I, X>,
@@ -45,48 +86,46 @@ impl<I: Isa> Exec<'_, I> {
         let PathState { path, regs, .. } = &mut wave.paths[0];
         let (mask, watch) = (path.mask, path.watch);
         let (mut pc, mut from) = (path.pc, path.from);
-        let (mut count, mut lanes) = (0, 0);
-        // Active lanes seldom change.
-        let mut active = isa.active(regs, mask);
-        let mut width = u64::from(active.count_ones());
+        let (mut count, mut active) = (0, Active::default());
+        let fixed = At {
+            pc,
+            next: pc,
+            mask,
+            live,
+            clock: moment.clock,
+            core: moment.core,
+            depth,
+            waves: moment.waves,
+            whole: true,
+            may_diverge: self.may_diverge,
+        };
         let end = loop {
             let Some(step) = program.steps.get(pc as usize).filter(|_| count < most) else { break End::Here };
             let (Some(bound), true) = (&step.bound, step.next != watch) else { break End::Here };
             let now = isa.active(regs, mask);
-            if now != active {
-                (active, width) = (now, u64::from(now.count_ones()));
+            if now != active.now {
+                active.change(now, count);
             }
             let to = match isa.quick(bound, mask, true, regs) {
                 Quick::Next => step.next,
+                Quick::No => match self.general(&fixed, (pc, step.next, count), regs, bus) {
+                    Some(Ok(Flow::Next)) => step.next,
+                    Some(Ok(flow)) => {
+                        let at = At { pc, next: step.next, clock: moment.clock + count, ..fixed };
+                        break End::Flow(at, flow);
+                    }
+                    Some(Err(trap)) => break End::Trap(Box::new(trap)),
+                    None => break End::Here,
+                },
                 Quick::Jump(target) if steady && target != watch => target,
                 Quick::MaskBranch { jump: true, target } if follows && target != watch => target,
                 Quick::MaskBranch { jump: false, .. } if follows => step.next,
                 Quick::Jump(_) | Quick::MaskBranch { .. } => break End::Here,
-                Quick::No => {
-                    let Some(inst) = &program.ops[pc as usize].inst else { break End::Here };
-                    let at = At {
-                        pc,
-                        next: step.next,
-                        mask,
-                        live,
-                        clock: moment.clock + count,
-                        core: moment.core,
-                        depth,
-                        waves: moment.waves,
-                        whole: true,
-                        may_diverge: self.may_diverge,
-                    };
-                    match isa.exec(inst, &at, regs, bus) {
-                        Ok(Flow::Next) => step.next,
-                        Ok(flow) => break End::Flow(at, flow),
-                        Err(trap) => break End::Trap(Box::new(trap)),
-                    }
-                }
             };
             count += 1;
-            lanes += width;
             (from, pc) = (pc, to);
         };
+        let (mut lanes, width) = (active.lanes(count), active.width);
         (path.pc, path.from) = (pc, from);
         wave.issued += count;
         let effect = match end {

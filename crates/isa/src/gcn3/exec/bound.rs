@@ -5,16 +5,22 @@ use super::super::inst::{Format, Inst};
 use super::super::op::Op;
 use super::super::operand::{Operand, sreg};
 use super::super::state::{Regs, window_value};
-use super::super::valu::{Both, Moved, Vector};
+use super::super::valu::{Both, Moved, Vector, shape};
 use super::control::{is_quiet, taken, target};
 use super::operand::Operands;
 use super::scalar::{self, Run};
 use super::scalar1;
 use crate::{Mask, Pc, Quick};
 
-/// What executes an instruction.
+/// What executes an instruction. It is found once, with everything that is known of the instruction: a run only calls it.
 #[derive(Clone, Debug)]
-pub struct Bound(How);
+pub struct Bound {
+    run: Go,
+    how: How,
+}
+
+/// Executes an instruction, unless it needs more than registers or something is unusual: then nothing happened.
+type Go = fn(&How, &mut Regs, Mask) -> Quick;
 
 #[derive(Clone, Debug)]
 enum How {
@@ -69,38 +75,97 @@ impl Bound {
             | Format::Vintrp
             | Format::Exp => None,
         };
-        Bound(how.unwrap_or(How::General))
+        let how = how.unwrap_or(How::General);
+        Bound { run: how.find(), how }
     }
 
     /// Left to [`super::exec`].
     pub(in super::super) fn is_general(&self) -> bool {
-        matches!(self.0, How::General)
+        matches!(self.how, How::General)
     }
 
     /// Executes it, unless it needs more than registers or something is unusual: then nothing happened. `path`: the lanes that
     /// EXEC may have.
-    #[inline]
+    #[inline(always)]
     pub(in super::super) fn run(&self, regs: &mut Regs, path: Mask) -> Quick {
-        match &self.0 {
-            How::Vector(vector) if vector.run(regs, path) => Quick::Next,
-            How::Moved(moved) if moved.run(regs, path) => Quick::Next,
-            How::Both(both) if both.run(regs, path) => Quick::Next,
-            // EXEC is then an ordinary register.
-            How::Scalar(scalar) if path == Mask::MAX => {
-                (scalar.run)(scalar, regs);
-                Quick::Next
-            }
-            How::Nothing => Quick::Next,
-            How::Branch { op, target } => match taken(*op, regs) {
-                Some(true) => Quick::Jump(*target),
-                Some(false) => Quick::Next,
-                None => Quick::No,
+        (self.run)(&self.how, regs, path)
+    }
+}
+
+/// What follows an instruction that was executed, or not.
+#[inline(always)]
+fn after(done: bool) -> Quick {
+    if done { Quick::Next } else { Quick::No }
+}
+
+/// A vector instruction whose shape is `SHAPE`.
+fn vector<const SHAPE: u8>(how: &How, regs: &mut Regs, path: Mask) -> Quick {
+    match how {
+        How::Vector(vector) => after(vector.run_as::<SHAPE>(regs, path)),
+        _ => Quick::No,
+    }
+}
+
+fn moved(how: &How, regs: &mut Regs, path: Mask) -> Quick {
+    match how {
+        How::Moved(moved) => after(moved.run(regs, path)),
+        _ => Quick::No,
+    }
+}
+
+fn both(how: &How, regs: &mut Regs, path: Mask) -> Quick {
+    match how {
+        How::Both(both) => after(both.run(regs, path)),
+        _ => Quick::No,
+    }
+}
+
+fn scalar_alu(how: &How, regs: &mut Regs, path: Mask) -> Quick {
+    match how {
+        // EXEC is then an ordinary register.
+        How::Scalar(scalar) if path == Mask::MAX => {
+            (scalar.run)(scalar, regs);
+            Quick::Next
+        }
+        _ => Quick::No,
+    }
+}
+
+fn branch(how: &How, regs: &mut Regs, path: Mask) -> Quick {
+    match how {
+        How::Branch { op, target } => match taken(*op, regs) {
+            Some(true) => Quick::Jump(*target),
+            Some(false) => Quick::Next,
+            None => Quick::No,
+        },
+        How::MaskBranch { when_empty, target } => {
+            let jump = (regs.exec() & path == 0) == *when_empty;
+            Quick::MaskBranch { jump, target: *target }
+        }
+        _ => Quick::No,
+    }
+}
+
+impl How {
+    fn find(&self) -> Go {
+        match self {
+            How::General => |_, _, _| Quick::No,
+            How::Nothing => |_, _, _| Quick::Next,
+            How::Scalar(_) => scalar_alu,
+            How::Moved(_) => moved,
+            How::Both(_) => both,
+            How::Branch { .. } | How::MaskBranch { .. } => branch,
+            How::Vector(of) => match of.shape() {
+                shape::PLAIN => vector::<{ shape::PLAIN }>,
+                shape::SCALARS => vector::<{ shape::SCALARS }>,
+                shape::MASK => vector::<{ shape::MASK }>,
+                shape::SCALARS_MASK => vector::<{ shape::SCALARS_MASK }>,
+                shape::CARRY => vector::<{ shape::CARRY }>,
+                shape::SCALARS_CARRY => vector::<{ shape::SCALARS_CARRY }>,
+                shape::MASK_CARRY => vector::<{ shape::MASK_CARRY }>,
+                shape::ALL => vector::<{ shape::ALL }>,
+                _ => vector::<{ shape::OTHER }>,
             },
-            How::MaskBranch { when_empty, target } => {
-                let jump = (regs.exec() & path == 0) == *when_empty;
-                Quick::MaskBranch { jump, target: *target }
-            }
-            How::General | How::Vector(_) | How::Moved(_) | How::Both(_) | How::Scalar(_) => Quick::No,
         }
     }
 }

@@ -37,6 +37,23 @@ enum Loop {
     Compare { test: Test, pair: u8, exec: bool },
 }
 
+/// What an instruction that writes rows needs besides rows and constants: some of the first three, or anything.
+pub(in super::super) mod shape {
+    pub const PLAIN: u8 = 0;
+    /// Scalar registers as sources.
+    pub const SCALARS: u8 = 1;
+    /// A mask that it reads.
+    pub const MASK: u8 = 2;
+    /// A mask that it writes.
+    pub const CARRY: u8 = 4;
+    pub const SCALARS_MASK: u8 = SCALARS | MASK;
+    pub const SCALARS_CARRY: u8 = SCALARS | CARRY;
+    pub const MASK_CARRY: u8 = MASK | CARRY;
+    pub const ALL: u8 = SCALARS | MASK | CARRY;
+    /// Modified sources or results, or a comparison.
+    pub const OTHER: u8 = 8;
+}
+
 /// A vector instruction that only needs registers.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Vector {
@@ -197,6 +214,57 @@ impl Vector {
             }
             None => false,
         }
+    }
+
+    /// What it needs besides rows and constants: see [`shape`].
+    pub fn shape(&self) -> u8 {
+        let Loop::Rows { carry, .. } = self.run else { return shape::OTHER };
+        if self.signs.modified() || self.outcome.changes() {
+            return shape::OTHER;
+        }
+        let bit = |is: bool, bit: u8| if is { bit } else { 0 };
+        bit(self.scalars | self.pairs != 0, shape::SCALARS)
+            | bit(self.mask != NO_SDST, shape::MASK)
+            | bit(carry != NO_SDST, shape::CARRY)
+    }
+
+    /// [`Vector::run`] of an instruction of that shape: nothing is done, or asked, for what it does not need.
+    #[inline(always)]
+    pub fn run_as<const SHAPE: u8>(&self, regs: &mut Regs, path: Mask) -> bool {
+        let (Loop::Rows { run, carry }, true) = (&self.run, SHAPE < shape::OTHER) else {
+            return self.run(regs, path);
+        };
+        let (lanes, mode) = (regs.exec(), regs.mode);
+        if mode & UNUSUAL != 0 || lanes & !path != 0 || regs.v.lanes() != 64 {
+            return false;
+        }
+        let mask_in = if SHAPE & shape::MASK != 0 { regs.pair(self.mask) } else { 0 };
+        let file = regs.v.whole_rows_mut();
+        if file.len() < usize::from(self.rows) {
+            return false;
+        }
+        let mut cx = Cx {
+            file,
+            dst: self.dst.into(),
+            src: self.src,
+            modified: false,
+            and: [!0; 3],
+            xor: [0; 3],
+            clamp: false,
+            lanes,
+            mask_in,
+            mask_out: 0,
+            mode,
+        };
+        if SHAPE & shape::SCALARS != 0 {
+            self.fill_in(&regs.s, &mut cx.src);
+        }
+        run(&mut cx);
+        if SHAPE & shape::CARRY != 0 {
+            let carries = cx.mask_out;
+            regs.set_pair(*carry, carries);
+        }
+        true
     }
 
     /// Results in the active lanes, and then what omod and clamp make of them.

@@ -31,7 +31,7 @@ mod tests;
 mod transcendental;
 mod wide;
 
-pub(super) use bound::{Both, Vector};
+pub(super) use bound::{Both, Vector, shape};
 pub(super) use moved::Moved;
 pub(super) use num::{half_from_f64, half_to_f64};
 pub(super) use prepare::source_lane;
