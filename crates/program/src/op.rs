@@ -88,12 +88,6 @@ impl<B> Step<B> {
         self.bits
     }
 
-    /// Whether it writes registers, if they are known.
-    #[inline(always)]
-    pub fn writes_any(&self) -> bool {
-        self.reads < self.all
-    }
-
     /// Registers that it writes.
     #[inline(always)]
     pub fn writes(&self) -> &[u16] {
