@@ -112,15 +112,27 @@ impl FrontEnd {
         0
     }
 
-    /// [`FrontEnd::issued`] straight on, and what the front end does of itself at the end of the cycle, if that is nothing but to request one
-    /// instruction that is at hand. None: nothing was done.
+    /// [`FrontEnd::issued`] of what can go nowhere else, and what the front end does of itself at the end of the cycle, if that is nothing
+    /// but to request one instruction that is at hand. Not of a coordinated one. `told`: it has to act at the end of the cycle.
     #[inline(always)]
-    pub fn issued_at_once(&mut self, slot: Seat, now: u64, ages: &Ages) -> Option<u64> {
-        match self {
-            FrontEnd::Queued(q) => q.issued_at_once(slot, now, ages),
-            FrontEnd::Perfect => Some(0),
-            FrontEnd::Decoupled(_) | FrontEnd::Coordinated(_) => None,
-        }
+    pub fn goes_on(
+        &mut self,
+        (side, local): (usize, usize),
+        pc: Pc,
+        straight: bool,
+        now: u64,
+        ages: &Ages,
+        told: &mut bool,
+    ) -> u64 {
+        let sides = match self {
+            FrontEnd::Queued(q) => {
+                return q.goes_on(Seat { side, local, at: 0 }, pc, straight, now, ages, told);
+            }
+            FrontEnd::Decoupled(d) => d.sides(),
+            FrontEnd::Perfect | FrontEnd::Coordinated(_) => 1,
+        };
+        *told = true;
+        self.issued(Seat::new(side, local, sides), pc, (straight, false), now, ages)
     }
 
     /// A path that waited goes on at `pc`, which may be elsewhere.
@@ -196,6 +208,14 @@ impl FrontEnd {
     pub fn put_off(&mut self, code: &Code) {
         if let FrontEnd::Queued(q) = self {
             q.put_off(code.clone());
+        }
+    }
+
+    /// Whether it has to hear of every cycle that begins or passes.
+    pub fn counts_cycles(&self) -> bool {
+        match self {
+            FrontEnd::Queued(q) => q.counts_cycles(),
+            FrontEnd::Perfect | FrontEnd::Decoupled(_) | FrontEnd::Coordinated(_) => true,
         }
     }
 

@@ -152,8 +152,9 @@ pub struct Queued {
     /// The last place of the rings.
     ring: usize,
     latency: u64,
-    /// Cycles the instruction cache adds on a hit.
+    /// Cycles the instruction cache adds on a hit, and both together.
     hit: u64,
+    through: u64,
     /// A wave that missed waits.
     wait: bool,
     /// Earliest cycle at which a wave that missed requests again.
@@ -192,6 +193,8 @@ impl Queued {
                 requested: Vec::new(),
             }
         };
+        let latency = (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1);
+        let hit = machine.instruction_hit();
         Queued {
             clock: 0,
             sides: (0..issuers).map(side).collect(),
@@ -200,8 +203,9 @@ impl Queued {
             ports: f.ports.saturating_mul(fetch),
             capacity: f.buffer,
             ring: (f.buffer as usize).next_power_of_two() - 1,
-            latency: (u64::from(f.fetch_latency) + u64::from(f.decode_latency)).max(1),
-            hit: machine.instruction_hit(),
+            latency,
+            hit,
+            through: hit + latency,
             wait: f.after_miss == AfterMiss::Wait,
             next_unblock: u64::MAX,
             breaks: Breaks::default(),
@@ -229,7 +233,7 @@ impl Queued {
     #[inline(never)]
     fn make_requests(&mut self, p: usize, to: u64, ages: &Ages) {
         let Some(code) = &self.code else { return };
-        let (side, through) = (&mut self.sides[p], self.hit + self.latency);
+        let (side, through) = (&mut self.sides[p], self.through);
         let mut cycle = side.put_off;
         while cycle < to {
             let Some(local) = ages.oldest(side.wants) else { break };
@@ -281,6 +285,11 @@ impl Queued {
     #[inline(always)]
     pub fn issued(&mut self, slot: Seat, pc: Pc, straight: bool, now: u64, ages: &Ages) -> u64 {
         self.make_up(slot.side, now, ages);
+        self.issued_now(slot, pc, straight, now, ages)
+    }
+
+    #[inline(always)]
+    fn issued_now(&mut self, slot: Seat, pc: Pc, straight: bool, now: u64, ages: &Ages) -> u64 {
         let side = &mut self.sides[slot.side];
         let queue = &mut side.queues[slot.local];
         if queue.queued > 0 {
@@ -306,19 +315,35 @@ impl Queued {
         there
     }
 
-    /// [`Queued::issued`] of a wave that goes straight on and whose queue is full again with one request: if nobody else of its side wants
-    /// anything, that is the one which the end of the cycle would make, and it is made now, if its line is there. None: nothing was done.
+    /// [`Queued::issued`], and at once what the end of the cycle would do, if that is to fill the queue of this wave with one request that is
+    /// at hand, because nobody else of its side wants anything. `told`: the end of the cycle has something to do.
     #[inline(always)]
-    pub fn issued_at_once(&mut self, slot: Seat, now: u64, ages: &Ages) -> Option<u64> {
+    pub fn goes_on(
+        &mut self,
+        slot: Seat,
+        pc: Pc,
+        straight: bool,
+        now: u64,
+        ages: &Ages,
+        told: &mut bool,
+    ) -> u64 {
         self.make_up(slot.side, now, ages);
+        if straight && let Some(there) = self.goes_on_at_once(slot, now) {
+            return there;
+        }
+        let there = self.issued_now(slot, pc, straight, now, ages);
+        *told |= self.has_to_act(now);
+        there
+    }
+
+    /// None: nothing was done.
+    #[inline(always)]
+    fn goes_on_at_once(&mut self, slot: Seat, now: u64) -> Option<u64> {
         let code = self.code.as_ref()?;
         let side = self.sides.get_mut(slot.side)?;
-        if side.wants | side.blocked != 0 {
-            return None;
-        }
         let queue = side.queues.get_mut(slot.local)?;
         // Beyond the end of the program there is nothing to fetch.
-        if queue.queued != self.capacity || queue.pc == NO_PC {
+        if side.wants | side.blocked != 0 || queue.queued != self.capacity {
             return None;
         }
         let next = code.next_at_hand(queue.pc)?;
@@ -327,9 +352,9 @@ impl Queued {
             Order::Behind(last) => *last = slot.local as u32,
             Order::Picked(_) => return None,
         }
-        queue.first = queue.first.wrapping_add(1);
-        queue.pc = next;
-        let mut arrival = now + self.hit + self.latency;
+        let first = queue.first.wrapping_add(1);
+        (queue.first, queue.pc) = (first, next);
+        let mut arrival = now + self.through;
         if self.capacity == 1 {
             // What is requested in this cycle is seen two cycles later at the soonest.
             *queue.time(0, self.ring) = arrival;
@@ -348,7 +373,7 @@ impl Queued {
         let put_off = self.sides[slot.side].put_off != NEVER || self.sides[slot.side].wants == 0;
         let side = &mut self.sides[slot.side];
         let queue = &mut side.queues[slot.local];
-        queue.excuse.branch = now + self.hit + self.latency;
+        queue.excuse.branch = now + self.through;
         self.breaks.discarded += u64::from(queue.queued);
         self.breaks.redirects += 1;
         (queue.pc, queue.queued, queue.blocked) = (pc, 0, 0);
@@ -376,7 +401,7 @@ impl Queued {
         if !mine || !code.are_at_hand(queue.pc, self.capacity, self.capacity) {
             return None;
         }
-        let arrival = now + self.hit + self.latency;
+        let arrival = now + self.through;
         queue.enter(arrival, self.ring);
         queue.pc = code.next(queue.pc);
         if queue.queued >= self.capacity || queue.pc == NO_PC {
@@ -398,7 +423,7 @@ impl Queued {
         }
         side.catch_up(self.clock);
         // The first instruction of a wave takes as long as one behind a jump.
-        let excuse = Excuse { branch: now + self.hit + self.latency, ..Excuse::default() };
+        let excuse = Excuse { branch: now + self.through, ..Excuse::default() };
         side.queues[slot.local] = Queue { pc, excuse, ..IDLE };
         (side.queued[slot.local], side.requested[slot.local]) = (0, 0);
         side.occupied |= 1 << slot.local;
@@ -527,7 +552,7 @@ impl Queued {
         let side = &mut self.sides[p];
         let queue = &mut side.queues[local];
         self.breaks.misses += 1;
-        queue.excuse.miss = line + self.hit + self.latency;
+        queue.excuse.miss = line + self.through;
         if self.wait {
             queue.blocked = line;
             (side.blocked, side.wants) = (side.blocked | 1 << local, side.wants & !(1 << local));
@@ -561,6 +586,11 @@ impl Queued {
             }
         }
         !open.is_empty()
+    }
+
+    /// A policy has to be asked or told in every cycle.
+    pub fn counts_cycles(&self) -> bool {
+        self.sides.iter().any(Side::is_asked)
     }
 
     /// Cycles pass in which nobody wants anything.

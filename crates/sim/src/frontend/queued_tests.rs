@@ -81,10 +81,12 @@ impl Under {
     /// The wave goes straight on to `to`.
     fn goes_on(&mut self, seat: Seat, to: Pc, now: u64, at_once: bool, ages: &[Ages]) -> bool {
         let ages = &ages[seat.side];
-        let there = if at_once { self.front.issued_at_once(seat, now, ages) } else { None };
-        let otherwise = || self.front.issued(seat, to, (true, false), now, ages);
-        self.there[seat.side][seat.local] = there.unwrap_or_else(otherwise);
-        there.is_some()
+        let mut told = !at_once;
+        self.there[seat.side][seat.local] = match at_once {
+            true => self.front.goes_on((seat.side, seat.local), to, true, now, ages, &mut told),
+            false => self.front.issued(seat, to, (true, false), now, ages),
+        };
+        !told
     }
 
     fn tick(&mut self, now: u64, next: &[Pc], kind: &[FlowKind], ages: &[Ages]) {

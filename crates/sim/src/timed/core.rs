@@ -108,6 +108,8 @@ pub struct Core<I: Isa> {
     pub(super) late: bool,
     /// The front end has to be asked who has an instruction: it does not say when one comes.
     pub(super) followed: bool,
+    /// The front end has to be told of every cycle, or has something to do in some by itself.
+    pub(super) counts: bool,
     /// The context of a wave that issued last, where contexts share an issue port.
     pub(super) last: Vec<u8>,
     /// Contexts that have been used so far, at least one: the others need not be looked at.
@@ -176,6 +178,7 @@ impl<I: Isa> Core<I> {
             decoupled: matches!(frontend, FrontEnd::Decoupled(_) | FrontEnd::Queued(_)),
             coordinated: matches!(frontend, FrontEnd::Coordinated(_)),
             late: machine.frontend.resolution > 0,
+            counts: frontend.counts_cycles(),
             followed: !matches!(frontend, FrontEnd::Perfect | FrontEnd::Queued(_)),
             frontend,
             occupied: 0,
@@ -529,9 +532,7 @@ impl<I: Isa> Core<I> {
     /// It is known when the path in the seat, which waits for that, has its operands. Returns when it may issue.
     pub fn settled(&mut self, q: usize, local: usize, wake: u64) -> u64 {
         let part = &mut self.issuers[q];
-        part.awaits[local].wake = wake;
-        let goes = part.awaits[local].goes();
-        (part.next_wake, part.quiet_to) = (part.next_wake.min(goes), 0);
+        let goes = part.settled(local, wake);
         self.dues[q] = self.dues[q].min(goes);
         goes
     }

@@ -10,6 +10,13 @@ use wb_isa::lanes::bits;
 use wb_isa::{Mask, Pc};
 use wb_program::Step;
 
+/// More kinds of units than a machine can have: each has a class of instructions of its own. Two of them, where those of split contexts
+/// are other ones.
+const KINDS: usize = 64;
+
+/// Who sleeps for more cycles than this sleeps for long.
+const LONG: u64 = 24;
+
 /// A warp of a partition that has a ready path in this cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Warp {
@@ -173,6 +180,9 @@ pub(super) struct Issuer {
     /// Active seats that could not issue when last looked at, and when the first of them has to be looked at again.
     pub next_wake: u64,
     pub sleeping: u64,
+    /// Those of them that sleep for long, and a cycle before which none of these has to be looked at: mostly they wait for memory.
+    far: u64,
+    next_far: u64,
     /// Seats that wait neither at a barrier nor for a sibling or last results, and those with a path.
     pub active: u64,
     pub occupied: u64,
@@ -181,7 +191,7 @@ pub(super) struct Issuer {
     pub awaits: [Await; 64],
     pub sitters: Vec<Sitter>,
     pub spots: Vec<Spot>,
-    /// By unit.
+    /// By unit; [`KINDS`] of them, so that nobody has to ask whether there is one.
     pub kinds: Vec<Kind>,
     /// The partition whose waves sit here, and which paths of them.
     pub partition: usize,
@@ -221,6 +231,8 @@ impl Issuer {
             occupied: 0,
             active: 0,
             sleeping: 0,
+            far: 0,
+            next_far: u64::MAX,
             next_wake: u64::MAX,
             draining: 0,
             noted: 0,
@@ -238,6 +250,7 @@ impl Issuer {
             self.sitters = vec![Sitter::default(); seats];
             self.spots = vec![Spot::default(); seats];
             self.kinds = units.kinds_of(q);
+            self.kinds.resize(KINDS, Kind::default());
             *self.ages = Ages::new(seats);
         }
     }
@@ -268,6 +281,7 @@ impl Issuer {
     fn doze(&mut self, local: usize) {
         self.quiet_to = 0;
         self.sleeping |= 1 << local;
+        self.far &= !(1 << local);
         self.noted &= !(1 << local);
         self.next_wake = self.next_wake.min(self.looks(&self.awaits[local], 0));
     }
@@ -301,8 +315,10 @@ impl Issuer {
         let sleeps = goes > now + 1;
         self.sleeping |= keep(sleeps, bit);
         self.next_wake = self.next_wake.min(goes | keep(!sleeps, u64::MAX));
-        self.kinds[usize::from(before)].needs &= !bit;
-        self.kinds[usize::from(unit)].needs |= bit;
+        if let Some(kinds) = self.kinds.first_chunk_mut::<KINDS>() {
+            kinds[usize::from(before) % KINDS].needs &= !bit;
+            kinds[usize::from(unit) % KINDS].needs |= bit;
+        }
         self.quiet_to = 0;
         self.progress[local] = self.progress[local].wrapping_add(1);
     }
@@ -312,7 +328,7 @@ impl Issuer {
     pub fn comes(&mut self, local: usize, there: u64) -> u64 {
         self.awaits[local].there = there;
         let goes = self.awaits[local].goes();
-        self.quiet_to = 0;
+        (self.quiet_to, self.far) = (0, self.far & !(1 << local));
         if self.sleeping >> local & 1 == 1 {
             self.next_wake = self.next_wake.min(goes);
         }
@@ -406,10 +422,11 @@ impl Issuer {
     #[inline(always)]
     pub fn divide(&self, units: &Units, now: u64, awake: u64) -> (u64, u64, u64) {
         let (mut ready, mut blocked, mut next, mut rest) = (0, 0, u64::MAX, awake);
+        let Some(kinds) = self.kinds.first_chunk::<KINDS>() else { return (ready, blocked, next) };
         while rest != 0 {
             // The slots that need the same unit as the first one left.
             let unit = self.needs[rest.trailing_zeros() as usize & 63];
-            let kind = &self.kinds[usize::from(unit)];
+            let kind = &kinds[usize::from(unit) % KINDS];
             let (same, free) = (awake & kind.needs, units.free_at(kind.set));
             if free <= now {
                 ready |= same;
@@ -427,8 +444,9 @@ impl Issuer {
     #[inline(always)]
     pub fn goes_next(&self, units: &Units, now: u64, local: usize, unit: u8, others: (u64, u64)) -> u64 {
         let (ready, next) = (others.0 & !(1 << local), others.1.min(self.next_wake));
-        let kind = &self.kinds[usize::from(unit)];
-        let own = &self.kinds[usize::from(self.needs[local & 63])];
+        let Some(kinds) = self.kinds.first_chunk::<KINDS>() else { return now + 1 };
+        let kind = &kinds[usize::from(unit) % KINDS];
+        let own = &kinds[usize::from(self.needs[local & 63]) % KINDS];
         // Those that need another unit, which is free; those that need the same; the seat itself. None of it can be foretold: no branches.
         let other = now | keep(ready & !kind.needs == 0, u64::MAX);
         let same = units.free_at(kind.set) | keep(ready == 0, u64::MAX);
@@ -437,12 +455,22 @@ impl Issuer {
         due.max(now + 1)
     }
 
+    /// It is known when the seat, which sleeps, has its operands. Returns when it may issue.
+    pub fn settled(&mut self, local: usize, wake: u64) -> u64 {
+        self.awaits[local].wake = wake;
+        let goes = self.awaits[local].goes();
+        (self.next_wake, self.quiet_to) = (self.next_wake.min(goes), 0);
+        self.far &= !(1 << local);
+        goes
+    }
+
     /// The seat is not active any more.
     pub fn leave(&mut self, local: usize) {
         self.active &= !(1 << local);
         self.noted &= !(1 << local);
         if self.sleeping >> local & 1 == 1 {
             self.sleeping &= !(1 << local);
+            self.far &= !(1 << local);
             self.wake_up(0);
         }
     }
@@ -464,13 +492,19 @@ impl Issuer {
         if self.observed {
             return self.wake_up_observed(now);
         }
-        let (mut rest, mut asleep, mut next) = (self.sleeping, 0, u64::MAX);
+        if self.next_far <= now {
+            (self.far, self.next_far) = (0, u64::MAX);
+        }
+        let (mut asleep, mut rest) = (self.sleeping & self.far, self.sleeping & !self.far);
+        let mut next = self.next_far;
         while rest != 0 {
             let goes = self.awaits[rest.trailing_zeros() as usize & 63].goes();
             // Whose cycle has come cannot be foretold: no branch.
-            let late = goes > now;
-            asleep |= keep(late, rest & rest.wrapping_neg());
+            let (late, far, bit) = (goes > now, goes > now + LONG, rest & rest.wrapping_neg());
+            asleep |= keep(late, bit);
             next = next.min(goes | keep(!late, u64::MAX));
+            self.far |= keep(far, bit);
+            self.next_far = self.next_far.min(goes | keep(!far, u64::MAX));
             rest &= rest - 1;
         }
         (self.sleeping, self.next_wake) = (asleep, next);

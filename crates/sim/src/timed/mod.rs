@@ -369,11 +369,15 @@ impl<I: Isa> Timed<'_, '_, I> {
         self.check_queues()?;
         self.hierarchy.begin_cycle(self.now);
         let mut next = self.drained;
-        for core in self.own.clone() {
-            if self.due[core] <= self.now {
-                self.due[core] = self.cycle_core(core)?;
+        if self.alone && self.plain_ports {
+            next = self.cycle_ports()?.min(next);
+        } else {
+            for core in self.own.clone() {
+                if self.due[core] <= self.now {
+                    self.due[core] = self.cycle_core(core)?;
+                }
+                next = next.min(self.due[core]);
             }
-            next = next.min(self.due[core]);
         }
         if let Some(watch) = &mut self.watch {
             let breaks = self.cores.iter().map(|core| core.frontend.breaks());
@@ -392,11 +396,7 @@ impl<I: Isa> Timed<'_, '_, I> {
     /// A cycle of a core; returns the next one in which it has to be looked at.
     fn cycle_core(&mut self, c: usize) -> Result<u64, Box<SimError>> {
         self.cores[c].begin(self.now);
-        if self.alone && self.plain_ports {
-            self.cycle_ports(c)?;
-        } else {
-            self.cycle_schedulers(c)?;
-        }
+        self.cycle_schedulers(c)?;
         let core = &mut self.cores[c];
         core.tick_front_end(c, self.exec.program, &mut self.hierarchy, self.every_cycle);
         Ok(core.due())

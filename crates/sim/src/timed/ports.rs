@@ -5,12 +5,13 @@
 use super::Timed;
 use super::board::Board;
 use super::core::{Core, Resident, wait_for};
-use super::issuer::Unsettled;
+use super::issuer::{Issuer, Sitter, Unsettled};
 use super::plan::Plan;
-use super::units::ClassInfo;
+use super::units::{ClassInfo, Units};
 use crate::error::SimError;
 use crate::exec::Exec;
-use crate::frontend::Seat;
+use crate::frontend::FrontEnd;
+use crate::memory::Hierarchy;
 use crate::sched::Choice;
 use crate::wave::PathState;
 use wb_hw::MemorySplits;
@@ -26,10 +27,9 @@ fn board_of<I: Isa>(waves: &mut [Option<Box<Resident<I>>>], slot: usize) -> Opti
     Some(&mut waves.get_mut(slot)?.as_deref_mut()?.wave.paths.first_mut()?.own.board)
 }
 
-/// A core in a cycle, and what its instructions count.
+/// What the ports of a core need besides it in a cycle, and what they count.
 struct Ports<'x, 'e, I: Isa> {
     exec: &'x Exec<'e, I>,
-    core: &'x mut Core<I>,
     number: usize,
     classes: &'x [Vec<ClassInfo>; 2],
     now: u64,
@@ -39,8 +39,6 @@ struct Ports<'x, 'e, I: Isa> {
     instructions: &'x mut u64,
     lanes: &'x mut u64,
     unsettled: &'x mut Vec<Unsettled>,
-    /// What issues requests its successor at once, if it can.
-    at_once: bool,
     /// Contexts share a port.
     shared: bool,
     plans: &'x [Plan],
@@ -59,37 +57,59 @@ impl<I: Isa> Timed<'_, '_, I> {
     #[inline(never)]
     pub(super) fn issue_alone(&mut self, c: usize, q: usize, local: usize) -> bool {
         self.alone && {
-            let issued = self.ports(c).issue(q, local).is_some();
+            let (mut ports, cores, ..) = self.ports();
+            ports.number = c;
+            let issued = ports.issue(&mut cores[c], q, local).is_some();
             self.end = self.end.max(if issued { self.now + 1 } else { 0 });
             issued
         }
     }
 
-    /// A cycle of all ports of a core, each of which has seats of its own.
-    pub(super) fn cycle_ports(&mut self, c: usize) -> Result<(), Box<SimError>> {
+    /// A cycle of the cores that have something to do in it, if every port has seats of its own. Returns when the first of all cores has.
+    pub(super) fn cycle_ports(&mut self) -> Result<u64, Box<SimError>> {
         let before = self.outcome.wave_instructions;
-        let mut turn = self.ports(c).run(0);
-        if let Turn::Issue(..) = turn {
-            while let Turn::Issue(q, local) = turn {
-                self.issue(c, q, local)?;
-                let core = &mut self.cores[c];
-                let due = core.next_turn(q, self.now);
-                core.set_due(q, due);
-                turn = self.ports(c).run(q + 1);
-            }
+        let (mut from, mut next) = ((self.own.start, 0), u64::MAX);
+        while let Some((c, q, local)) = self.sweep(from, &mut next) {
+            self.issue(c, q, local)?;
+            let core = &mut self.cores[c];
+            let due = core.next_turn(q, self.now);
+            core.set_due(q, due);
+            from = (c, q + 1);
         }
         if self.outcome.wave_instructions != before {
             self.end = self.end.max(self.now + 1);
         }
-        Ok(())
+        Ok(next)
+    }
+
+    /// The same from a port of a core on, until one issues what needs [`Timed::issue`]: its core, port and seat.
+    #[inline(never)]
+    fn sweep(&mut self, (first, mut q): (usize, usize), next: &mut u64) -> Option<(usize, usize, usize)> {
+        let (now, last) = (self.now, self.own.end);
+        let (mut ports, cores, dues, hierarchy) = self.ports();
+        for c in first..last {
+            let (Some(core), Some(due)) = (cores.get_mut(c), dues.get_mut(c)) else { break };
+            // Whoever goes on in the middle of a core has not told yet when it is due again.
+            if *due <= now || q > 0 {
+                core.begin(now);
+                ports.number = c;
+                if let Turn::Issue(q, local) = ports.run(core, q) {
+                    return Some((c, q, local));
+                }
+                core.tick_front_end(c, ports.exec.program, hierarchy, false);
+                *due = core.due();
+                q = 0;
+            }
+            *next = (*next).min(*due);
+        }
+        None
     }
 
     #[inline(always)]
-    fn ports(&mut self, c: usize) -> Ports<'_, '_, I> {
-        Ports {
+    fn ports(&mut self) -> (Ports<'_, '_, I>, &mut [Core<I>], &mut [u64], &mut Hierarchy) {
+        let ports = Ports {
             exec: self.exec,
-            core: &mut self.cores[c],
-            number: c,
+            number: 0,
             classes: &self.classes,
             now: self.now,
             horizon: self.horizon,
@@ -97,11 +117,21 @@ impl<I: Isa> Timed<'_, '_, I> {
             instructions: &mut self.outcome.wave_instructions,
             lanes: &mut self.outcome.lane_instructions,
             unsettled: &mut self.unsettled,
-            at_once: self.at_once,
             shared: self.shared,
             plans: &self.plans,
-        }
+        };
+        (ports, &mut self.cores, &mut self.due, &mut self.hierarchy)
     }
+}
+
+/// How a wave that has executed nothing ahead goes on.
+enum First {
+    /// It has executed instructions, the first of which can issue.
+    Ahead,
+    /// An instruction has issued to this unit.
+    Issued(u8),
+    /// The instruction needs [`Timed::issue`].
+    General,
 }
 
 /// What a turn of a port comes to.
@@ -115,83 +145,93 @@ enum Turn {
 impl<I: Isa> Ports<'_, '_, I> {
     /// Ports from `q` on, until one issues what needs [`Timed::issue`].
     #[inline(always)]
-    fn run(&mut self, q: usize) -> Turn {
+    fn run(&mut self, core: &mut Core<I>, q: usize) -> Turn {
         // An instruction that issued may have been the first that needs a context.
-        let ports = self.core.issuers();
-        if ports == 1 {
-            let due = q == 0 && self.core.dues.first().is_some_and(|&due| due <= self.now);
-            if due && let issue @ Turn::Issue(..) = self.turn(0) {
-                return issue;
-            }
-            self.core.turns = 1;
-            self.core.first_due = self.core.dues.first().map_or(u64::MAX, |&due| due);
-            return Turn::Over;
-        }
+        let ports = core.issuers();
         for four in q / 4..ports.div_ceil(4) {
             // Whose turn it is cannot be foretold: bits instead of branches. Nobody's turn changes that of another port.
-            let Some(dues) = self.core.dues.as_chunks::<4>().0.get(four) else { break };
+            let Some(dues) = core.dues.as_chunks::<4>().0.get(four) else { break };
             let due = |i: usize| u64::from(dues[i] <= self.now) << i;
             let mut mask = due(0) | due(1) | due(2) | due(3);
             if four == q / 4 {
                 mask &= u64::MAX << (q % 4);
             }
             for bit in bits(mask) {
-                if let issue @ Turn::Issue(..) = self.turn(four * 4 + bit as usize) {
+                if let issue @ Turn::Issue(..) = self.turn(core, four * 4 + bit as usize) {
                     return issue;
                 }
             }
         }
-        self.core.turns = ports;
-        self.core.find_first_due();
+        core.turns = ports;
+        core.find_first_due();
         Turn::Over
     }
 
     /// The turn of port `q`: who is ready, who goes, and when the next one may.
-    #[inline(never)]
-    fn turn(&mut self, q: usize) -> Turn {
+    #[inline(always)]
+    fn turn(&mut self, core: &mut Core<I>, q: usize) -> Turn {
         let now = self.now;
-        let core = &mut *self.core;
-        core.turns = q + 1;
-        let (Some(part), Some(due)) = (core.issuers.get_mut(q), core.dues.get_mut(q)) else {
+        let Core { issuers, dues, units, frontend, seats, followed, .. } = core;
+        let (Some(part), Some(due)) = (issuers.get_mut(q), dues.get_mut(q)) else {
             return Turn::Over;
         };
-        if part.occupied == 0 {
-            *due = u64::MAX;
-            return Turn::Over;
-        }
         if part.choice == Choice::Asked {
-            return self.turn_of_asked(q);
+            return self.turn_of_asked(core, q);
         }
         if part.next_wake <= now {
             part.wake_up(now);
         }
         let mut awake = part.active & !part.sleeping;
-        if core.followed {
-            awake &= core.frontend.ready(q, now);
+        if *followed {
+            awake &= frontend.ready(q, now);
         }
-        let (ready, _, next) = part.divide(&core.units, now, awake);
+        let (ready, _, next) = part.divide(units, now, awake);
         if ready == 0 {
-            *due = next.min(part.next_wake);
+            *due = if part.occupied == 0 { u64::MAX } else { next.min(part.next_wake) };
             return Turn::Over;
         }
-        let Some(local) = part.pick(ready, core.seats) else {
+        let Some(local) = part.pick(ready, *seats) else {
             // A policy of the caller's may be wrong.
             *due = now + 1;
             return Turn::Over;
         };
-        let Some(unit) = self.issue(q, local as usize) else { return Turn::Issue(q, local as usize) };
-        let core = &mut *self.core;
-        if let (Some(part), Some(due)) = (core.issuers.get_mut(q), core.dues.get_mut(q)) {
-            *due = part.goes_next(&core.units, now, local as usize, unit, (ready, next));
+        let local = local as usize;
+        if part.sitters.get(local).is_none_or(|sitter| sitter.ahead == 0) {
+            match self.issue_first(core, q, local) {
+                First::Ahead => {}
+                First::Issued(unit) => {
+                    let Core { issuers, dues, units, .. } = core;
+                    if let (Some(part), Some(due)) = (issuers.get_mut(q), dues.get_mut(q)) {
+                        *due = part.goes_next(units, now, local, unit, (ready, next));
+                    }
+                    return Turn::Over;
+                }
+                First::General => {
+                    core.turns = q + 1;
+                    return Turn::Issue(q, local);
+                }
+            }
+        }
+        let Core { issuers, dues, units, waves, frontend, told, partitions, .. } = core;
+        if let (Some(part), Some(due)) = (issuers.get_mut(q), dues.get_mut(q)) {
+            let Some(unit) = self.issue_ahead(part, units, (waves, *partitions), (frontend, told), (q, local))
+            else {
+                return Turn::Over;
+            };
+            *due = part.goes_next(units, now, local, unit, (ready, next));
         }
         Turn::Over
     }
 
     /// The same where the policy has to be asked in every cycle, and told of those in which nobody was ready.
     #[inline(never)]
-    fn turn_of_asked(&mut self, q: usize) -> Turn {
+    fn turn_of_asked(&mut self, core: &mut Core<I>, q: usize) -> Turn {
         let now = self.now;
-        let core = &mut *self.core;
+        core.turns = q + 1;
+        if core.issuers[q].occupied == 0 {
+            core.dues[q] = u64::MAX;
+            return Turn::Over;
+        }
         core.catch_up(q, now);
         core.issuers[q].told(now);
         let (ready, next) = core.scan(q, now, 0);
@@ -200,34 +240,45 @@ impl<I: Isa> Ports<'_, '_, I> {
             core.dues[q] = if ready != 0 { now + 1 } else { next };
             return Turn::Over;
         };
-        if self.issue(q, local as usize).is_none() {
+        if self.issue(core, q, local as usize).is_none() {
             return Turn::Issue(q, local as usize);
         }
-        self.core.dues[q] = self.core.next_turn(q, now);
+        core.dues[q] = core.next_turn(q, now);
         Turn::Over
     }
 
     /// Issues the instruction at the head of a seat if it concerns registers of its path only, or is a jump of all lanes of a wave of
     /// which nobody has to be told. Returns the unit that it took; none if nothing was done.
     #[inline(always)]
-    fn issue(&mut self, q: usize, local: usize) -> Option<u8> {
-        let part = self.core.issuers.get(q)?;
-        let ahead = part.sitters.get(local)?.ahead;
-        if ahead == 0 && (part.context != 0 || !self.run_ahead(q, local)) {
-            return self.issue_of_split(q, local);
+    fn issue(&mut self, core: &mut Core<I>, q: usize, local: usize) -> Option<u8> {
+        if core.issuers.get(q)?.sitters.get(local)?.ahead == 0 {
+            match self.issue_first(core, q, local) {
+                First::Ahead => {}
+                First::Issued(unit) => return Some(unit),
+                First::General => return None,
+            }
         }
-        self.issue_ahead(q, local)
+        let Core { issuers, units, waves, frontend, told, partitions, .. } = core;
+        self.issue_ahead(issuers.get_mut(q)?, units, (waves, *partitions), (frontend, told), (q, local))
+    }
+
+    /// The wave in a seat has executed nothing that it has not issued.
+    #[inline(never)]
+    fn issue_first(&mut self, core: &mut Core<I>, q: usize, local: usize) -> First {
+        if core.issuers.get(q).is_some_and(|part| part.context == 0) && self.run_ahead(core, q, local) {
+            return First::Ahead;
+        }
+        self.issue_of_split(core, q, local).map_or(First::General, First::Issued)
     }
 
     /// Instructions that concern only registers do the same whenever they are executed. So a wave that was never split executes many of them in a
     /// row when the first one issues, and when the others issue only time is counted. Returns whether there were any.
-    #[inline(never)]
-    fn run_ahead(&mut self, q: usize, local: usize) -> bool {
-        let core = &mut *self.core;
+    #[inline(always)]
+    fn run_ahead(&mut self, core: &mut Core<I>, q: usize, local: usize) -> bool {
         let part = &mut core.issuers[q];
         let slot = local * core.partitions + part.partition;
         let Some(Some(r)) = core.waves.get_mut(slot) else { return false };
-        if part.context != 0 || r.wave.paths.len() != 1 {
+        if r.wave.paths.len() != 1 {
             return false;
         }
         let first = r.wave.paths[0].path.pc;
@@ -242,108 +293,10 @@ impl<I: Isa> Ports<'_, '_, I> {
         count > 0
     }
 
-    /// Issues an instruction that the wave has executed.
-    #[inline(always)]
-    fn issue_ahead(&mut self, q: usize, local: usize) -> Option<u8> {
-        let now = self.now;
-        let Core { issuers, units, waves, partitions, .. } = &mut *self.core;
-        let part = issuers.get_mut(q)?;
-        let sitter = part.sitters.get_mut(local)?;
-        let (pc, plan) = (sitter.pc, self.plans.get(sitter.pc as usize)?);
-        let to = if sitter.ahead == 1 { sitter.to } else { plan.next };
-        let straight = to == plan.next;
-        (sitter.ahead, sitter.pc) = (sitter.ahead - 1, to);
-        *self.instructions += 1;
-        let done = match part.kinds.get(usize::from(plan.unit)) {
-            Some(kind) if plan.only && !self.shared => {
-                units.take_only(kind, now + u64::from(plan.keeps));
-                now + u64::from(plan.done)
-            }
-            _ => units.take(*self.classes[0].get(usize::from(plan.class))?, q, now).2,
-        };
-        if sitter.has_late(now) {
-            let slot = local * *partitions + part.partition;
-            board_of(waves, slot)
-                .into_iter()
-                .for_each(|b| sitter.tell_late(b, &self.exec.program.steps, now));
-        }
-        sitter.writes(pc, if plan.writes { done } else { 0 });
-        // When the next one has its operands, and what it needs.
-        let from = now + 1 + if straight { 0 } else { self.penalty };
-        let (mut wake, mut unit) = (from, 0);
-        if let Some(next) = self.plans.get(to as usize) {
-            unit = next.unit;
-            wake = match next.simple && straight && !sitter.may_wait(next.bits, from) {
-                true if plan.feeds => from.max(sitter.late_done()),
-                true => from,
-                false => self.wait(q, local, (to, straight && plan.feeds, straight), from),
-            };
-        }
-        if wake >= self.horizon {
-            self.note_unsettled(q, local, from);
-        }
-        let there = self.fetch(q, local, to, straight);
-        self.core.issuers.get_mut(q)?.goes_on(local, now, (wake, there), unit);
-        Some(plan.unit)
-    }
-
-    /// The cycle from which the instruction at `to`, which follows on what has just issued, has all that it waits for, at least `from`.
-    #[inline(never)]
-    fn wait(&mut self, q: usize, local: usize, (to, feeds, straight): (Pc, bool, bool), from: u64) -> u64 {
-        let program = self.exec.program;
-        let (steps, now) = (&program.steps[..], self.now);
-        let Core { issuers, waves, partitions, .. } = &mut *self.core;
-        let Some(part) = issuers.get_mut(q) else { return from };
-        let slot = local * *partitions + part.partition;
-        let (Some(sitter), Some(next)) = (part.sitters.get_mut(local), steps.get(to as usize)) else {
-            return from;
-        };
-        if next.waits || !next.knows_registers() {
-            let (Some(board), Some(op)) = (board_of(waves, slot), program.ops.get(to as usize)) else {
-                return from;
-            };
-            sitter.tell(board, steps, now);
-            return wait_for(board, op, program, sitter.lanes, from);
-        }
-        sitter.wait(next, steps, straight.then_some(feeds), from, || board_of(waves, slot))
-    }
-
-    /// A seat waits for a time that may not be known.
-    #[inline(never)]
-    fn note_unsettled(&mut self, q: usize, local: usize, from: u64) {
-        let slot = self.core.slot_number(q, local);
-        if board_of(&mut self.core.waves, slot).is_some_and(|board| board.is_open()) {
-            self.unsettled.push(Unsettled { core: self.number, issuer: q, seat: local, from });
-        }
-    }
-
-    /// A seat has issued and goes on at `to`: when its next instruction is there.
-    #[inline(always)]
-    fn fetch(&mut self, q: usize, local: usize, to: Pc, straight: bool) -> u64 {
-        let now = self.now;
-        let Core { issuers, frontend, told, .. } = &mut *self.core;
-        let sides = issuers.len();
-        let Some(part) = issuers.get_mut(q) else { return 0 };
-        let seat = Seat::new(q, local, sides);
-        if self.shared {
-            part.spots[local].pc = to;
-        }
-        if straight
-            && self.at_once
-            && let Some(there) = frontend.issued_at_once(seat, now, &part.ages)
-        {
-            return there;
-        }
-        let there = frontend.issued(seat, to, (straight, false), now, &part.ages);
-        *told |= frontend.has_to_act(now);
-        there
-    }
-
     /// Issues the instruction at the head of a path of a wave that has been split, if it concerns registers of that path only.
     #[inline(never)]
-    fn issue_of_split(&mut self, q: usize, local: usize) -> Option<u8> {
+    fn issue_of_split(&mut self, core: &mut Core<I>, q: usize, local: usize) -> Option<u8> {
         let (exec, program, now) = (self.exec, self.exec.program, self.now);
-        let core = &mut *self.core;
         let part = &mut core.issuers[q];
         let k = part.context;
         let slot = local * core.partitions + part.partition;
@@ -382,10 +335,103 @@ impl<I: Isa> Ports<'_, '_, I> {
             wake = wait_for(&own.board, op, program, path.mask, wake);
         }
         if wake >= self.horizon && own.board.is_open() {
-            self.unsettled.push(Unsettled { core: self.number, issuer: q, seat: local, from: now + 1 });
+            let number = self.number;
+            self.unsettled.push(Unsettled { core: number, issuer: q, seat: local, from: now + 1 });
         }
-        let there = self.fetch(q, local, step.next, true);
-        self.core.issuers.get_mut(q)?.goes_on(local, now, (wake, there), unit);
+        let there = self.fetch(part, (&mut core.frontend, &mut core.told), (q, local), step.next, true);
+        part.goes_on(local, now, (wake, there), unit);
         Some(info.unit)
+    }
+}
+
+type Waves<I> = [Option<Box<Resident<I>>>];
+
+impl<I: Isa> Ports<'_, '_, I> {
+    /// Issues an instruction that the wave in seat `local` of port `q` has executed: only time is counted. Returns the unit that it took.
+    #[inline(always)]
+    fn issue_ahead(
+        &mut self,
+        part: &mut Issuer,
+        units: &mut Units,
+        (waves, partitions): (&mut Waves<I>, usize),
+        front: (&mut FrontEnd, &mut bool),
+        (q, local): (usize, usize),
+    ) -> Option<u8> {
+        let now = self.now;
+        let sitter = part.sitters.get_mut(local)?;
+        let (pc, plan) = (sitter.pc, self.plans.get(sitter.pc as usize)?);
+        let to = if sitter.ahead == 1 { sitter.to } else { plan.next };
+        let straight = to == plan.next;
+        (sitter.ahead, sitter.pc) = (sitter.ahead - 1, to);
+        *self.instructions += 1;
+        let done = match part.kinds.get(usize::from(plan.unit)) {
+            Some(kind) if plan.only && !self.shared => {
+                units.take_only(kind, now + u64::from(plan.keeps));
+                now + u64::from(plan.done)
+            }
+            _ => units.take(*self.classes[0].get(usize::from(plan.class))?, q, now).2,
+        };
+        let slot = local * partitions + part.partition;
+        if sitter.has_late(now)
+            && let Some(board) = board_of(waves, slot)
+        {
+            sitter.tell_late(board, &self.exec.program.steps, now);
+        }
+        sitter.writes(pc, if plan.writes { done } else { 0 });
+        // When the next one has its operands, and what it needs.
+        let from = now + 1 + if straight { 0 } else { self.penalty };
+        let (mut wake, mut unit) = (from, 0);
+        if let Some(next) = self.plans.get(to as usize) {
+            unit = next.unit;
+            wake = match next.simple && straight && !sitter.may_wait(next.bits, from) {
+                true if plan.feeds => from.max(sitter.late_done()),
+                true => from,
+                false => {
+                    self.wait(sitter, || board_of(waves, slot), (to, straight && plan.feeds, straight), from)
+                }
+            };
+        }
+        if wake >= self.horizon && board_of(waves, slot).is_some_and(|board| board.is_open()) {
+            self.unsettled.push(Unsettled { core: self.number, issuer: q, seat: local, from });
+        }
+        let there = self.fetch(part, front, (q, local), to, straight);
+        part.goes_on(local, now, (wake, there), unit);
+        Some(plan.unit)
+    }
+
+    /// The cycle from which the instruction at `to`, which follows on what has just issued, has all that it waits for, at least `from`.
+    #[inline(never)]
+    fn wait<'b>(
+        &self,
+        sitter: &mut Sitter,
+        board: impl FnOnce() -> Option<&'b mut Board>,
+        (to, feeds, straight): (Pc, bool, bool),
+        from: u64,
+    ) -> u64 {
+        let program = self.exec.program;
+        let steps = &program.steps[..];
+        let Some(next) = steps.get(to as usize) else { return from };
+        if next.waits || !next.knows_registers() {
+            let (Some(board), Some(op)) = (board(), program.ops.get(to as usize)) else { return from };
+            sitter.tell(board, steps, self.now);
+            return wait_for(board, op, program, sitter.lanes, from);
+        }
+        sitter.wait(next, steps, straight.then_some(feeds), from, board)
+    }
+
+    /// A seat has issued and goes on at `to`: when its next instruction is there.
+    #[inline(always)]
+    fn fetch(
+        &self,
+        part: &mut Issuer,
+        (frontend, told): (&mut FrontEnd, &mut bool),
+        (q, local): (usize, usize),
+        to: Pc,
+        straight: bool,
+    ) -> u64 {
+        if self.shared {
+            part.spots[local].pc = to;
+        }
+        frontend.goes_on((q, local), to, straight, self.now, &part.ages, told)
     }
 }

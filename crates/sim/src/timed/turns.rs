@@ -13,8 +13,19 @@ use wb_program::Program;
 
 impl<I: Isa> Core<I> {
     /// Cycle `now` begins for the core, or something is done to it in that cycle. Before, nothing of it changed.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&mut self, now: u64) {
+        if self.counts {
+            return self.begin_counted(now);
+        }
+        if self.now != now {
+            (self.now, self.turns) = (now, 0);
+        }
+    }
+
+    /// The same if the front end has to be told of every cycle.
+    #[inline(never)]
+    fn begin_counted(&mut self, now: u64) {
         if self.now == now && self.fetched >= now {
             return;
         }
@@ -123,7 +134,12 @@ impl<I: Isa> Core<I> {
     #[inline(always)]
     pub fn find_first_due(&mut self) {
         // Of issuers that are not used, nobody has to be looked at.
-        let fours = self.dues.as_chunks::<4>().0.iter().take(self.ports().div_ceil(4));
+        let fours = self.dues.as_chunks::<4>().0;
+        if let [[a, b, c, d]] = fours {
+            self.first_due = (*a).min(*b).min((*c).min(*d));
+            return;
+        }
+        let fours = fours.iter().take(self.ports().div_ceil(4));
         self.first_due =
             fours.fold(u64::MAX, |first, four| first.min(four[0].min(four[1])).min(four[2].min(four[3])));
     }

@@ -26,9 +26,8 @@ struct Copy {
 pub struct Kind {
     /// Seats that need it, one bit each.
     pub needs: u64,
-    /// The set of its copies that serves the issuer, and the first of these copies, among those of all kinds.
+    /// The set of its copies that serves the issuer, among those of all kinds.
     pub set: u32,
-    copy: u32,
     /// No other issuer has this set.
     pub own: bool,
 }
@@ -259,7 +258,6 @@ impl Units {
         let kind = |(spec, &set): (&Spec, &u32)| Kind {
             needs: 0,
             set,
-            copy: (spec.first_copy + set as usize - spec.first_set) as u32,
             // Context 0 has no split units; if it had, they would be those of context 1.
             own: spec.scope == Scope::Split && q >= 2 * self.partitions,
         };
@@ -274,10 +272,9 @@ impl Units {
     }
 
     /// [`Units::take`] of a kind of which there is [only](Units::only) one copy, until cycle `free`, where nobody asks what is
-    /// [taken](Units::taken).
+    /// [taken](Units::taken), nor the copy itself: whoever takes it does not look at it.
     #[inline(always)]
     pub fn take_only(&mut self, kind: &Kind, free: u64) {
-        self.copies[kind.copy as usize].free = free;
         self.earliest[kind.set as usize] = free;
     }
 
