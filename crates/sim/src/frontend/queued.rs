@@ -25,6 +25,8 @@ struct Queue {
     /// Number of its first instruction, whose place is in [`Queue::times`], and how many are fetched or under way.
     first: u32,
     queued: u32,
+    /// It is full, and each of its instructions is there before it can issue: none of the times matters, and none is kept.
+    steady: bool,
     /// Its last request missed; it requests nothing before this cycle.
     blocked: u64,
     /// A ring of as many as the queue has room for, or more: when each instruction that is fetched or under way arrives.
@@ -36,6 +38,7 @@ const IDLE: Queue = Queue {
     pc: 0,
     first: 0,
     queued: 0,
+    steady: false,
     blocked: 0,
     excuse: Excuse { miss: 0, branch: 0 },
     times: [0; Queued::MOST],
@@ -292,6 +295,9 @@ impl Queued {
     fn issued_now(&mut self, slot: Seat, pc: Pc, straight: bool, now: u64, ages: &Ages) -> u64 {
         let side = &mut self.sides[slot.side];
         let queue = &mut side.queues[slot.local];
+        if queue.steady {
+            (queue.steady, queue.times) = (false, IDLE.times);
+        }
         if queue.queued > 0 {
             queue.queued -= 1;
             queue.first = queue.first.wrapping_add(1);
@@ -352,8 +358,11 @@ impl Queued {
             Order::Behind(last) => *last = slot.local as u32,
             Order::Picked(_) => return None,
         }
-        let first = queue.first.wrapping_add(1);
-        (queue.first, queue.pc) = (first, next);
+        queue.pc = next;
+        if queue.steady {
+            return Some(0);
+        }
+        queue.first = queue.first.wrapping_add(1);
         let mut arrival = now + self.through;
         if self.capacity == 1 {
             // What is requested in this cycle is seen two cycles later at the soonest.
@@ -364,6 +373,8 @@ impl Queued {
         let before = *queue.time(self.capacity - 2, self.ring);
         arrival = if is_known(before) { arrival.max(before) } else { arrival };
         *queue.time(self.capacity - 1, self.ring) = arrival;
+        // Instruction k of the queue issues k cycles after the first one at the soonest, and so does what is requested from now on.
+        queue.steady = before <= now + 1 && self.through <= u64::from(self.capacity);
         Some(*queue.time(0, self.ring))
     }
 
@@ -376,7 +387,7 @@ impl Queued {
         queue.excuse.branch = now + self.through;
         self.breaks.discarded += u64::from(queue.queued);
         self.breaks.redirects += 1;
-        (queue.pc, queue.queued, queue.blocked) = (pc, 0, 0);
+        (queue.pc, queue.queued, queue.steady, queue.blocked) = (pc, 0, false, 0);
         side.show(slot.local, 0);
         self.update(slot);
         if put_off && self.puts_off {

@@ -114,6 +114,8 @@ pub struct Core<I: Isa> {
     pub(super) last: Vec<u8>,
     /// Contexts that have been used so far, at least one: the others need not be looked at.
     pub(super) used: usize,
+    /// Issuers of these contexts.
+    in_turn: usize,
     /// By issuer, the cycle from which on it is looked at: before, nobody of it can issue and nothing of it changes by itself. Filled up
     /// to a multiple of four, which the host compares in one go.
     pub(super) dues: Vec<u64>,
@@ -186,6 +188,7 @@ impl<I: Isa> Core<I> {
             spawning: None,
             last: vec![0; machine.core.waves as usize],
             used: 1,
+            in_turn: partitions,
             dues: vec![u64::MAX; issuers.next_multiple_of(4)],
             first_due: u64::MAX,
             in_use: vec![0; partitions],
@@ -200,8 +203,9 @@ impl<I: Isa> Core<I> {
     }
 
     /// Issuers of the contexts that have been used.
+    #[inline(always)]
     pub fn issuers(&self) -> usize {
-        self.used * self.partitions
+        self.in_turn
     }
 
     /// Contexts that have been used.
@@ -277,6 +281,7 @@ impl<I: Isa> Core<I> {
     ) {
         let (q, local) = self.seat(slot, k);
         self.used = self.used.max(k + 1);
+        self.in_turn = self.used * self.partitions;
         self.touch(q);
         self.told = true;
         let queue = self.queue(q, local);
@@ -286,7 +291,7 @@ impl<I: Isa> Core<I> {
         issuer.furnish(self.seats, &self.units, q);
         issuer.sitters[local].empty();
         issuer.awaits[local].there = there;
-        issuer.sitters[local].lanes = lanes;
+        (issuer.sitters[local].lanes, issuer.sitters[local].pc) = (lanes, pc);
         (issuer.spots[local].lanes, issuer.spots[local].pc) = (lanes, pc);
         issuer.sleep(local, wake);
         issuer.need(local, unit);

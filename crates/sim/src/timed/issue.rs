@@ -367,7 +367,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         let part = &mut self.cores[c].issuers[q];
         (part.spots[local].lanes, part.spots[local].pc) = (path.mask, path.pc);
         let sitter = &mut part.sitters[local];
-        sitter.lanes = path.mask;
+        (sitter.lanes, sitter.pc) = (path.mask, path.pc);
         sitter.learn(board);
         if self.coordinated && self.cores[c].nop_next(q, local) {
             r.wave.paths[k].own.waits_for =

@@ -58,7 +58,7 @@ impl Await {
 pub(super) struct Sitter {
     /// Lanes of the path.
     pub lanes: Mask,
-    /// Instructions that it has executed and not issued: the first of them, and where it goes on after the last.
+    /// Instructions that it has executed and not issued; the one that it issues next, and where it goes on after the last.
     pub ahead: u32,
     pub pc: Pc,
     pub to: Pc,

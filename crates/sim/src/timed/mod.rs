@@ -279,7 +279,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             if self.now >= self.machine.limits.cycles {
                 return Err(self.out_of_budget());
             }
-            self.cycle()?;
+            self.cycle(report_at)?;
             if self.outcome.wave_instructions >= report_at {
                 report_at += crate::PROGRESS_EVERY;
                 let sofar = Sofar {
@@ -364,13 +364,14 @@ impl<I: Isa> Timed<'_, '_, I> {
         self.due[core] = self.due[core].min(self.now);
     }
 
-    /// One cycle of every core that has something to do; then on to the next cycle in which something can happen.
-    fn cycle(&mut self) -> Result<(), Box<SimError>> {
+    /// One cycle of every core that has something to do; then on to the next cycle in which something can happen. The usual ports do
+    /// several in a row, until so many instructions have issued.
+    fn cycle(&mut self, until: u64) -> Result<(), Box<SimError>> {
         self.check_queues()?;
         self.hierarchy.begin_cycle(self.now);
         let mut next = self.drained;
         if self.alone && self.plain_ports {
-            next = self.cycle_ports()?.min(next);
+            next = self.cycle_ports(until)?.min(next);
         } else {
             for core in self.own.clone() {
                 if self.due[core] <= self.now {

@@ -23,6 +23,8 @@ pub(super) struct Plan {
     pub simple: bool,
     /// It writes registers.
     pub writes: bool,
+    /// It issues by the general way: it concerns more than registers, or nobody knows which.
+    pub general: bool,
     /// The next one in program order reads or writes a register that it writes.
     pub feeds: bool,
 }
@@ -42,6 +44,7 @@ pub(super) fn of<I: Isa>(program: &Program<I>, classes: &[ClassInfo], units: &Un
             only,
             simple: !step.waits && step.knows_registers(),
             writes: !step.writes().is_empty(),
+            general: step.bound.is_none() || info.port.is_some() || step.raises || !step.knows_registers(),
             feeds: step.feeds,
         }
     };

@@ -11,7 +11,6 @@ use super::units::{ClassInfo, Units};
 use crate::error::SimError;
 use crate::exec::Exec;
 use crate::frontend::FrontEnd;
-use crate::memory::Hierarchy;
 use crate::sched::Choice;
 use crate::wave::PathState;
 use wb_hw::MemorySplits;
@@ -36,7 +35,7 @@ struct Ports<'x, 'e, I: Isa> {
     horizon: u64,
     /// What a jump costs that goes elsewhere.
     penalty: u64,
-    instructions: &'x mut u64,
+    instructions: u64,
     lanes: &'x mut u64,
     unsettled: &'x mut Vec<Unsettled>,
     /// Contexts share a port.
@@ -57,81 +56,98 @@ impl<I: Isa> Timed<'_, '_, I> {
     #[inline(never)]
     pub(super) fn issue_alone(&mut self, c: usize, q: usize, local: usize) -> bool {
         self.alone && {
-            let (mut ports, cores, ..) = self.ports();
-            ports.number = c;
-            let issued = ports.issue(&mut cores[c], q, local).is_some();
+            let mut ports = Ports {
+                exec: self.exec,
+                number: c,
+                classes: &self.classes,
+                now: self.now,
+                horizon: self.horizon,
+                penalty: self.branch_penalty,
+                instructions: self.outcome.wave_instructions,
+                lanes: &mut self.outcome.lane_instructions,
+                unsettled: &mut self.unsettled,
+                shared: self.shared,
+                plans: &self.plans,
+            };
+            let issued = ports.issue(&mut self.cores[c], q, local).is_some();
+            self.outcome.wave_instructions = ports.instructions;
             self.end = self.end.max(if issued { self.now + 1 } else { 0 });
             issued
         }
     }
 
-    /// A cycle of the cores that have something to do in it, if every port has seats of its own. Returns when the first of all cores has.
-    pub(super) fn cycle_ports(&mut self) -> Result<u64, Box<SimError>> {
-        let before = self.outcome.wave_instructions;
+    /// A cycle of the cores that have something to do in it, if every port has seats of its own, and the cycles after it in which nothing
+    /// else is to do: no wave starts or ends, nobody wants to hear of progress (from `until` instructions on). Returns when the first of
+    /// all cores has something to do after the last one.
+    pub(super) fn cycle_ports(&mut self, until: u64) -> Result<u64, Box<SimError>> {
         let (mut from, mut next) = ((self.own.start, 0), u64::MAX);
-        while let Some((c, q, local)) = self.sweep(from, &mut next) {
+        while let Some((c, q, local)) = self.sweep(from, &mut next, until) {
             self.issue(c, q, local)?;
             let core = &mut self.cores[c];
             let due = core.next_turn(q, self.now);
             core.set_due(q, due);
             from = (c, q + 1);
         }
-        if self.outcome.wave_instructions != before {
-            self.end = self.end.max(self.now + 1);
-        }
         Ok(next)
     }
 
     /// The same from a port of a core on, until one issues what needs [`Timed::issue`]: its core, port and seat.
     #[inline(never)]
-    fn sweep(&mut self, (first, mut q): (usize, usize), next: &mut u64) -> Option<(usize, usize, usize)> {
-        let (now, last) = (self.now, self.own.end);
-        let (mut ports, cores, dues, hierarchy) = self.ports();
-        for c in first..last {
-            let (Some(core), Some(due)) = (cores.get_mut(c), dues.get_mut(c)) else { break };
-            // Whoever goes on in the middle of a core has not told yet when it is due again.
-            if *due <= now || q > 0 {
-                core.begin(now);
-                ports.number = c;
-                if let Turn::Issue(q, local) = ports.run(core, q) {
-                    return Some((c, q, local));
-                }
-                core.tick_front_end(c, ports.exec.program, hierarchy, false);
-                *due = core.due();
-                q = 0;
-            }
-            *next = (*next).min(*due);
-        }
-        None
-    }
-
-    #[inline(always)]
-    fn ports(&mut self) -> (Ports<'_, '_, I>, &mut [Core<I>], &mut [u64], &mut Hierarchy) {
-        let ports = Ports {
+    fn sweep(
+        &mut self,
+        (mut first, mut q): (usize, usize),
+        next: &mut u64,
+        until: u64,
+    ) -> Option<(usize, usize, usize)> {
+        let stop = self.machine.limits.cycles.min(self.horizon).min(self.drained);
+        let once = self.resident == 0 || self.may_dispatch && !self.launcher.is_done();
+        let Timed { cores, due: dues, hierarchy, own, .. } = self;
+        let mut ports = Ports {
             exec: self.exec,
             number: 0,
             classes: &self.classes,
             now: self.now,
             horizon: self.horizon,
             penalty: self.branch_penalty,
-            instructions: &mut self.outcome.wave_instructions,
+            instructions: self.outcome.wave_instructions,
             lanes: &mut self.outcome.lane_instructions,
             unsettled: &mut self.unsettled,
             shared: self.shared,
             plans: &self.plans,
         };
-        (ports, &mut self.cores, &mut self.due, &mut self.hierarchy)
+        let general = loop {
+            let before = ports.instructions;
+            let general = 'cores: {
+                for c in first..own.end {
+                    let (Some(core), Some(due)) = (cores.get_mut(c), dues.get_mut(c)) else { break };
+                    // Whoever goes on in the middle of a core has not told yet when it is due again.
+                    if *due <= ports.now || q > 0 {
+                        core.begin(ports.now);
+                        ports.number = c;
+                        if let Turn::Issue(q, local) = ports.run(core, q) {
+                            break 'cores Some((c, q, local));
+                        }
+                        core.tick_front_end(c, ports.exec.program, hierarchy, false);
+                        *due = core.due();
+                        q = 0;
+                    }
+                    *next = (*next).min(*due);
+                }
+                None
+            };
+            if ports.instructions != before {
+                self.end = self.end.max(ports.now + 1);
+            }
+            let to = (*next).max(ports.now + 1);
+            if general.is_some() || once || to >= stop || ports.instructions >= until {
+                break general;
+            }
+            hierarchy.begin_cycle(to);
+            (ports.now, first, *next) = (to, own.start, u64::MAX);
+        };
+        (self.now, self.outcome.wave_instructions) = (ports.now, ports.instructions);
+        general
     }
-}
-
-/// How a wave that has executed nothing ahead goes on.
-enum First {
-    /// It has executed instructions, the first of which can issue.
-    Ahead,
-    /// An instruction has issued to this unit.
-    Issued(u8),
-    /// The instruction needs [`Timed::issue`].
-    General,
 }
 
 /// What a turn of a port comes to.
@@ -148,19 +164,18 @@ impl<I: Isa> Ports<'_, '_, I> {
     fn run(&mut self, core: &mut Core<I>, q: usize) -> Turn {
         // An instruction that issued may have been the first that needs a context.
         let ports = core.issuers();
-        for four in q / 4..ports.div_ceil(4) {
+        let mut four = q / 4;
+        let mut from = u64::MAX << (q % 4);
+        while four * 4 < ports {
             // Whose turn it is cannot be foretold: bits instead of branches. Nobody's turn changes that of another port.
             let Some(dues) = core.dues.as_chunks::<4>().0.get(four) else { break };
             let due = |i: usize| u64::from(dues[i] <= self.now) << i;
-            let mut mask = due(0) | due(1) | due(2) | due(3);
-            if four == q / 4 {
-                mask &= u64::MAX << (q % 4);
-            }
-            for bit in bits(mask) {
+            for bit in bits((due(0) | due(1) | due(2) | due(3)) & from) {
                 if let issue @ Turn::Issue(..) = self.turn(core, four * 4 + bit as usize) {
                     return issue;
                 }
             }
+            (four, from) = (four + 1, u64::MAX);
         }
         core.turns = ports;
         core.find_first_due();
@@ -171,7 +186,7 @@ impl<I: Isa> Ports<'_, '_, I> {
     #[inline(always)]
     fn turn(&mut self, core: &mut Core<I>, q: usize) -> Turn {
         let now = self.now;
-        let Core { issuers, dues, units, frontend, seats, followed, .. } = core;
+        let Core { issuers, dues, units, waves, frontend, told, seats, followed, partitions, .. } = &mut *core;
         let (Some(part), Some(due)) = (issuers.get_mut(q), dues.get_mut(q)) else {
             return Turn::Over;
         };
@@ -196,29 +211,37 @@ impl<I: Isa> Ports<'_, '_, I> {
             return Turn::Over;
         };
         let local = local as usize;
-        if part.sitters.get(local).is_none_or(|sitter| sitter.ahead == 0) {
-            match self.issue_first(core, q, local) {
-                First::Ahead => {}
-                First::Issued(unit) => {
-                    let Core { issuers, dues, units, .. } = core;
-                    if let (Some(part), Some(due)) = (issuers.get_mut(q), dues.get_mut(q)) {
-                        *due = part.goes_next(units, now, local, unit, (ready, next));
-                    }
-                    return Turn::Over;
-                }
-                First::General => {
-                    core.turns = q + 1;
-                    return Turn::Issue(q, local);
-                }
+        let Some(sitter) = part.sitters.get(local) else { return Turn::Over };
+        if sitter.ahead == 0 {
+            if self.plans.get(sitter.pc as usize).is_none_or(|plan| plan.general) {
+                core.turns = q + 1;
+                return Turn::Issue(q, local);
             }
+            return self.turn_of_first(core, (q, local), (ready, next));
         }
-        let Core { issuers, dues, units, waves, frontend, told, partitions, .. } = core;
-        if let (Some(part), Some(due)) = (issuers.get_mut(q), dues.get_mut(q)) {
-            let Some(unit) = self.issue_ahead(part, units, (waves, *partitions), (frontend, told), (q, local))
-            else {
-                return Turn::Over;
-            };
+        let wave = (&mut waves[..], *partitions, q, local);
+        if let Some(unit) = self.issue_ahead(part, units, (frontend, told), wave) {
             *due = part.goes_next(units, now, local, unit, (ready, next));
+        }
+        Turn::Over
+    }
+
+    /// The same from there on if the wave has executed nothing that it has not issued. `others`: who else is ready, and when somebody is
+    /// who is not.
+    #[inline(never)]
+    fn turn_of_first(
+        &mut self,
+        core: &mut Core<I>,
+        (q, local): (usize, usize),
+        others: (u64, u64),
+    ) -> Turn {
+        let Some(unit) = self.issue(core, q, local) else {
+            core.turns = q + 1;
+            return Turn::Issue(q, local);
+        };
+        let Core { issuers, dues, units, .. } = core;
+        if let (Some(part), Some(due)) = (issuers.get_mut(q), dues.get_mut(q)) {
+            *due = part.goes_next(units, self.now, local, unit, others);
         }
         Turn::Over
     }
@@ -251,24 +274,13 @@ impl<I: Isa> Ports<'_, '_, I> {
     /// which nobody has to be told. Returns the unit that it took; none if nothing was done.
     #[inline(always)]
     fn issue(&mut self, core: &mut Core<I>, q: usize, local: usize) -> Option<u8> {
-        if core.issuers.get(q)?.sitters.get(local)?.ahead == 0 {
-            match self.issue_first(core, q, local) {
-                First::Ahead => {}
-                First::Issued(unit) => return Some(unit),
-                First::General => return None,
-            }
+        let part = core.issuers.get(q)?;
+        if part.sitters.get(local)?.ahead == 0 && (part.context != 0 || !self.run_ahead(core, q, local)) {
+            return self.issue_of_split(core, q, local);
         }
         let Core { issuers, units, waves, frontend, told, partitions, .. } = core;
-        self.issue_ahead(issuers.get_mut(q)?, units, (waves, *partitions), (frontend, told), (q, local))
-    }
-
-    /// The wave in a seat has executed nothing that it has not issued.
-    #[inline(never)]
-    fn issue_first(&mut self, core: &mut Core<I>, q: usize, local: usize) -> First {
-        if core.issuers.get(q).is_some_and(|part| part.context == 0) && self.run_ahead(core, q, local) {
-            return First::Ahead;
-        }
-        self.issue_of_split(core, q, local).map_or(First::General, First::Issued)
+        let wave = (&mut waves[..], *partitions, q, local);
+        self.issue_ahead(issuers.get_mut(q)?, units, (frontend, told), wave)
     }
 
     /// Instructions that concern only registers do the same whenever they are executed. So a wave that was never split executes many of them in a
@@ -322,7 +334,7 @@ impl<I: Isa> Ports<'_, '_, I> {
         if wave.ids & wave.ids.wrapping_sub(1) != 0 && wave.divergence.meets() {
             path.watch = wave.divergence.watch(k);
         }
-        *self.instructions += 1;
+        self.instructions += 1;
         *self.lanes += own.count(active);
         let (_, _, done) = core.units.take(info, q, now);
         for &register in step.writes() {
@@ -353,9 +365,8 @@ impl<I: Isa> Ports<'_, '_, I> {
         &mut self,
         part: &mut Issuer,
         units: &mut Units,
-        (waves, partitions): (&mut Waves<I>, usize),
         front: (&mut FrontEnd, &mut bool),
-        (q, local): (usize, usize),
+        (waves, partitions, q, local): (&mut Waves<I>, usize, usize, usize),
     ) -> Option<u8> {
         let now = self.now;
         let sitter = part.sitters.get_mut(local)?;
@@ -363,7 +374,7 @@ impl<I: Isa> Ports<'_, '_, I> {
         let to = if sitter.ahead == 1 { sitter.to } else { plan.next };
         let straight = to == plan.next;
         (sitter.ahead, sitter.pc) = (sitter.ahead - 1, to);
-        *self.instructions += 1;
+        self.instructions += 1;
         let done = match part.kinds.get(usize::from(plan.unit)) {
             Some(kind) if plan.only && !self.shared => {
                 units.take_only(kind, now + u64::from(plan.keeps));

@@ -364,7 +364,7 @@ impl<I: Isa> Timed<'_, '_, I> {
             if self.may_dispatch && !self.launcher.is_done() {
                 self.dispatch_beside(me, shared)?;
             }
-            if self.now >= shared.limit || self.cycle().is_err() {
+            if self.now >= shared.limit || self.cycle(u64::MAX).is_err() {
                 return None;
             }
         }
