@@ -57,6 +57,21 @@ impl Queue {
         self.queued = queued + 1;
     }
 
+    /// The same of one in each cycle from `cycle` on until `end` or the end of the program, all at hand: each arrives after `through` cycles.
+    /// Returns the cycle after the last one.
+    #[inline(always)]
+    fn enter_from(&mut self, mut cycle: u64, end: u64, through: u64, ring: usize, code: &Code) -> u64 {
+        let mut before = if self.queued > 0 { *self.time(self.queued - 1, ring) } else { 0 };
+        while cycle < end && self.pc != NO_PC {
+            before = if is_known(before) { before.max(cycle + through) } else { cycle + through };
+            *self.time(self.queued, ring) = before;
+            self.queued += 1;
+            self.pc = code.next(self.pc);
+            cycle += 1;
+        }
+        cycle
+    }
+
     /// When its instruction `number` arrives.
     #[inline(always)]
     fn time(&mut self, number: u32, ring: usize) -> &mut u64 {
@@ -236,18 +251,14 @@ impl Queued {
     #[inline(never)]
     fn make_requests(&mut self, p: usize, to: u64, ages: &Ages) {
         let Some(code) = &self.code else { return };
-        let (side, through) = (&mut self.sides[p], self.through);
+        let side = &mut self.sides[p];
         let mut cycle = side.put_off;
         while cycle < to {
             let Some(local) = ages.oldest(side.wants) else { break };
             let Some(queue) = side.queues.get_mut(local as usize) else { break };
             // The oldest one requests until its queue is full.
             let end = to.min(cycle + u64::from(self.capacity - queue.queued));
-            while cycle < end && queue.pc != NO_PC {
-                queue.enter(cycle + through, self.ring);
-                queue.pc = code.next(queue.pc);
-                cycle += 1;
-            }
+            cycle = queue.enter_from(cycle, end, self.through, self.ring, code);
             if queue.queued >= self.capacity || queue.pc == NO_PC {
                 side.wants &= !(1 << local);
             }

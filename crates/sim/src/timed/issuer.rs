@@ -439,19 +439,30 @@ impl Issuer {
         (ready, blocked, next)
     }
 
+    /// When the unit is free that the one seat among `awake` needs; if there is none, never.
+    #[inline(always)]
+    pub fn free(&self, units: &Units, awake: u64) -> u64 {
+        let (unit, kinds) = (self.needs[awake.trailing_zeros() as usize & 63], self.kinds.first_chunk::<KINDS>());
+        match kinds {
+            Some(kinds) if awake != 0 => units.free_at(kinds[usize::from(unit) % KINDS].set),
+            _ => u64::MAX,
+        }
+    }
+
     /// Seat `local` has just issued to `unit`; the other seats that were ready before, and when the first one is that was short of a
     /// unit: the next cycle in which somebody may issue.
     #[inline(always)]
     pub fn goes_next(&self, units: &Units, now: u64, local: usize, unit: u8, others: (u64, u64)) -> u64 {
-        let (ready, next) = (others.0 & !(1 << local), others.1.min(self.next_wake));
+        let (ready, mut due) = (others.0 & !(1 << local), others.1.min(self.next_wake));
         let Some(kinds) = self.kinds.first_chunk::<KINDS>() else { return now + 1 };
-        let kind = &kinds[usize::from(unit) % KINDS];
         let own = &kinds[usize::from(self.needs[local & 63]) % KINDS];
-        // Those that need another unit, which is free; those that need the same; the seat itself. None of it can be foretold: no branches.
-        let other = now | keep(ready & !kind.needs == 0, u64::MAX);
-        let same = units.free_at(kind.set) | keep(ready == 0, u64::MAX);
-        let itself = units.free_at(own.set) | keep(self.sleeping >> local & 1 == 1, u64::MAX);
-        let due = next.min(other).min(same).min(itself);
+        // Whether it sleeps cannot be foretold: no branch.
+        due = due.min(units.free_at(own.set) | keep(self.sleeping >> local & 1 == 1, u64::MAX));
+        if ready != 0 {
+            // Those that need another unit, which is free; those that need the same.
+            let kind = &kinds[usize::from(unit) % KINDS];
+            due = due.min(now | keep(ready & !kind.needs == 0, u64::MAX)).min(units.free_at(kind.set));
+        }
         due.max(now + 1)
     }
 

@@ -200,17 +200,28 @@ impl<I: Isa> Ports<'_, '_, I> {
         if *followed {
             awake &= frontend.ready(q, now);
         }
-        let (ready, _, next) = part.divide(units, now, awake);
-        if ready == 0 {
-            *due = if part.occupied == 0 { u64::MAX } else { next.min(part.next_wake) };
-            return Turn::Over;
-        }
-        let Some(local) = part.pick(ready, *seats) else {
-            // A policy of the caller's may be wrong.
-            *due = now + 1;
-            return Turn::Over;
+        // Mostly only one has its operands, and nobody has to be asked.
+        let alone = awake & awake.wrapping_sub(1) == 0 && part.choice != Choice::AmongReady;
+        let (local, ready, next) = if alone {
+            let (local, free) = (awake.trailing_zeros() as usize & 63, part.free(units, awake));
+            if free > now {
+                *due = free.min(part.next_wake);
+                return Turn::Over;
+            }
+            (local, awake, u64::MAX)
+        } else {
+            let (ready, _, next) = part.divide(units, now, awake);
+            if ready == 0 {
+                *due = next.min(part.next_wake);
+                return Turn::Over;
+            }
+            let Some(local) = part.pick(ready, *seats) else {
+                // A policy of the caller's may be wrong.
+                *due = now + 1;
+                return Turn::Over;
+            };
+            (local as usize, ready, next)
         };
-        let local = local as usize;
         let Some(sitter) = part.sitters.get(local) else { return Turn::Over };
         if sitter.ahead == 0 {
             if self.plans.get(sitter.pc as usize).is_none_or(|plan| plan.general) {
