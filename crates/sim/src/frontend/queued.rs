@@ -306,9 +306,8 @@ impl Queued {
     fn issued_now(&mut self, slot: Seat, pc: Pc, straight: bool, now: u64, ages: &Ages) -> u64 {
         let side = &mut self.sides[slot.side];
         let queue = &mut side.queues[slot.local];
-        if queue.steady {
-            (queue.steady, queue.times) = (false, IDLE.times);
-        }
+        // What times were kept when it became full is past long ago, whichever instructions they were of.
+        queue.steady = false;
         if queue.queued > 0 {
             queue.queued -= 1;
             queue.first = queue.first.wrapping_add(1);
