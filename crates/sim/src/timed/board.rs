@@ -68,8 +68,11 @@ impl Board {
         }
     }
 
-    pub fn clear(&mut self) {
-        self.ready.fill(0);
+    /// Nothing is outstanding. What was ready by cycle `now` is for everybody from then on: it need not be cleared.
+    pub fn clear(&mut self, now: u64) {
+        if self.latest > now {
+            self.ready.fill(0);
+        }
         self.pending.clear();
         self.counters.iter_mut().for_each(Vec::clear);
         self.unknown.clear();
@@ -217,9 +220,17 @@ impl Board {
     /// An operation behind `counter` is done at `done`.
     pub fn raise(&mut self, counter: usize, now: u64, done: u64) {
         let times = &mut self.counters[counter];
-        times.retain(|&t| t > now);
-        let at = times.partition_point(|&t| t <= done);
-        times.insert(at, done);
+        // What is done only takes room: it lies before all that is not, and counts are counted from the other end.
+        if times.len() >= TIDY {
+            times.retain(|&t| t > now);
+        }
+        // Mostly operations are done in order.
+        if times.last().is_none_or(|&last| last <= done) {
+            times.push(done);
+        } else {
+            let at = times.partition_point(|&t| t <= done);
+            times.insert(at, done);
+        }
         self.outstanding(done, true);
     }
 
@@ -246,6 +257,12 @@ impl Board {
             None => 0,
         };
         self.counters.iter().zip(until).map(ready).max().unwrap_or(0)
+    }
+
+    /// Whether an instruction with such registers may have to wait beyond cycle `from` for a write.
+    #[inline(always)]
+    pub fn may_wait(&self, registers: u64, from: u64) -> bool {
+        self.latest > from && self.bits & registers != 0
     }
 
     /// The cycle from which `register` may be used in `lanes`, if later than `from`.
