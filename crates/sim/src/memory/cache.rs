@@ -216,6 +216,31 @@ impl Tags {
 mod tests {
     use super::*;
 
+    /// Hints are found where they are, without a look at tags.
+    #[test]
+    fn hints_tell_the_way() {
+        fn check<const N: usize>(random: &mut impl FnMut(u64) -> u64) {
+            let ways: Vec<u64> =
+                (0..4 * N).map(|_| [0, 1, 0x8000, 0x7fff, 0xffff, 77, 78][random(7) as usize]).collect();
+            let words: [u64; N] = std::array::from_fn(|k| {
+                (0..4).fold(0, |word, quarter| word | ways[quarter * N + k] << (16 * quarter))
+            });
+            for hint in [0, 1, 0x8000, 0x7fff, 0xffff, 77, 78, 79] {
+                assert_eq!(first_like(&words, hint), ways.iter().position(|&way| way == hint), "{ways:x?}");
+            }
+        }
+        let mut state = 1u64;
+        let mut random = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        for _ in 0..500 {
+            check::<1>(&mut random);
+            check::<2>(&mut random);
+            check::<4>(&mut random);
+        }
+    }
+
     /// The same as one list of lines for each set, newest first.
     #[test]
     fn as_lists_of_lines() {

@@ -198,6 +198,15 @@ mod tests {
         assert_eq!(Calendar::new(0).take(7, 64, 0), 7);
     }
 
+    /// A cycle that is full like the one before it makes one span with it.
+    #[test]
+    fn what_lies_before_the_last_span_stays_taken() {
+        let mut c = Calendar::new(2);
+        assert_eq!([(5, 2), (6, 1), (6, 1)].map(|(at, amount)| c.take(at, amount, 0)), [5, 6, 6]);
+        assert_eq!(c.last, Span { from: 5, to: 7, taken: 2 });
+        assert_eq!([5, 6, 3].map(|at| c.take(at, 1, 0)), [7, 7, 3]);
+    }
+
     /// Requests that reach far, or many that wait, need no more room than one.
     #[test]
     fn a_backlog_is_one_span() {

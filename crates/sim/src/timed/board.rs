@@ -320,6 +320,38 @@ mod tests {
         assert_eq!(b.counters_at_most([1, 0]), 40);
     }
 
+    /// The same as counting what is not done in each cycle, in order or not; what the board says of cycles that are over makes no
+    /// difference. So it is for a board that served another wave.
+    #[test]
+    fn counters_are_what_is_not_done() {
+        let mut state = 1u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut b = Board::new(2);
+        let mut now = 0;
+        for _ in 0..60 {
+            b.clear(now);
+            assert!(b.ready.iter().all(|&ready| ready <= now) && b.all_done() == 0);
+            let mut all = Vec::new();
+            let (often, spread) = (1 + random(20), 1 + random(200));
+            for _ in 0..200 {
+                now += random(often);
+                let done = now + 1 + random(spread);
+                all.push(done);
+                b.raise(1, now, done);
+                b.write(random(2) as u16, 1, now, done, true);
+                let most = random(40) as u8;
+                let left = |cycle: u64| all.iter().filter(|&&t| t > cycle).count();
+                let want = (now..).find(|&cycle| left(cycle) <= usize::from(most));
+                assert_eq!(Some(b.counters_at_most([u8::MAX, most]).max(now)), want);
+            }
+            // A wave ends when all is done; a board may be cleared before.
+            now = if random(3) == 0 { now + 1 } else { b.all_done() };
+        }
+    }
+
     /// Splits and merges again and again while something is outstanding.
     #[test]
     fn what_both_paths_wait_for_is_there_once() {
