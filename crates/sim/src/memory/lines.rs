@@ -379,6 +379,13 @@ impl Lines {
         }
     }
 
+    /// First byte of each line, of an instruction that did not go to local memory.
+    #[inline(always)]
+    pub fn far(&self) -> impl Iterator<Item = u64> {
+        let shift = self.shift;
+        self.list.numbers.iter().map(move |l| l << shift)
+    }
+
     /// First byte of each line.
     pub fn addresses(&self) -> impl Iterator<Item = u64> {
         self.list.iter().map(|l| l << self.shift)

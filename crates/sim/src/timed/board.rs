@@ -68,8 +68,11 @@ impl Board {
         }
     }
 
-    pub fn clear(&mut self) {
-        self.ready.fill(0);
+    /// Nothing is outstanding. What was ready by cycle `now` is for everybody from then on: it need not be cleared.
+    pub fn clear(&mut self, now: u64) {
+        if self.latest > now {
+            self.ready.fill(0);
+        }
         self.pending.clear();
         self.counters.iter_mut().for_each(Vec::clear);
         self.unknown.clear();
@@ -217,9 +220,17 @@ impl Board {
     /// An operation behind `counter` is done at `done`.
     pub fn raise(&mut self, counter: usize, now: u64, done: u64) {
         let times = &mut self.counters[counter];
-        times.retain(|&t| t > now);
-        let at = times.partition_point(|&t| t <= done);
-        times.insert(at, done);
+        // What is done only takes room: it lies before all that is not, and counts are counted from the other end.
+        if times.len() >= TIDY {
+            times.retain(|&t| t > now);
+        }
+        // Mostly operations are done in order.
+        if times.last().is_none_or(|&last| last <= done) {
+            times.push(done);
+        } else {
+            let at = times.partition_point(|&t| t <= done);
+            times.insert(at, done);
+        }
         self.outstanding(done, true);
     }
 
@@ -246,6 +257,12 @@ impl Board {
             None => 0,
         };
         self.counters.iter().zip(until).map(ready).max().unwrap_or(0)
+    }
+
+    /// Whether an instruction with such registers may have to wait beyond cycle `from` for a write.
+    #[inline(always)]
+    pub fn may_wait(&self, registers: u64, from: u64) -> bool {
+        self.latest > from && self.bits & registers != 0
     }
 
     /// The cycle from which `register` may be used in `lanes`, if later than `from`.
@@ -301,6 +318,38 @@ mod tests {
         assert_eq!(b.counters_at_most([3, 0]), 0);
         b.raise(0, 25, 50);
         assert_eq!(b.counters_at_most([1, 0]), 40);
+    }
+
+    /// The same as counting what is not done in each cycle, in order or not; what the board says of cycles that are over makes no
+    /// difference. So it is for a board that served another wave.
+    #[test]
+    fn counters_are_what_is_not_done() {
+        let mut state = 1u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut b = Board::new(2);
+        let mut now = 0;
+        for _ in 0..60 {
+            b.clear(now);
+            assert!(b.ready.iter().all(|&ready| ready <= now) && b.all_done() == 0);
+            let mut all = Vec::new();
+            let (often, spread) = (1 + random(20), 1 + random(200));
+            for _ in 0..200 {
+                now += random(often);
+                let done = now + 1 + random(spread);
+                all.push(done);
+                b.raise(1, now, done);
+                b.write(random(2) as u16, 1, now, done, true);
+                let most = random(40) as u8;
+                let left = |cycle: u64| all.iter().filter(|&&t| t > cycle).count();
+                let want = (now..).find(|&cycle| left(cycle) <= usize::from(most));
+                assert_eq!(Some(b.counters_at_most([u8::MAX, most]).max(now)), want);
+            }
+            // A wave ends when all is done; a board may be cleared before.
+            now = if random(3) == 0 { now + 1 } else { b.all_done() };
+        }
     }
 
     /// Splits and merges again and again while something is outstanding.

@@ -60,10 +60,11 @@ impl Timing {
         self.counted.1.into()
     }
 
-    pub fn fresh_board(reuse: Option<Board>, registers: usize) -> Board {
+    /// A board of a wave that starts in cycle `now`.
+    pub fn fresh_board(reuse: Option<Board>, registers: usize, now: u64) -> Board {
         match reuse {
             Some(mut board) => {
-                board.clear();
+                board.clear(now);
                 board
             }
             None => Board::new(registers),

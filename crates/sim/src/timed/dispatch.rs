@@ -57,7 +57,7 @@ impl<I: Isa> Timed<'_, '_, I> {
         let kept = self.left.get_mut(core * self.machine.core.waves as usize + slot).and_then(Option::take);
         let start = WaveStart { kept: kept.is_some(), ..start };
         let (regs, board) = kept.or_else(|| self.spare.pop()).unzip();
-        let board = Timing::fresh_board(board, self.exec.program.isa.register_count());
+        let board = Timing::fresh_board(board, self.exec.program.isa.register_count(), self.now);
         let mut wave = self.exec.wave(start, live, pc, regs, Timing::new(board, self.now));
         let partition = slot % self.machine.core.partitions as usize;
         let shared = self.blocks.join(self.machine, start.wave_in_group, live, partition);

@@ -1,7 +1,8 @@
 //! Issue: the instruction takes effect now; its timing, and what it does to the paths of its wave, follow.
 
 use super::Timed;
-use super::core::{Resident, Spawning};
+use super::board::Board;
+use super::core::{Resident, Spawning, Timing};
 use super::issuer::Unsettled;
 use super::units::ClassInfo;
 use crate::barrier::Arrival;
@@ -11,10 +12,11 @@ use crate::frontend::jumps;
 use crate::functional::no_wave_left;
 use crate::memory::{Access, MemBus};
 use crate::residency::GroupPlace;
-use crate::wave::{PathChange, PathState};
+use crate::wave::{Path, PathChange, PathState};
 use wb_hw::MemorySplits;
 use wb_isa::lanes::bits;
 use wb_isa::{Isa, Mask, NO_PC, Pc, WaveStart};
+use wb_program::Op;
 use wb_trace::{Kind, NO_PATH, PortKind, StallReason, Touched};
 
 /// Where an instruction issues: issuer and seat of a core, the slot of its wave, the path of that wave.
@@ -60,13 +62,14 @@ impl<I: Isa> Timed<'_, '_, I> {
         if self.cores[c].nop_next(q, local) && self.issue_nop(c, q, local) {
             return Ok(());
         }
-        let (slot, k) = (self.cores[c].slot_number(q, local), self.cores[c].context(q));
-        let Some(mut r) = self.cores[c].waves[slot].take() else { return Ok(()) };
+        let core = &mut self.cores[c];
+        let (slot, k) = (core.slot_number(q, local), core.context(q));
+        let Some(mut r) = core.waves[slot].take() else { return Ok(()) };
         let place = Place { core: c, issuer: q, seat: local, slot, path: k };
         let program = self.exec.program;
-        let sitter = &mut self.cores[c].issuers[q].sitters[local];
-        sitter.tell(&mut r.wave.paths[k].own.board, &program.steps, self.now);
-        let op = program.ops.get(r.wave.paths[k].path.pc as usize);
+        let state = &mut r.wave.paths[k];
+        core.issuers[q].sitters[local].tell(&mut state.own.board, &program.steps, self.now);
+        let op = program.ops.get(state.path.pc as usize);
         let head = self.head(&r, k, op.map_or(0, |op| op.class));
         if self.sink.on() {
             self.end_stall(c, slot, &mut r, k);
@@ -89,25 +92,17 @@ impl<I: Isa> Timed<'_, '_, I> {
             watch.issued(c, slot, head.pc, op.map_or(head.pc, |op| op.next), head.active);
         }
         let Some(op) = op else { return Ok(()) };
-        let mut results = [(k, head.mask, service.done), (k, 0, 0)];
-        let mut parts = 1;
+        let memory = service.port.is_some();
         if self.memory != MemorySplits::Never
-            && let Some(divided) =
+            && let Some(parts) =
                 self.divide_load(c, (q, local), &mut r, (service.port, service.served), wrote)?
         {
-            (results, parts) = (divided, 2);
-        }
-        for &(k, lanes, done) in &results[..parts] {
+            for (k, lanes, done) in parts {
+                self.note_results((c, slot), &mut r.wave.paths[k].own.board, op, lanes, (done, memory));
+            }
+        } else {
             let board = &mut r.wave.paths[k].own.board;
-            for &register in program.writes(op) {
-                board.write(register, lanes, self.now, done, service.port.is_some());
-            }
-            for (counter, _) in op.waits.raises.iter().enumerate().filter(|r| *r.1) {
-                board.raise(counter, self.now, done);
-            }
-            if board.is_open() {
-                self.open.push((c, slot));
-            }
+            self.note_results((c, slot), board, op, head.mask, (service.done, memory));
         }
         if self.sink.on() {
             self.tell_issue(place, &mut r, head, effect, &service);
@@ -179,16 +174,36 @@ impl<I: Isa> Timed<'_, '_, I> {
             service.busy += conflicts;
             sent += conflicts;
         }
-        let lines = self.lines.addresses();
         let (to, met) = ((port, at.core), &mut service.met);
         let served = if self.memory == MemorySplits::Never {
-            self.hierarchy.access(to, lines, wrote, sent, met)
+            self.hierarchy.access(to, self.lines.far(), wrote, sent, met)
         } else {
-            self.hierarchy.access_each(to, lines, wrote, sent, (met, &mut self.each))
+            self.hierarchy.access_each(to, self.lines.addresses(), wrote, sent, (met, &mut self.each))
         };
         service.done = self.hierarchy.later(service.done, served);
         (service.port, service.served) = (Some(port), served);
         service
+    }
+
+    /// What the instruction writes in `lanes`, and the counters that it raises, are there when it is done.
+    #[inline(always)]
+    fn note_results(
+        &mut self,
+        wave: (usize, usize),
+        board: &mut Board,
+        op: &Op<I::Inst>,
+        lanes: Mask,
+        (done, memory): (u64, bool),
+    ) {
+        for &register in self.exec.program.writes(op) {
+            board.write(register, lanes, self.now, done, memory);
+        }
+        for (counter, _) in op.waits.raises.iter().enumerate().filter(|r| *r.1) {
+            board.raise(counter, self.now, done);
+        }
+        if board.is_open() {
+            self.open.push(wave);
+        }
     }
 
     /// Tells observers of the instruction, of masks that it changed, and of its lines.
@@ -363,24 +378,25 @@ impl<I: Isa> Timed<'_, '_, I> {
         from: u64,
         paid: bool,
     ) {
-        let (path, board) = (r.wave.paths[k].path, &r.wave.paths[k].own.board);
-        let part = &mut self.cores[c].issuers[q];
-        (part.spots[local].lanes, part.spots[local].pc) = (path.mask, path.pc);
+        let PathState { path, own, .. } = &mut r.wave.paths[k];
+        let (pc, lanes) = (path.pc, path.mask);
+        let core = &mut self.cores[c];
+        let part = &mut core.issuers[q];
+        (part.spots[local].lanes, part.spots[local].pc) = (lanes, pc);
         let sitter = &mut part.sitters[local];
-        (sitter.lanes, sitter.pc) = (path.mask, path.pc);
-        sitter.learn(board);
-        if self.coordinated && self.cores[c].nop_next(q, local) {
-            r.wave.paths[k].own.waits_for =
-                if paid { StallReason::Divergence } else { StallReason::Dependency };
-            let unit = self.cores[c].units.none();
-            self.cores[c].issuers[q].next(local, self.now, from, unit);
+        (sitter.lanes, sitter.pc) = (lanes, pc);
+        sitter.learn(&own.board);
+        if self.coordinated && core.nop_next(q, local) {
+            own.waits_for = if paid { StallReason::Divergence } else { StallReason::Dependency };
+            let unit = core.units.none();
+            core.issuers[q].next(local, self.now, from, unit);
             return;
         }
         let wake = self.wake(r, k, from, paid);
         if wake >= self.horizon && r.wave.paths[k].own.board.is_open() {
             self.unsettled.push(Unsettled { core: c, issuer: q, seat: local, from });
         }
-        let unit = self.unit_at(r.wave.paths[k].path.pc, k);
+        let unit = self.unit_at(pc, k);
         self.cores[c].issuers[q].next(local, self.now, wake, unit);
     }
 
@@ -393,12 +409,21 @@ impl<I: Isa> Timed<'_, '_, I> {
     }
 
     /// The cycle from which the path's next instruction has its operands, and what it waits for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wake(&self, r: &mut Resident<I>, k: usize, from: u64, paid: bool) -> u64 {
-        let state = &mut r.wave.paths[k];
-        let (path, own) = (&state.path, &mut state.own);
-        let mut wake = from;
+        let PathState { path, own, .. } = &mut r.wave.paths[k];
         own.waits_for = if paid { StallReason::Divergence } else { StallReason::Dependency };
+        let step = self.exec.program.steps.get(path.pc as usize);
+        match step.is_some_and(|step| step.waits || own.board.may_wait(step.bits(), from)) {
+            true => self.wake_late(path, own, from),
+            false => from,
+        }
+    }
+
+    /// The same of an instruction that may have to wait.
+    #[inline(never)]
+    fn wake_late(&self, path: &Path, own: &mut Timing, from: u64) -> u64 {
+        let mut wake = from;
         let Some(op) = self.exec.program.ops.get(path.pc as usize) else { return wake };
         let reason = |memory| if memory { StallReason::Memory } else { StallReason::Dependency };
         if op.waits_for_all && own.board.all_done() > wake {

@@ -355,7 +355,7 @@ impl<I: Isa> Timed<'_, '_, I> {
     /// The unit that context `k` needs for the instruction at `pc`.
     fn unit_at(&self, pc: Pc, k: usize) -> u8 {
         let classes = &self.classes[usize::from(k > 0)];
-        self.exec.program.ops.get(pc as usize).map_or(0, |op| classes[op.class as usize].unit)
+        self.exec.program.steps.get(pc as usize).map_or(0, |step| classes[step.class as usize].unit)
     }
 
     /// Something is done to a core in this cycle.
