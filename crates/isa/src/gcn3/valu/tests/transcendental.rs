@@ -238,7 +238,7 @@ fn reciprocal_roots_without_a_division() {
     for exponent in 0..2047u64 {
         for by in 0..200 {
             same((exponent << 52) + by);
-            same((exponent + 1 << 52).wrapping_sub(by));
+            same(((exponent + 1) << 52).wrapping_sub(by));
         }
     }
     for exponent in 0..52 {
