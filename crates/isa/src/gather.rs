@@ -6,8 +6,8 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::Mask;
-use crate::lanes::{Row, bits, spread};
-use crate::vector::{NullaryFnOnce, columns, vector_of};
+use crate::lanes::{Row, bits, spread, step};
+use crate::vector::{NullaryFnOnce, bytes_of_dwords, columns, dwords_of, vector_of};
 
 /// Lanes that are looked at together: the width of most tiles.
 const TILE: usize = 16;
@@ -20,6 +20,8 @@ pub struct Within<'a> {
     pub offset: &'a Row<u32>,
     pub low: u32,
     pub lanes: Mask,
+    /// How far lanes are apart, if all are active and each is as far from the one before.
+    step: Option<u32>,
 }
 
 /// `N` bytes as a number, and back.
@@ -34,6 +36,25 @@ fn number<const N: usize>(bytes: [u8; N]) -> u32 {
 fn bytes_of<const N: usize>(number: u32) -> [u8; N] {
     let word = number.to_le_bytes();
     std::array::from_fn(|k| word[k])
+}
+
+impl<'a> Within<'a> {
+    #[inline(always)]
+    pub fn new(offset: &'a Row<u32>, low: u32, lanes: Mask) -> Self {
+        Within::stepping(offset, low, lanes, Within::step(offset, lanes))
+    }
+
+    /// The same for who has asked for the [step](Within::step) already.
+    #[inline(always)]
+    pub fn stepping(offset: &'a Row<u32>, low: u32, lanes: Mask, step: Option<u32>) -> Self {
+        Within { offset, low, lanes, step }
+    }
+
+    /// How far lanes are apart, if all are active and each is as far from the one before.
+    #[inline(always)]
+    pub fn step(offset: &Row<u32>, lanes: Mask) -> Option<u32> {
+        if lanes == Mask::MAX { step(offset) } else { None }
+    }
 }
 
 impl Within<'_> {
@@ -61,18 +82,9 @@ impl Within<'_> {
     /// The number of the first lane, and how many numbers lanes are apart, if that is the same for all of them.
     #[inline(always)]
     pub(crate) fn steps<const N: usize>(&self) -> Option<(usize, u32)> {
-        let (row, n) = (self.offset, N as u32);
-        let step = row[1].wrapping_sub(row[0]);
-        // Mostly the last one tells.
-        if self.lanes != Mask::MAX || row[63].wrapping_sub(row[0]) != step.wrapping_mul(63) {
-            return None;
-        }
-        let mut apart = 0;
-        for i in 0..64 {
-            apart |= row[i] ^ row[0].wrapping_add(step.wrapping_mul(i as u32));
-        }
-        let first = row[0].wrapping_sub(self.low);
-        (apart == 0 && (first | step).is_multiple_of(n)).then_some(((first / n) as usize, step / n))
+        let (step, n) = (self.step?, N as u32);
+        let first = self.offset[0].wrapping_sub(self.low);
+        (first | step).is_multiple_of(n).then_some(((first / n) as usize, step / n))
     }
 
     /// An active lane, if all of them lie where it lies.
@@ -360,8 +372,10 @@ impl<const N: usize, const D: usize, const P: usize> NullaryFnOnce for Scatter<'
         }
         let Some(index) = self.at.numbers::<N>() else { return false };
         let (numbers, lanes) = (self.numbers, self.at.lanes);
+        // Copies: what is stored might be one of these otherwise, and they are looked at again for each lane.
+        let (places, data) = (self.add, *self.data);
         let mut store = |lane: usize| {
-            for (add, rows) in self.add.iter().zip(self.data) {
+            for (add, rows) in places.iter().zip(&data) {
                 let first = (index[lane] + add) as usize;
                 if D == 1 {
                     if let Some(to) = numbers.get_mut(first) {
@@ -420,6 +434,7 @@ impl<const N: usize, const D: usize, const P: usize> Scatter<'_, N, D, P> {
             let p = if rises { P - 1 - k } else { k };
             let Some(to) = self.numbers.get_mut(first + self.add[p] as usize..) else { return false };
             let done = match step {
+                _ if N < 4 && D == 1 && step as usize * N == 4 => parts_in_steps(to, self.data[p][0]),
                 1 if D == 1 => in_steps::<N, D, 1>(to, &self.data[p]),
                 2 if D <= 2 => in_steps::<N, D, 2>(to, &self.data[p]),
                 3 if D == 3 => in_steps::<N, D, 3>(to, &self.data[p]),
@@ -442,16 +457,13 @@ fn in_steps<const N: usize, const D: usize, const STEP: usize>(
 ) -> bool {
     let Some(to) = to.get_mut(..63 * STEP + D) else { return false };
     if N == 4 && D >= 2 && D < STEP {
-        // What lies between the lanes stays as it is: two dwords go as one number, put together for all lanes before.
-        let mut pairs = [0; 64];
-        for i in 0..64 {
-            pairs[i] = u64::from(rows[0][i]) | u64::from(rows[1][i]) << 32;
-        }
-        for i in 0..64 {
-            let to = to[i * STEP..].as_flattened_mut();
-            to[..8].copy_from_slice(&pairs[i].to_le_bytes());
-            for d in 2..D {
-                to[d * N..(d + 1) * N].copy_from_slice(&rows[d][i].to_le_bytes()[..N]);
+        // What lies between the lanes stays as it is.
+        for g in 0..64 / TILE {
+            let rows = rows.map(|row| &row.as_chunks::<TILE>().0[g]);
+            match to.get_mut(g * TILE * STEP..(g + 1) * TILE * STEP) {
+                Some(to) => spread_out::<N, D, STEP>(to, &rows),
+                // Behind the last lane there may be nothing.
+                None => pairs_in_steps::<N, D, STEP>(&mut to[g * TILE * STEP..], &rows),
             }
         }
         return true;
@@ -460,6 +472,58 @@ fn in_steps<const N: usize, const D: usize, const STEP: usize>(
         for d in 0..D {
             to[i * STEP + d] = bytes_of(rows[d][i]);
         }
+    }
+    true
+}
+
+/// `D` of each `STEP` numbers become those of sixteen lanes. The others are stored again, so that whole vectors can be.
+#[inline(always)]
+fn spread_out<const N: usize, const D: usize, const STEP: usize>(to: &mut [[u8; N]], rows: &[&Tile; D]) {
+    let mut columns = [[0; TILE]; STEP];
+    for d in 0..STEP {
+        for i in 0..TILE {
+            columns[d][i] = if d < D { rows[d.min(D - 1)][i] } else { number(to[i * STEP + d]) };
+        }
+    }
+    for i in 0..TILE {
+        for d in 0..STEP {
+            to[i * STEP + d] = bytes_of(columns[d][i]);
+        }
+    }
+}
+
+/// The same, lane by lane: two dwords go as one number, put together for all lanes before.
+#[inline(always)]
+fn pairs_in_steps<const N: usize, const D: usize, const STEP: usize>(to: &mut [[u8; N]], rows: &[&Tile; D]) {
+    let mut pairs = [0; TILE];
+    for i in 0..TILE {
+        pairs[i] = u64::from(rows[0][i]) | u64::from(rows[1][i]) << 32;
+    }
+    for i in 0..TILE {
+        let to = to[i * STEP..].as_flattened_mut();
+        to[..8].copy_from_slice(&pairs[i].to_le_bytes());
+        for d in 2..D {
+            to[d * N..(d + 1) * N].copy_from_slice(&rows[d][i].to_le_bytes()[..N]);
+        }
+    }
+}
+
+/// Parts of dwords, one of each; the rest of the dword stays as it is. False if there are not so many.
+#[inline(always)]
+fn parts_in_steps<const N: usize>(to: &mut [[u8; N]], row: &Row<u32>) -> bool {
+    let to = to.as_flattened_mut();
+    if to.len() < 63 * 4 + N {
+        return false;
+    }
+    for (g, row) in row.as_chunks::<TILE>().0.iter().enumerate() {
+        let (first, skip) = dwords_of_parts(to.len(), N, g);
+        let Some(to) = to[first..].first_chunk_mut::<DWORDS>() else { return false };
+        let part = u32::MAX >> (32 - 8 * N as u32) << (8 * skip);
+        let mut dwords = dwords_of(to);
+        for i in 0..TILE {
+            dwords[i] = dwords[i] & !part | row[i] << (8 * skip) & part;
+        }
+        *to = bytes_of_dwords(&dwords);
     }
     true
 }
@@ -508,7 +572,7 @@ mod tests {
         let bytes = some_bytes(state, end);
         let at = |lane: u32, p: usize, d: usize| offset[lane as usize] as usize + (add[p] as usize + d) * N;
         let text = format!("{D} numbers of {N} bytes at {add:?}, {lanes:#x}, {offset:?}");
-        let within = Within { offset: &offset, low: 0, lanes };
+        let within = Within::new(&offset, 0, lanes);
         let mut out = [[0; 64]; 8];
         let mut done = 0;
         on_every_host(|| {

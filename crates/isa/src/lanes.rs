@@ -367,6 +367,13 @@ pub fn in_steps(row: &Row<u32>, step: u32) -> bool {
     row[63].wrapping_sub(row[0]) == step.wrapping_mul(63) && vector_of(Apart { row, step }) == 0
 }
 
+/// How far all lanes are apart, if each is as far from the one before.
+#[inline]
+pub fn step(row: &Row<u32>) -> Option<u32> {
+    let step = row[1].wrapping_sub(row[0]);
+    in_steps(row, step).then_some(step)
+}
+
 struct Apart<'a> {
     row: &'a Row<u32>,
     step: u32,

@@ -200,6 +200,55 @@ pub(crate) fn columns<const STEP: usize>(groups: [(&Group<STEP>, usize); 4], out
     }
 }
 
+/// The dwords of a vector of bytes, lowest byte first, and back.
+#[inline(always)]
+pub(crate) fn dwords_of(bytes: &[u8; 64]) -> [u32; 16] {
+    let dwords: [u32; 16] = pulp::cast(*bytes);
+    dwords.map(u32::from_le)
+}
+
+#[inline(always)]
+pub(crate) fn bytes_of_dwords(dwords: &[u32; 16]) -> [u8; 64] {
+    pulp::cast(dwords.map(u32::to_le))
+}
+
+/// Every second one of sixteen numbers, from `first` on.
+#[inline(always)]
+pub(crate) fn every_second(from: &[[u8; 8]; 16], first: usize) -> [u64; 8] {
+    match host() {
+        #[cfg(target_arch = "x86_64")]
+        Arch::V4(host) => {
+            let [a, b]: [std::arch::x86_64::__m512i; 2] = pulp::cast(*from);
+            let index: [u64; 8] = std::array::from_fn(|i| (2 * i + first) as u64);
+            pulp::cast(host.avx512f._mm512_permutex2var_epi64(a, pulp::cast(index), b))
+        }
+        _ => std::array::from_fn(|i| u64::from_le_bytes(from[(2 * i + first) % 16])),
+    }
+}
+
+/// Every second one of sixteen numbers, from `first` on, becomes another.
+#[inline(always)]
+pub(crate) fn put_every_second(to: &mut [[u8; 8]; 16], first: usize, numbers: &[u64; 8]) {
+    match host() {
+        #[cfg(target_arch = "x86_64")]
+        Arch::V4(host) => {
+            const TWICE: [[u64; 8]; 2] = [[0, 0, 1, 1, 2, 2, 3, 3], [4, 4, 5, 5, 6, 6, 7, 7]];
+            let host = host.avx512f;
+            let mut halves: [std::arch::x86_64::__m512i; 2] = pulp::cast(*to);
+            for (half, twice) in halves.iter_mut().zip(TWICE) {
+                let new = host._mm512_permutexvar_epi64(pulp::cast(twice), pulp::cast(*numbers));
+                *half = host._mm512_mask_blend_epi64(0x55 << first, *half, new);
+            }
+            *to = pulp::cast(halves);
+        }
+        _ => {
+            for (i, number) in numbers.iter().enumerate() {
+                to[(2 * i + first) % 16] = number.to_le_bytes();
+            }
+        }
+    }
+}
+
 /// The host has a fused multiply-add of its own; in [`vector`] `mul_add` is then one instruction.
 #[inline(always)]
 pub(crate) fn fused() -> bool {

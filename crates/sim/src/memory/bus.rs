@@ -259,10 +259,10 @@ impl Bus for MemBus<'_> {
         if self.memory.checker.is_some() {
             return false;
         }
-        let Some((low, piece)) = self.memory.piece_to_modify(base, offset, lanes, bytes) else {
+        let Some((within, piece)) = self.memory.piece_to_modify(base, offset, lanes, bytes) else {
             return false;
         };
-        if !f(piece, Within { offset, low, lanes }) {
+        if !f(piece, within) {
             return false;
         }
         if self.note {

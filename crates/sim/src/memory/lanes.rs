@@ -91,7 +91,18 @@ impl DeviceMemory {
         floor: u64,
         reach: u32,
     ) -> Option<Extent> {
-        let (low, high) = extremes(offset, lanes);
+        self.extent_of(base, extremes(offset, lanes), floor, reach)
+    }
+
+    /// The same, if the least and the largest offset are known.
+    #[inline(always)]
+    pub(super) fn extent_of(
+        &self,
+        base: u64,
+        (low, high): (u32, u32),
+        floor: u64,
+        reach: u32,
+    ) -> Option<Extent> {
         let size = u64::from(high.checked_sub(low)?) + u64::from(reach);
         let first = base.checked_add(low.into())?;
         if size > WIDEST || first < floor || !self.guard.allows_all(first, size) {

@@ -19,28 +19,33 @@ fn reach(add: &[u32], bytes: usize) -> (u32, u32) {
 }
 
 impl DeviceMemory {
-    /// Where the bytes of all lanes and places lie, with the least offset and the least that is added.
+    /// Where the bytes of all lanes and places lie, with where lanes are in them and the least that is added.
     #[inline(always)]
-    fn piece(
+    fn piece<'a>(
         &self,
         base: u64,
-        (offset, add): (&Row<u32>, &[u32]),
+        (offset, add): (&'a Row<u32>, &[u32]),
         lanes: Mask,
         how: Use,
         bytes: usize,
-    ) -> Option<(u32, u32, Range<usize>)> {
+    ) -> Option<(Within<'a>, u32, Range<usize>)> {
         if !self.windows.is_empty() {
             return None;
         }
         let floor = if how == Use::Load { self.floor } else { self.text_end.max(self.floor) };
         let (least, reach) = reach(add, bytes);
         let base = base.checked_add(least.into())?;
-        let Extent { low, bytes } = match self.near(base, offset, floor, reach) {
-            // Memory ends behind what may be touched.
-            Some(extent) if extent.bytes.end <= self.bytes.len() => extent,
-            _ => self.extent(base, offset, lanes, floor, reach)?,
+        let step = Within::step(offset, lanes);
+        let Extent { low, bytes } = match step {
+            // No step leads around 32 bits.
+            Some(step) if step < 1 << 16 => self.extent_of(base, (offset[0], offset[63]), floor, reach)?,
+            _ => match self.near(base, offset, floor, reach) {
+                // Memory ends behind what may be touched.
+                Some(extent) if extent.bytes.end <= self.bytes.len() => extent,
+                _ => self.extent(base, offset, lanes, floor, reach)?,
+            },
         };
-        Some((low, least, bytes))
+        Some((Within::stepping(offset, low, lanes, step), least, bytes))
     }
 
     /// `each` numbers of `U` bytes at each of the places, one row for each.
@@ -54,10 +59,10 @@ impl DeviceMemory {
         out: &mut [Row<u32>],
     ) -> bool {
         let size = U * each;
-        let Some((low, least, piece)) = self.piece(base, (offset, add), lanes, Use::Load, size) else {
+        let Some((within, least, piece)) = self.piece(base, (offset, add), lanes, Use::Load, size) else {
             return false;
         };
-        let at = piece.start;
+        let (at, low) = (piece.start, within.low);
         let (bytes, copies) = match (self.bytes.get(piece.clone()), &self.copies) {
             (Some(bytes), _) => (bytes, None),
             (None, Some(copies)) => match copies.slice(at, piece.len()) {
@@ -74,7 +79,7 @@ impl DeviceMemory {
             }
             *skip = (add - least) / U as u32;
         }
-        let done = gather::<U>(bytes, Within { offset, low, lanes }, (skip, each), out);
+        let done = gather::<U>(bytes, within, (skip, each), out);
         if let (true, Some(copies)) = (done, copies) {
             each_lane(lanes, |lane| {
                 let first = at.wrapping_add(offset[lane].wrapping_sub(low) as usize);
@@ -93,7 +98,7 @@ impl DeviceMemory {
         lanes: Mask,
         data: &[[&Row<u32>; D]; P],
     ) -> bool {
-        let Some((low, least, piece)) = self.piece(base, (offset, &add), lanes, Use::Store, N) else {
+        let Some((within, least, piece)) = self.piece(base, (offset, &add), lanes, Use::Store, N) else {
             return false;
         };
         let Some(bytes) = self.bytes.get_mut(piece) else { return false };
@@ -102,7 +107,6 @@ impl DeviceMemory {
             return false;
         }
         let skip = add.map(|add| (add - least) / unit);
-        let within = Within { offset, low, lanes };
         match unit {
             1 => scatter::<1, D, P>(bytes, within, skip, data),
             2 => scatter::<2, D, P>(bytes, within, skip, data),
@@ -111,16 +115,16 @@ impl DeviceMemory {
         }
     }
 
-    /// The bytes among which those of all lanes lie, `bytes` of each, and the least offset.
+    /// The bytes among which those of all lanes lie, `bytes` of each, and where lanes are in them.
     #[inline(never)]
-    pub(super) fn piece_to_modify(
+    pub(super) fn piece_to_modify<'a>(
         &mut self,
         base: u64,
-        offset: &Row<u32>,
+        offset: &'a Row<u32>,
         lanes: Mask,
         bytes: u32,
-    ) -> Option<(u32, &mut [u8])> {
-        let (low, _, piece) = self.piece(base, (offset, &[0]), lanes, Use::Modify, bytes as usize)?;
-        Some((low, self.bytes.get_mut(piece)?))
+    ) -> Option<(Within<'a>, &mut [u8])> {
+        let (within, _, piece) = self.piece(base, (offset, &[0]), lanes, Use::Modify, bytes as usize)?;
+        Some((within, self.bytes.get_mut(piece)?))
     }
 }

@@ -2,11 +2,11 @@
 //! memory.
 
 use super::super::inst::{Inst, flag};
-use super::super::operand::Operand;
+use super::super::operand::{Operand, sreg};
 use super::super::state::Regs;
 use super::operand::{get32, scalars, vectors};
-use super::space::{self, FEW, PRIVATE_STEP, Room, Together, What};
-use crate::lanes::{Row, bits, spread};
+use super::space::{self, FEW, Room, Together, What};
+use crate::lanes::{Filled, bits, largest, spread};
 use crate::vector::vector;
 use crate::{Mask, MemFault, Trap};
 
@@ -29,6 +29,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
+    #[inline(always)]
     pub fn new(words: [u32; 4]) -> Buffer {
         let add_lane = words[3] >> 23 & 1 == 1;
         let mut stride = words[1] >> 16 & 0x3fff;
@@ -66,17 +67,6 @@ pub(super) struct Access {
     start: u64,
 }
 
-/// The dwords of lanes at the same place of their private memories.
-static SIDE_BY_SIDE: Row<u32> = {
-    let mut row = [0; 64];
-    let mut lane = 0;
-    while lane < 64 {
-        row[lane] = 4 * lane as u32;
-        lane += 1;
-    }
-    row
-};
-
 /// The wave's part of private memory.
 pub(super) struct Window {
     base: u64,
@@ -90,9 +80,15 @@ impl Window {
 }
 
 impl Access {
+    // Inlined: a host waits when it copies what was written in smaller pieces.
+    #[inline(always)]
     pub fn new(inst: &Inst, regs: &Regs, path: Mask) -> Result<Access, Trap> {
         let first = scalars(inst.src[1], 4)?;
-        let words = std::array::from_fn(|k| get32(regs, Operand::Sgpr((first + k) as u8), path));
+        let words = match regs.s.get(first..).and_then(|s| s.first_chunk()) {
+            // Nothing of EXEC is among them.
+            Some(words) if first + 3 < usize::from(sreg::EXEC) => *words,
+            _ => std::array::from_fn(|k| get32(regs, Operand::Sgpr((first + k) as u8), path)),
+        };
         let (index, offset) = (inst.has(flag::IDXEN), inst.has(flag::OFFEN));
         let count = u32::from(index) + u32::from(offset);
         let row = if count == 0 { 0 } else { vectors(regs, inst.src[0], count)? };
@@ -144,28 +140,50 @@ impl Access {
         (addr.wrapping_sub(window.base) < window.size && part + bytes <= 4).then_some(addr)
     }
 
-    /// Address of lane 0's first dword if all lanes access whole private dwords at the same place, and there are many of them.
-    #[inline(always)]
-    fn private_row(&self, window: &Window, lanes: Mask, bytes: u32) -> Option<u64> {
-        let whole = bytes.is_multiple_of(4) && self.imm.is_multiple_of(4);
-        if self.offset.is_some() || !whole || lanes.count_ones() < FEW {
-            return None;
-        }
-        let first = self.start.wrapping_add(u64::from(self.imm) * 64);
-        let end = first.wrapping_sub(window.base).checked_add(u64::from(bytes / 4) * PRIVATE_STEP)?;
-        (end <= window.size).then_some(first)
-    }
-
     /// Where all lanes access memory, `bytes` bytes each, if they go together.
     #[inline(always)]
-    pub fn rows<'a>(&self, regs: &Regs, lanes: Mask, bytes: u32, room: &'a mut Room) -> Option<Together<'a>> {
-        if !self.private {
-            return self.linear_rows(regs, lanes, bytes, room);
+    pub fn rows<'a>(
+        &self,
+        regs: &'a Regs,
+        lanes: Mask,
+        bytes: u32,
+        room: &'a mut Room,
+    ) -> Option<Together<'a>> {
+        if self.private {
+            return self.private_rows(regs, lanes, bytes, room);
         }
-        if let Some(base) = self.private_row(&Window::new(regs), lanes, bytes) {
-            return Some(Together { base, offset: &SIDE_BY_SIDE, step: PRIVATE_STEP as u32 });
+        if let (None, Some(row), false) =
+            (self.index, self.offset, self.buffer.swizzle || self.buffer.add_lane)
+        {
+            return self.plain_row(regs, row, lanes, bytes);
         }
+        self.linear_rows(regs, lanes, bytes, room)
+    }
+
+    /// The same in private memory: never in the registers themselves.
+    #[inline(always)]
+    pub fn private_rows<'a>(
+        &self,
+        regs: &Regs,
+        lanes: Mask,
+        bytes: u32,
+        room: &'a mut Room,
+    ) -> Option<Together<'a>> {
         space::private_rows(regs, self.start, (self.offset, self.imm), lanes, bytes, room)
+    }
+
+    /// Places in a buffer that is not swizzled, at the offsets of a row alone, if none is out of bounds.
+    #[inline(always)]
+    fn plain_row<'a>(&self, regs: &'a Regs, row: usize, lanes: Mask, bytes: u32) -> Option<Together<'a>> {
+        if lanes.count_ones() < FEW {
+            return None;
+        }
+        let offset = regs.v.whole(row)?;
+        // Nothing wraps around: neither an offset nor the address.
+        let end = u64::from(largest(offset, lanes)) + u64::from(self.imm) + u64::from(bytes);
+        self.start.checked_add(u32::MAX.into())?;
+        let inside = end <= self.buffer.records.saturating_sub(self.soffset).into();
+        inside.then(|| Together { base: self.start + u64::from(self.imm), offset, step: 4 })
     }
 
     /// Places in a buffer that is not swizzled, if none is out of bounds.
@@ -187,7 +205,7 @@ impl Access {
         // Nothing wraps around.
         self.start.checked_add(u32::MAX.into())?;
         let (stride, imm, add) = (u64::from(b.stride), self.imm, u32::from(b.add_lane));
-        let offset = room.insert([0; 64]);
+        let [[offset]] = &mut room.insert(Filled::default()).0;
         let places = &mut *offset;
         let wrong = vector(
             #[inline(always)]

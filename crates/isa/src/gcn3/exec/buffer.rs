@@ -12,7 +12,7 @@ use super::lanes::modify;
 use super::operand::vectors;
 use super::scalar1::m0;
 use super::space::{self, ATOMIC, LOAD, STORE, Together, each_lane};
-use crate::lanes::{Filled, Row};
+use crate::lanes::Filled;
 use crate::{Bus, Mask, Trap};
 
 pub(super) fn exec<B: Bus>(inst: &Inst, regs: &mut Regs, bus: &mut B, path: Mask) -> Result<(), Trap> {
@@ -73,11 +73,13 @@ fn load_part<B: Bus>(
     }
     let dst = vectors(regs, inst.dst, 1)?;
     if let Some(row) = access.rows(regs, lanes, bytes, &mut None) {
-        let mut out = match bytes {
-            1 => load_part_rows::<B, 1>(row, bus, lanes)?,
-            2 => load_part_rows::<B, 2>(row, bus, lanes)?,
-            _ => load_part_rows::<B, 4>(row, bus, lanes)?,
-        };
+        let mut out = Filled::default();
+        match bytes {
+            1 => load_part_rows::<B, 1>(row, bus, lanes, &mut out)?,
+            2 => load_part_rows::<B, 2>(row, bus, lanes, &mut out)?,
+            _ if access.private => load_part_rows::<B, 4>(row, bus, lanes, &mut out)?,
+            _ => row.load(bus, lanes, &mut out)?,
+        }
         out.0[0][0].iter_mut().for_each(|out| *out = extend(u64::from(*out)));
         regs.v.blend_rows(dst, lanes, &out);
         return status(inst, regs, lanes, dst, 1);
@@ -122,10 +124,11 @@ fn load_half<B: Bus>(
         matches!(inst.op, Op::BufferLoadUbyteD16Hi | Op::BufferLoadSbyteD16Hi | Op::BufferLoadShortD16Hi);
     let bytes = if byte { 1 } else { 2 };
     if let Some(row) = access.rows(regs, lanes, bytes, &mut None) {
-        let mut out = match bytes {
-            1 => load_part_rows::<B, 1>(row, bus, lanes)?,
-            _ => load_part_rows::<B, 2>(row, bus, lanes)?,
-        };
+        let mut out = Filled::default();
+        match bytes {
+            1 => load_part_rows::<B, 1>(row, bus, lanes, &mut out)?,
+            _ => load_part_rows::<B, 2>(row, bus, lanes, &mut out)?,
+        }
         for (out, old) in out.0[0][0].iter_mut().zip(regs.v.row(dst)) {
             let value = if signed { *out as i8 as u32 } else { *out };
             *out = space::half_of(*old, value, high);
@@ -201,28 +204,27 @@ fn load_part_rows<B: Bus, const N: usize>(
     row: Together,
     bus: &mut B,
     lanes: Mask,
-) -> Result<Filled<1, 1>, Trap> {
-    let mut out = Filled::default();
-    bus.load_rows::<1, 1, N>(row.base, (row.offset, [0]), lanes, &mut out.0)?;
-    Ok(out)
+    out: &mut Filled<1, 1>,
+) -> Result<(), Trap> {
+    Ok(bus.load_rows::<1, 1, N>(row.base, (row.offset, [0]), lanes, &mut out.0)?)
 }
 
-/// `D` dwords of every lane, none of which is outside. The offsets are a copy: the registers may be among those that are filled.
+/// `D` dwords of every lane, none of which is outside; the offsets are not among the registers that are filled.
 fn load_rows<B: Bus, const D: usize>(
-    (base, offset, step): (u64, Row<u32>, u32),
+    row: Together,
     regs: &mut Regs,
     bus: &mut B,
     lanes: Mask,
     dst: usize,
 ) -> Result<(), Trap> {
-    let places = (&offset, std::array::from_fn(|d| d as u32 * step));
+    let places = (row.offset, row.dwords());
     if lanes == Mask::MAX
         && let Some(out) = regs.v.rows_mut(dst)
     {
-        return Ok(bus.load_rows::<1, D, 4>(base, places, lanes, out)?);
+        return Ok(bus.load_rows::<1, D, 4>(row.base, places, lanes, out)?);
     }
     let mut out = Filled::<1, D>::default();
-    bus.load_rows::<1, D, 4>(base, places, lanes, &mut out.0)?;
+    bus.load_rows::<1, D, 4>(row.base, places, lanes, &mut out.0)?;
     regs.v.blend_rows(dst, lanes, &out);
     Ok(())
 }
@@ -251,12 +253,23 @@ fn load<B: Bus>(
     count: u32,
 ) -> Result<(), Trap> {
     let dst = vectors(regs, inst.dst, count)?;
-    if let Some(row) = access.rows(regs, lanes, 4 * count, &mut None) {
-        let place = (row.base, *row.offset, row.step);
+    let (mut room, copy);
+    room = None;
+    let row = match access.private {
+        true => access.private_rows(regs, lanes, 4 * count, &mut room),
+        false => match access.rows(regs, lanes, 4 * count, &mut room) {
+            Some(row) => {
+                copy = *row.offset;
+                Some(Together { offset: &copy, ..row })
+            }
+            None => None,
+        },
+    };
+    if let Some(row) = row {
         match count {
-            2 => load_rows::<B, 2>(place, regs, bus, lanes, dst)?,
-            3 => load_rows::<B, 3>(place, regs, bus, lanes, dst)?,
-            _ => load_rows::<B, 4>(place, regs, bus, lanes, dst)?,
+            2 => load_rows::<B, 2>(row, regs, bus, lanes, dst)?,
+            3 => load_rows::<B, 3>(row, regs, bus, lanes, dst)?,
+            _ => load_rows::<B, 4>(row, regs, bus, lanes, dst)?,
         }
         return status(inst, regs, lanes, dst, count);
     }
@@ -292,7 +305,12 @@ fn store<B: Bus>(
         return match (count, bytes) {
             (1, 1) => store_rows::<B, 1, 1>(row, regs, bus, lanes, data),
             (1, 2) => store_rows::<B, 1, 2>(row, regs, bus, lanes, data),
-            (1, _) => store_rows::<B, 1, 4>(row, regs, bus, lanes, data),
+            (1, _) if access.private => store_rows::<B, 1, 4>(row, regs, bus, lanes, data),
+            (1, _) => {
+                let mut buffer = None;
+                let [data] = space::rows_of(regs, data, &mut buffer);
+                row.store(bus, lanes, data)
+            }
             (2, _) => store_rows::<B, 2, 4>(row, regs, bus, lanes, data),
             (3, _) => store_rows::<B, 3, 4>(row, regs, bus, lanes, data),
             _ => store_rows::<B, 4, 4>(row, regs, bus, lanes, data),

@@ -248,6 +248,7 @@ pub(super) struct Atomic {
 
 impl Atomic {
     /// FLAT: what is expected stands behind the data; with GLC the old value is returned.
+    #[inline(always)]
     pub fn of_flat(inst: &Inst, regs: &Regs, kind: Kind, dwords: u32) -> Result<Atomic, Trap> {
         let operands = if kind == Kind::Cmpswap { 2 } else { 1 };
         let data = vectors(regs, inst.src[1], dwords * operands)?;
@@ -257,6 +258,7 @@ impl Atomic {
     }
 
     /// LDS: the first operand of a comparison is what memory must hold; the returning forms have a destination.
+    #[inline(always)]
     pub fn of_ds(inst: &Inst, regs: &Regs, kind: Kind, dwords: u32) -> Result<Atomic, Trap> {
         let of = |operand: Operand| match operand {
             Operand::None => Ok(None),

@@ -9,7 +9,7 @@ use super::space::{number, set_number};
 use crate::Mask;
 use crate::gather::Within;
 use crate::lanes::{Row, bits};
-use crate::vector::{NullaryFnOnce, vector_of};
+use crate::vector::{NullaryFnOnce, every_second, put_every_second, vector_of};
 
 /// Rows of `D` dwords: the operand, and the other one of the kinds that have one.
 pub(super) type Operands<'a, const D: usize> = [[&'a Row<u32>; D]; 2];
@@ -74,6 +74,13 @@ impl<const D: usize, const N: usize, F: Fn([u64; 3]) -> u64> NullaryFnOnce for M
         {
             side_by_side(all, [data, second], old, f);
             return true;
+        }
+        if D == 2
+            && let Some((first, 2)) = at.steps::<N>()
+            && let Some(all) = numbers.get_mut(first..)
+            && let Some(all) = all.first_chunk_mut()
+        {
+            return in_pairs(all, [data, second], old, f);
         }
         let Some(index) = at.numbers::<N>() else { return false };
         let (data, second) = (Values::of(data), Values::of(second));
@@ -177,6 +184,42 @@ fn side_by_side<const D: usize, const N: usize>(
     if let Some(old) = old {
         *old = was;
     }
+}
+
+/// All lanes, each of which has the second number of eight bytes behind that of the one before. What lies between is stored again,
+/// so that whole vectors can be. False: nothing was done, because these are not eight bytes.
+#[inline(always)]
+fn in_pairs<const D: usize, const N: usize>(
+    all: &mut [[u8; N]; 127],
+    [data, second]: Operands<D>,
+    old: Option<&mut [Row<u32>; D]>,
+    f: impl Fn([u64; 3]) -> u64,
+) -> bool {
+    // Behind the number of the last lane there may be nothing: the last group begins one number earlier.
+    let group = |g: usize| (16 * g - usize::from(g == 7), usize::from(g == 7));
+    let Some(all) = all.as_flattened_mut().as_chunks_mut::<8>().0.first_chunk_mut::<127>() else {
+        return false;
+    };
+    let [mut was, mut new] = [[0; 64]; 2];
+    for (g, was) in was.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        let (from, first) = group(g);
+        let Some(from) = all[from..].first_chunk() else { return false };
+        *was = every_second(from, first);
+    }
+    for i in 0..64 {
+        new[i] = f([was[i], value(data, i), value(second, i)]);
+    }
+    for (g, new) in new.as_chunks::<8>().0.iter().enumerate() {
+        let (to, first) = group(g);
+        let Some(to) = all[to..].first_chunk_mut() else { return false };
+        put_every_second(to, first, new);
+    }
+    if let Some(old) = old {
+        for i in 0..64 {
+            put(old, i, was[i]);
+        }
+    }
+    true
 }
 
 /// The number that all lanes change.
@@ -305,7 +348,7 @@ mod tests {
             INSTEAD.set(arch);
             let all = modify_rows::<D, N>(
                 kind,
-                (&mut bytes, Within { offset: &offset, low, lanes }),
+                (&mut bytes, Within::new(&offset, low, lanes)),
                 operands,
                 mode,
                 Some(&mut old),

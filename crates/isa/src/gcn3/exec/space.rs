@@ -4,7 +4,7 @@
 //! unaligned mode); a private access must not leave its dword.
 
 use super::super::state::{PRIVATE_APERTURE, Regs, SHARED_APERTURE};
-use crate::lanes::{Filled, Row, any_bits, bits, largest, spread, uniform_with_largest};
+use crate::lanes::{Filled, Row, any_bits, bits, largest, spread, uniform, uniform_with_largest};
 use crate::vector::vector;
 use crate::{Bus, Mask, MemFault, Trap};
 
@@ -90,7 +90,7 @@ pub(super) struct Together<'a> {
 }
 
 /// Where offsets are put that have to be computed.
-pub(super) type Room = Option<Row<u32>>;
+pub(super) type Room = Option<Filled<1, 1>>;
 
 impl Together<'_> {
     /// `bytes` bytes of a lane lie side by side.
@@ -154,9 +154,20 @@ fn near_row(regs: &Regs, first: usize, lanes: Mask) -> Option<(u32, u32, Togethe
 /// Most bytes of private memory of a wave whose places are computed in 32 bits.
 const WIDEST: u32 = 1 << 31;
 
+/// The dwords of lanes at the same place of their private memories.
+static SIDE_BY_SIDE: Row<u32> = {
+    let mut row = [0; 64];
+    let mut lane = 0;
+    while lane < 64 {
+        row[lane] = 4 * lane as u32;
+        lane += 1;
+    }
+    row
+};
+
 /// Private memory from `start` on, in which the lanes' offsets are those in a row, if there is one, plus the same for all: `bytes` bytes
 /// of each, part of a dword or whole dwords. None if a lane leaves its memory or a dword: going lane by lane finds out which.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn private_rows<'a>(
     regs: &Regs,
     start: u64,
@@ -168,36 +179,90 @@ pub(super) fn private_rows<'a>(
     if lanes.count_ones() < FEW {
         return None;
     }
-    let own = match own {
-        Some(row) => regs.v.whole(row)?,
-        None => &[0; 64],
-    };
+    let size = private_size(regs, start, bytes)?;
+    match own {
+        None => private_row(start, size, add, bytes),
+        Some(row) => private_rows_at(start, size, (regs.v.whole(row)?, add), lanes, bytes, room),
+    }
+}
+
+/// Where lanes' first dwords may lie behind `start`, if offsets do not overflow.
+#[inline(always)]
+fn private_size(regs: &Regs, start: u64, bytes: u32) -> Option<u32> {
     let size = (regs.scratch_per_lane & !3).checked_mul(64).filter(|size| *size <= WIDEST)?;
     let shift = u32::try_from(start.wrapping_sub(regs.scratch_base)).ok()?;
-    let (part, dwords) = (bytes.min(4), bytes.div_ceil(4));
-    // Where lanes' first dwords may lie behind `start`, and offsets that do not overflow.
-    let size = size.checked_sub(shift)?.checked_sub((dwords - 1) * PRIVATE_STEP as u32)?;
-    let most = size / 64;
-    let offset = room.insert([0; 64]);
+    size.checked_sub(shift)?.checked_sub((bytes.div_ceil(4) - 1) * PRIVATE_STEP as u32)
+}
+
+/// All lanes at the same place of their memories: if that is inside for the last lane it is for all.
+#[inline(always)]
+fn private_row<'a>(start: u64, size: u32, at: u32, bytes: u32) -> Option<Together<'a>> {
+    let (low, dword) = (at & 3, (at & !3).wrapping_mul(64));
+    let inside = at <= size / 64 && dword + 63 * 4 + low < size && low + bytes.min(4) <= 4;
+    let base = start + u64::from(dword + low);
+    inside.then_some(Together { base, offset: &SIDE_BY_SIDE, step: PRIVATE_STEP as u32 })
+}
+
+#[inline(never)]
+fn private_rows_at<'a>(
+    start: u64,
+    size: u32,
+    (own, add): (&Row<u32>, u32),
+    lanes: Mask,
+    bytes: u32,
+    room: &'a mut Room,
+) -> Option<Together<'a>> {
+    let [first, last] =
+        [lanes.trailing_zeros(), 63 - lanes.leading_zeros()].map(|lane| own[lane as usize % 64]);
+    // Mostly the last one tells.
+    if first == last
+        && uniform(own, lanes).is_some()
+        && let Some(row) = private_row(start, size, first.wrapping_add(add), bytes)
+    {
+        return Some(row);
+    }
+    let (most, part) = (size / 64, bytes.min(4));
+    let [[offset]] = &mut room.insert(Filled::default()).0;
     let places = &mut *offset;
-    let wrong = vector(
+    let inside = vector(
         // What it needs comes by value, and places go to a row of their own: otherwise they might be one another.
         #[inline(always)]
         move || {
-            let (on, mut wrong, mut out) = (spread(lanes), 0, [0; 64]);
-            for i in 0..64 {
-                let at = own[i].wrapping_add(add);
-                let low = at & 3;
-                let place = (at - low).wrapping_mul(64).wrapping_add(i as u32 * 4 + low);
-                let outside = at > most || place >= size || low + part > 4;
-                wrong |= if outside { on[i] } else { 0 };
-                out[i] = place & on[i];
-            }
+            let (out, reach) = match lanes {
+                Mask::MAX => private_places((own, add), part, |_| u32::MAX),
+                _ => {
+                    let on = spread(lanes);
+                    private_places((own, add), part, |i| on[i])
+                }
+            };
             *places = out;
-            wrong
+            reach.last <= most && reach.place < size && reach.part & 4 == 0
         },
     );
-    (wrong == 0).then_some(Together { base: start, offset, step: PRIVATE_STEP as u32 })
+    inside.then_some(Together { base: start, offset, step: PRIVATE_STEP as u32 })
+}
+
+/// What lanes reach: the largest offset, the largest place, and bits of the last byte in a dword.
+#[derive(Default)]
+struct Reach {
+    last: u32,
+    place: u32,
+    part: u32,
+}
+
+/// Where private offsets `own + add` lie, `part` bytes of a dword, in the lanes that are `on`.
+#[inline(always)]
+fn private_places((own, add): (&Row<u32>, u32), part: u32, on: impl Fn(usize) -> u32) -> (Row<u32>, Reach) {
+    let (mut out, mut reach) = ([0; 64], Reach::default());
+    for i in 0..64 {
+        let at = own[i].wrapping_add(add);
+        let low = at & 3;
+        out[i] = (at - low).wrapping_mul(64).wrapping_add(i as u32 * 4 + low) & on(i);
+        reach.last = reach.last.max(at & on(i));
+        reach.place = reach.place.max(out[i]);
+        reach.part |= (low + part - 1) & on(i);
+    }
+    (out, reach)
 }
 
 /// Global memory at a base that all lanes share, and 32-bit offsets in a row.

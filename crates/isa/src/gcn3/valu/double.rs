@@ -4,6 +4,7 @@ use super::super::op::Op;
 use super::row_engine::{Run, Src};
 use super::wide::QUIET64;
 use super::{div, num, transcendental};
+use crate::vector::fused;
 
 /// As of f32: a number wins over a NaN, −0 is below +0, in IEEE mode a signalling NaN comes out quiet.
 #[inline(always)]
@@ -72,7 +73,13 @@ pub(super) fn find(op: Op) -> Option<Run> {
         Op::VCvtF64I32 => |cx| cx.widen(|a| f64::from(a as i32).to_bits()),
         Op::VCvtF64U32 => |cx| cx.widen(|a| f64::from(a).to_bits()),
         Op::VRcpF64 => |cx| cx.f64(|[a]| transcendental::rcp64(a)),
-        Op::VRsqF64 => |cx| cx.f64(|[a]| transcendental::rsq64(a)),
+        Op::VRsqF64 => |cx| {
+            if fused() {
+                cx.f64(|[a]| transcendental::rsq64_fused(a))
+            } else {
+                cx.f64(|[a]| transcendental::rsq64(a))
+            }
+        },
         Op::VSqrtF64 => |cx| cx.f64(|[a]| transcendental::sqrt64(a)),
         Op::VTrigPreopF64 => |cx| cx.trig_preop(),
         Op::VDivFixupF64 => |cx| {

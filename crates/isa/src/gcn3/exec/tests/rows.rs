@@ -51,7 +51,7 @@ impl Bus for Whole {
         let whole = add.iter().all(|add| add.is_multiple_of(unit as u32));
         let done =
             self.piece(base, offset, lanes, most + N as u32).filter(|_| whole).is_some_and(|(low, piece)| {
-                let (within, rows) = (Within { offset, low, lanes }, out.as_flattened_mut());
+                let (within, rows) = (Within::new(offset, low, lanes), out.as_flattened_mut());
                 match unit {
                     1 => gather::<1>(piece, within, (&skip, D), rows),
                     2 => gather::<2>(piece, within, (&skip, D), rows),
@@ -80,7 +80,7 @@ impl Bus for Whole {
         let whole = add.iter().all(|add| add.is_multiple_of(unit as u32));
         let done =
             self.piece(base, offset, lanes, most + N as u32).filter(|_| whole).is_some_and(|(low, piece)| {
-                let within = Within { offset, low, lanes };
+                let within = Within::new(offset, low, lanes);
                 match unit {
                     1 => scatter::<1, D, P>(piece, within, skip, data),
                     2 => scatter::<2, D, P>(piece, within, skip, data),
@@ -105,7 +105,7 @@ impl Bus for Whole {
         f: impl FnOnce(&mut [u8], Within) -> bool,
     ) -> bool {
         let Some((low, piece)) = self.piece(base, offset, lanes, bytes) else { return false };
-        let done = f(piece, Within { offset, low, lanes });
+        let done = f(piece, Within::new(offset, low, lanes));
         self.rows += usize::from(done);
         done
     }

@@ -213,3 +213,49 @@ fn reciprocal_roots_by_one_step() {
         );
     }
 }
+
+/// The same of f64: significands near powers of two and near those whose reciprocal lies near the middle of two numbers, any others.
+#[test]
+fn reciprocal_roots_without_a_division() {
+    use crate::gcn3::valu::transcendental::{rsq64, rsq64_fused};
+    let same = |bits: u64| {
+        let x = f64::from_bits(bits);
+        let (one, other) = (rsq64(x), rsq64_fused(x));
+        assert!(
+            one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan(),
+            "{bits:#x}: {one:e}, {other:e}"
+        );
+    };
+    let inf = f64::INFINITY.to_bits();
+    for sign in [0, 1 << 63] {
+        for near in
+            [0, 1, inf - 1, inf, inf + 1, f64::NAN.to_bits(), f64::MIN_POSITIVE.to_bits(), u64::MAX >> 1]
+        {
+            same(near | sign);
+        }
+    }
+    // Of every exponent, denormals included: roots of one bit, of all ones, and what lies around.
+    for exponent in 0..2047u64 {
+        for by in 0..200 {
+            same((exponent << 52) + by);
+            same(((exponent + 1) << 52).wrapping_sub(by));
+        }
+    }
+    for exponent in 0..52 {
+        same(1 << exponent);
+        same((2 << exponent) - 1);
+    }
+    let mut state = 1u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state ^ state >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    };
+    for _ in 0..1_000_000 {
+        let bits = random();
+        same(bits & !(1 << 63));
+        // A root with few bits, or few that are zero, or one that is exact.
+        let few = 0x3ff0_0000_0000_0000 | bits >> 12 & bits << 7 & bits >> 31;
+        let root = f64::from_bits(if bits & 1 == 0 { few } else { few ^ 0x000f_ffff_ffff_ffff });
+        same((root * root).to_bits());
+    }
+}
