@@ -153,14 +153,30 @@ fn fullest<const W: usize>(offset: &[u32; W], first: u32, add: &[u32], banks: u3
     let shift = banks.trailing_zeros();
     // How many lines have a dword of each bank, a bit of the count in each number.
     let mut counts = [0u32; 7];
-    let mut line = u32::MAX;
+    let (mut line, mut last) = (u32::MAX, 0);
     for add in add {
         let first = first.wrapping_add(*add);
         for i in 0..W {
-            line = line.min((offset[i] >> 2).wrapping_add(first));
+            let dword = (offset[i] >> 2).wrapping_add(first);
+            (line, last) = (line.min(dword), last.max(dword));
         }
     }
-    line >>= shift;
+    (line, last) = (line >> shift, last >> shift);
+    // Neighbours and lanes that ask for the same: all is in one line, or in two that follow on each other.
+    if last - line <= 1 {
+        let (mut near, mut far) = (0u32, 0u32);
+        for add in add {
+            let first = first.wrapping_add(*add);
+            for i in 0..W {
+                let dword = (offset[i] >> 2).wrapping_add(first);
+                let bank = 1u32 << (dword & (banks - 1));
+                let here = dword >> shift == line;
+                near |= if here { bank } else { 0 };
+                far |= if here { 0 } else { bank };
+            }
+        }
+        return 1 + u32::from(near & far != 0);
+    }
     while line != u32::MAX {
         let (mut used, mut next) = (0u32, u32::MAX);
         for add in add {
