@@ -442,7 +442,8 @@ impl Issuer {
     /// When the unit is free that the one seat among `awake` needs; if there is none, never.
     #[inline(always)]
     pub fn free(&self, units: &Units, awake: u64) -> u64 {
-        let (unit, kinds) = (self.needs[awake.trailing_zeros() as usize & 63], self.kinds.first_chunk::<KINDS>());
+        let (unit, kinds) =
+            (self.needs[awake.trailing_zeros() as usize & 63], self.kinds.first_chunk::<KINDS>());
         match kinds {
             Some(kinds) if awake != 0 => units.free_at(kinds[usize::from(unit) % KINDS].set),
             _ => u64::MAX,

@@ -186,7 +186,8 @@ impl<I: Isa> Ports<'_, '_, I> {
     #[inline(always)]
     fn turn(&mut self, core: &mut Core<I>, q: usize) -> Turn {
         let now = self.now;
-        let Core { issuers, dues, units, waves, frontend, told, seats, followed, partitions, .. } = &mut *core;
+        let Core { issuers, dues, units, waves, frontend, told, seats, followed, partitions, .. } =
+            &mut *core;
         let (Some(part), Some(due)) = (issuers.get_mut(q), dues.get_mut(q)) else {
             return Turn::Over;
         };
@@ -240,12 +241,7 @@ impl<I: Isa> Ports<'_, '_, I> {
     /// The same from there on if the wave has executed nothing that it has not issued. `others`: who else is ready, and when somebody is
     /// who is not.
     #[inline(never)]
-    fn turn_of_first(
-        &mut self,
-        core: &mut Core<I>,
-        (q, local): (usize, usize),
-        others: (u64, u64),
-    ) -> Turn {
+    fn turn_of_first(&mut self, core: &mut Core<I>, (q, local): (usize, usize), others: (u64, u64)) -> Turn {
         let Some(unit) = self.issue(core, q, local) else {
             core.turns = q + 1;
             return Turn::Issue(q, local);
