@@ -11,6 +11,7 @@ use super::units::{ClassInfo, Units};
 use crate::error::SimError;
 use crate::exec::Exec;
 use crate::frontend::FrontEnd;
+use crate::memory::Hierarchy;
 use crate::sched::Choice;
 use crate::wave::PathState;
 use wb_hw::MemorySplits;
@@ -56,20 +57,8 @@ impl<I: Isa> Timed<'_, '_, I> {
     #[inline(never)]
     pub(super) fn issue_alone(&mut self, c: usize, q: usize, local: usize) -> bool {
         self.alone && {
-            let mut ports = Ports {
-                exec: self.exec,
-                number: c,
-                classes: &self.classes,
-                now: self.now,
-                horizon: self.horizon,
-                penalty: self.branch_penalty,
-                instructions: self.outcome.wave_instructions,
-                lanes: &mut self.outcome.lane_instructions,
-                unsettled: &mut self.unsettled,
-                shared: self.shared,
-                plans: &self.plans,
-            };
-            let issued = ports.issue(&mut self.cores[c], q, local).is_some();
+            let (mut ports, cores, ..) = self.ports(c);
+            let issued = ports.issue(&mut cores[c], q, local).is_some();
             self.outcome.wave_instructions = ports.instructions;
             self.end = self.end.max(if issued { self.now + 1 } else { 0 });
             issued
@@ -101,20 +90,8 @@ impl<I: Isa> Timed<'_, '_, I> {
     ) -> Option<(usize, usize, usize)> {
         let stop = self.machine.limits.cycles.min(self.horizon).min(self.drained);
         let once = self.resident == 0 || self.may_dispatch && !self.launcher.is_done();
-        let Timed { cores, due: dues, hierarchy, own, .. } = self;
-        let mut ports = Ports {
-            exec: self.exec,
-            number: 0,
-            classes: &self.classes,
-            now: self.now,
-            horizon: self.horizon,
-            penalty: self.branch_penalty,
-            instructions: self.outcome.wave_instructions,
-            lanes: &mut self.outcome.lane_instructions,
-            unsettled: &mut self.unsettled,
-            shared: self.shared,
-            plans: &self.plans,
-        };
+        let (own, mut end) = (self.own.clone(), self.end);
+        let (mut ports, cores, dues, hierarchy) = self.ports(0);
         let general = loop {
             let before = ports.instructions;
             let general = 'cores: {
@@ -136,7 +113,7 @@ impl<I: Isa> Timed<'_, '_, I> {
                 None
             };
             if ports.instructions != before {
-                self.end = self.end.max(ports.now + 1);
+                end = end.max(ports.now + 1);
             }
             let to = (*next).max(ports.now + 1);
             if general.is_some() || once || to >= stop || ports.instructions >= until {
@@ -145,8 +122,27 @@ impl<I: Isa> Timed<'_, '_, I> {
             hierarchy.begin_cycle(to);
             (ports.now, first, *next) = (to, own.start, u64::MAX);
         };
-        (self.now, self.outcome.wave_instructions) = (ports.now, ports.instructions);
+        (self.now, self.outcome.wave_instructions, self.end) = (ports.now, ports.instructions, end);
         general
+    }
+
+    /// The ports of core `c` in this cycle, all cores, when each of them is due, and their memory.
+    #[inline(always)]
+    fn ports(&mut self, c: usize) -> (Ports<'_, '_, I>, &mut [Core<I>], &mut [u64], &mut Hierarchy) {
+        let ports = Ports {
+            exec: self.exec,
+            number: c,
+            classes: &self.classes,
+            now: self.now,
+            horizon: self.horizon,
+            penalty: self.branch_penalty,
+            instructions: self.outcome.wave_instructions,
+            lanes: &mut self.outcome.lane_instructions,
+            unsettled: &mut self.unsettled,
+            shared: self.shared,
+            plans: &self.plans,
+        };
+        (ports, &mut self.cores, &mut self.due, &mut self.hierarchy)
     }
 }
 
