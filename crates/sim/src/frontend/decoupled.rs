@@ -174,12 +174,12 @@ impl Decoupled {
         !open.is_empty()
     }
 
-    #[inline]
     pub fn sides(&self) -> usize {
         self.sides.len()
     }
 
     /// Tells of each side that has got something to issue since it was asked last.
+    #[inline]
     pub fn news(&mut self, mut tell: impl FnMut(usize)) {
         for word in 0..self.news.words() {
             self.news.take(word).for_each(&mut tell);

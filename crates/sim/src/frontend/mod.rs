@@ -112,7 +112,7 @@ impl FrontEnd {
         0
     }
 
-    /// [`FrontEnd::issued`] of what can go nowhere else, and what the front end does of itself at the end of the cycle, if that is nothing
+    /// [`FrontEnd::issued`] where jumps are known at once, and what the front end does of itself at the end of the cycle, if that is nothing
     /// but to request one instruction that is at hand. Not of a coordinated one. `told`: it has to act at the end of the cycle.
     #[inline(always)]
     pub fn goes_on(

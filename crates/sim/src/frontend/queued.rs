@@ -170,8 +170,9 @@ pub struct Queued {
     /// The last place of the rings.
     ring: usize,
     latency: u64,
-    /// Cycles the instruction cache adds on a hit, and both together.
+    /// Cycles the instruction cache adds on a hit.
     hit: u64,
+    /// Both together: an instruction at hand arrives so long after its request.
     through: u64,
     /// A wave that missed waits.
     wait: bool,

@@ -104,9 +104,6 @@ struct Timed<'a, 's, I: Isa> {
     every_cycle: bool,
     /// The usual instruction issues by a short way.
     alone: bool,
-    /// What follows it is requested at once if it can be: a port issues one instruction a cycle, no wave starts on a core while others
-    /// issue, and fetches may go in any order.
-    at_once: bool,
     /// Every port has seats of its own and issues one instruction a cycle, and cycles may be skipped.
     plain_ports: bool,
     /// Contexts share ports, and it is enough to look at those that the policy picks.
@@ -230,7 +227,6 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
             }),
             every_cycle: options.every_cycle || options.watch.is_some(),
             alone: false,
-            at_once: false,
             plain_ports: !shared && machine.issue.width == 1 && !options.every_cycle,
             plain_shared: false,
             keep_registers: options.keep_registers,
@@ -254,8 +250,9 @@ impl<'a, 's, I: Isa> Timed<'a, 's, I> {
             run.plans = plan::of(exec.program, &run.classes[0], &core.units);
         }
         let starts_waves = exec.contexts > 0 || matches!(launch, Launch::Boot);
-        run.at_once = run.alone && run.plain_ports && !starts_waves && run.fetches_in_any_order();
-        if run.at_once {
+        // What follows an instruction is requested when that issues, if it can be: a port issues one a cycle, no wave starts on a core
+        // while others issue, and fetches may go in any order.
+        if run.alone && run.plain_ports && !starts_waves && run.fetches_in_any_order() {
             let isa = &exec.program.isa;
             let line = |pc| run.hierarchy.fetch_line(isa.addr_of(pc));
             let code = Code::new(&exec.program.flow.next, line);
